@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { startControlPlane, statusOf, stopControlPlane, type Tools } from '../../src/adapters/control-plane/index.ts'
+import { type ControlPlaneTools, startControlPlane, statusOf, stopControlPlane } from '../../src/adapters/control-plane/index.ts'
 import { Secret } from '../../src/std/index.ts'
 
 export interface Cluster {
@@ -17,7 +17,7 @@ export interface Clusters {
   uids(): string[]
 }
 
-export function createClusters(dir: string, tools: Tools): Clusters {
+export function createClusters(dir: string, tools: ControlPlaneTools): Clusters {
   /** The last work on each cluster: two controllers may ask at the same time. */
   const turns = new Map<string, Promise<unknown>>()
   const inTurn = <T>(uid: string, work: () => Promise<T>): Promise<T> => {

@@ -9,7 +9,7 @@ import {
   refOf,
   Secrets,
 } from '../../src/api/index.ts'
-import { type Controller, settled, type Workshop } from '../../src/engines/controller/index.ts'
+import { type Controller, createWakeups, settled, type Workshop } from '../../src/engines/controller/index.ts'
 import { Failure, isFailure } from '../../src/std/index.ts'
 import type { Clusters } from './clusters.ts'
 import { dataOf, nodesOf, PROVISIONER, secretFor, targetFor } from './desired.ts'
@@ -64,10 +64,12 @@ export function clusterProvisioning(
       return settled()
     },
     // What went while nobody looked.
-    doorbell: () =>
-      void sweep().catch((thrown: unknown) =>
-        log.warn('clusters without a claim not removed', { failure: Failure.from(thrown) }),
-      ),
+    wakeups: createWakeups(
+      () =>
+        void sweep().catch((thrown: unknown) =>
+          log.warn('clusters without a claim not removed', { failure: Failure.from(thrown) }),
+        ),
+    ),
   }
 }
 

@@ -44,7 +44,7 @@ export const SETTINGS = {
     'debug, info, warn or error, until the configuration says otherwise'),
 }
 
-export type Config = ReturnType<typeof parseConfig>
+export type AgentConfig = ReturnType<typeof parseConfig>
 
 export function parseConfig(flags: Flags, env: EnvironmentVariables) {
   const { tokenFile, ...given } = readSettings(SETTINGS, flags, env)

@@ -1,15 +1,15 @@
 import type { AgentConfiguration } from '../rpc/index.ts'
 
 /**
- * What follows the configuration, a part of the agent that it speaks of. `prepare` throws a `Failure` when it cannot do as it says; what it answers
- * puts the configuration into effect, and is called only when no part has thrown.
+ * A part of the agent of which the configuration speaks. `prepare` throws a `Failure` when it cannot do as it says; its answer puts the
+ * configuration into effect, and is called only when no part has thrown.
  */
-export interface Follower {
+export interface ConfigurationFollower {
   prepare(configuration: AgentConfiguration): () => void
 }
 
-/** What kas is told of one manifest project. */
-export interface Told {
+/** The state of one manifest project, as kas is told. */
+export interface ManifestProjectStatus {
   /** Path of the project. */
   id: string
   /** In effect; empty at first. */
@@ -17,6 +17,7 @@ export interface Told {
   objects: number
   undone: number
   health: string
+  /** Empty, as the message is, when nothing is wrong. */
   reason: string
   message: string
   /** Milliseconds since the epoch; `undefined` when it was never in effect. */
@@ -24,10 +25,10 @@ export interface Told {
   removed: boolean
 }
 
-/** Where the parts of the agent write what kas is told. */
-export interface Board {
+/** The parts of the agent write here what kas is told. */
+export interface Reports {
   configuration(commitId: string, error: string): void
-  project(told: Told): void
+  project(status: ManifestProjectStatus): void
   /** Nothing more is told of it. */
   forget(id: string): void
 }

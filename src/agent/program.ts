@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readNamed, tokenOf } from '../adapters/files/index.ts'
-import { type Connection, dial, objectStreamOver } from '../adapters/grpc/index.ts'
+import { dial, type GrpcConnection, objectStreamOver } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { connect, openPassage } from '../adapters/kube/index.ts'
 import { leadInTurns, requestMeter } from '../engines/controller/index.ts'
@@ -18,16 +18,14 @@ import {
   seconds,
   systemClock,
 } from '../std/index.ts'
-import type { Config } from './config.ts'
-import { followConfiguration } from './configuration/index.ts'
+import type { AgentConfig } from './config.ts'
 import { createSupervisor } from './gitops/index.ts'
+import { createReporter, followConfiguration, register } from './kas/index.ts'
 import { createKubernetesApi } from './kubernetes-api/index.ts'
-import { createLeveledLog } from './observability/index.ts'
-import { register } from './registration/index.ts'
-import { createReporter } from './reports/index.ts'
+import { createLeveledLog } from './log-level.ts'
 
-/** Where the program writes its log lines, and whom it tells when it is up. */
-export interface Surroundings {
+/** The program writes its log lines there, and tells there that it is up. */
+export interface AgentSurroundings {
   log: { write(line: string): unknown }
   /** Of this build. */
   version?: string
@@ -41,14 +39,14 @@ export interface Surroundings {
 const APPLY: Backoff = { base: seconds(10), max: minutes(1) }
 /** Bytes; the agent's container has 512 MiB. */
 const KUSTOMIZE_MEMORY = 160 * 2 ** 20
-/** Room for what was never decided by the configuration: the wrapper decides. */
+/** The log writes all lines that it is given: the leveled log around it decides. */
 const EVERYTHING: LogLevel = 'debug'
 
 /**
  * Runs the agent until the signal aborts. All replicas keep the configuration; the one that holds the Lease acts. kas or the API
  * server may go away and come back: the last configuration stays in effect, and the process does not end by itself.
  */
-export async function start(config: Config, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
+export async function start(config: AgentConfig, signal: AbortSignal, surroundings: AgentSurroundings): Promise<void> {
   const { version = 'v0.0.0', paces = {} } = surroundings
   const clock = systemClock
   const levels = createLeveledLog(createLog(EVERYTHING, surroundings.log).with({ program: 'agent' }), config.logLevel)
@@ -58,15 +56,15 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   const connection = await connectionTo(config, version)
   const { podNamespace, podName } = config
   const meta = { version, commitId: '', podNamespace, podName }
-  const board = createReporter({ connection, clock, log, podName })
+  const reports = createReporter({ connection, clock, log, podName })
   const yaml = createYamlReader()
   const supervisor = createSupervisor({
     kube,
     clock,
     log,
-    board,
+    reports,
     home: podNamespace,
-    means: { stream: objectStreamOver(connection, clock, true), backoff: paces.source, yaml },
+    source: { stream: objectStreamOver(connection, clock, true), backoff: paces.source, yaml },
     renderers: {
       kustomize: createRenderer({ kubectl: config.kubectl, limits: { memory: KUSTOMIZE_MEMORY }, yaml, log }),
       readFiles: createFileReader(yaml),
@@ -86,7 +84,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
     if (signal.aborted) return
     const lease = { name: `agent-${agentId}-lock`, namespace: podNamespace }
     const work = async (term: AbortSignal) => {
-      await Promise.all([supervisor.lead(term), board.run(term)])
+      await Promise.all([supervisor.lead(term), reports.run(term)])
     }
     await leadInTurns({ kube, clock, log, lease, identity: podName, ...paces.lease }, work, signal)
   }
@@ -101,7 +99,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
         connection,
         clock,
         log,
-        board,
+        reports,
         followers: [levels, supervisor],
         meta,
         backoff: paces.source,
@@ -130,9 +128,9 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
 
 /** To each kas that the name stands for: whichever ends, others are there already. */
 async function connectionTo(
-  { kasAddress, token, caCertFile, kasHeaders, kasTlsServerName, kasInsecureSkipTlsVerify }: Config,
+  { kasAddress, token, caCertFile, kasHeaders, kasTlsServerName, kasInsecureSkipTlsVerify }: AgentConfig,
   version: string,
-): Promise<Connection> {
+): Promise<GrpcConnection> {
   const show = 'file' in token ? tokenOf(token.file, '--token-file') : async () => token.value
   // A file that is not there is told now: later it is waited for, because tokens are exchanged.
   await show()

@@ -25,7 +25,7 @@ export const SETTINGS = {
     'debug, info, warn or error'),
 }
 
-export type Config = ReturnType<typeof parseConfig>
+export type AgentwConfig = ReturnType<typeof parseConfig>
 
 export const parseConfig = (flags: Flags, env: EnvironmentVariables) => readSettings(SETTINGS, flags, env)
 

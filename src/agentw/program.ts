@@ -3,11 +3,11 @@ import { dial } from '../adapters/grpc/index.ts'
 import { type PoolSize, serveTunnels } from '../engines/tunnel/index.ts'
 import { CONNECT_PORT, PORT_KEYS } from '../rpc/index.ts'
 import { createLog, minutes, redactUrls, systemClock } from '../std/index.ts'
-import type { Config } from './config.ts'
+import type { AgentwConfig } from './config.ts'
 import { joinPorts } from './forward.ts'
 
 /** The program writes its log lines there. */
-export interface Surroundings {
+export interface AgentwSurroundings {
   log: { write(line: string): unknown }
   /** Of this build. */
   version?: string
@@ -17,7 +17,11 @@ export interface Surroundings {
 const SIZE: PoolSize = { idle: 2, step: 4, most: 500, surplus: minutes(1) }
 
 /** Runs until the signal aborts. kas may go away and come back, and its token may be refused for a while: it tries again by itself. */
-export async function start(config: Config, signal: AbortSignal, { log: out, version = 'v0.0.0' }: Surroundings): Promise<void> {
+export async function start(
+  config: AgentwConfig,
+  signal: AbortSignal,
+  { log: out, version = 'v0.0.0' }: AgentwSurroundings,
+): Promise<void> {
   const log = createLog(config.logLevel, out).with({ program: 'agentw' })
   const { caCertFile } = config
   const token = tokenOf(config.tokenFile, '--token-file')

@@ -6,7 +6,7 @@ import type {
   V1ServiceSpec,
   V1StatefulSetSpec,
 } from '@kubernetes/client-node'
-import type { Kind, KubeObject, ObjectMeta } from './kube-object.ts'
+import { type KubeObject, kindsOf } from './kube-object.ts'
 
 /** A condition of a built-in kind. Unlike ours it may lack a reason, a message and a time. */
 export interface CoreCondition {
@@ -15,8 +15,6 @@ export interface CoreCondition {
   reason?: string
   message?: string
   lastTransitionTime?: string
-  /** Of a Deployment's conditions: when the reason changed last, too. */
-  lastUpdateTime?: string
 }
 
 export type Quantities = Record<string, number | string>
@@ -39,7 +37,6 @@ export interface CoreSecret extends KubeObject {
 export interface ConfigMap extends KubeObject {
   immutable?: boolean
   data?: Record<string, string>
-  binaryData?: Record<string, string>
 }
 
 export interface ServiceAccount extends KubeObject {
@@ -103,7 +100,7 @@ export interface Pod extends KubeObject {
   }
 }
 
-/** What a component of the cluster says of an object. Named apart from the DOM's Event. */
+/** An Event, by which a component of the cluster says something of an object. Named apart from the DOM's Event. */
 export interface CoreEvent extends KubeObject {
   type?: string
   reason?: string
@@ -111,7 +108,7 @@ export interface CoreEvent extends KubeObject {
   count?: number
   firstTimestamp?: string | null
   lastTimestamp?: string | null
-  /** Where the times are not set: newer reporters. */
+  /** Set by newer reporters, which leave the other times out. */
   eventTime?: string | null
   series?: { count: number; lastObservedTime: string }
   involvedObject: { kind?: string; name?: string; namespace?: string; uid?: string; fieldPath?: string }
@@ -207,55 +204,32 @@ export interface CustomResourceDefinition extends KubeObject {
 
 /** The answer of `…/serviceaccounts/<name>/token`. */
 export interface TokenRequest {
-  apiVersion: string
-  kind: string
-  metadata?: Partial<ObjectMeta>
-  spec: { audiences?: string[]; expirationSeconds?: number; boundObjectRef?: BoundObject }
-  status?: { token: string; expirationTimestamp: string }
+  status?: { token: string }
 }
 
-/** The object with which a token ends. */
-export interface BoundObject {
-  apiVersion: string
-  kind: string
-  name: string
-  uid?: string
-}
+const core = kindsOf('', 'v1')
+const apps = kindsOf('apps', 'v1')
+const rbac = kindsOf('rbac.authorization.k8s.io', 'v1')
 
-const kindOf = <T extends KubeObject>(group: string, kind: string, plural: string, namespaced = true): Kind<T> => ({
-  group,
-  version: 'v1',
-  kind,
-  plural,
-  namespaced,
-})
-
-export const Namespaces = kindOf<Namespace>('', 'Namespace', 'namespaces', false)
-export const Secrets = kindOf<CoreSecret>('', 'Secret', 'secrets')
-export const ConfigMaps = kindOf<ConfigMap>('', 'ConfigMap', 'configmaps')
-export const ServiceAccounts = kindOf<ServiceAccount>('', 'ServiceAccount', 'serviceaccounts')
-export const ResourceQuotas = kindOf<ResourceQuota>('', 'ResourceQuota', 'resourcequotas')
-export const LimitRanges = kindOf<LimitRange>('', 'LimitRange', 'limitranges')
-export const Services = kindOf<Service>('', 'Service', 'services')
-export const PersistentVolumeClaims = kindOf<PersistentVolumeClaim>('', 'PersistentVolumeClaim', 'persistentvolumeclaims')
-export const Pods = kindOf<Pod>('', 'Pod', 'pods')
-export const CoreEvents = kindOf<CoreEvent>('', 'Event', 'events')
-export const Deployments = kindOf<Deployment>('apps', 'Deployment', 'deployments')
-export const StatefulSets = kindOf<StatefulSet>('apps', 'StatefulSet', 'statefulsets')
-export const Jobs = kindOf<Job>('batch', 'Job', 'jobs')
-export const Roles = kindOf<Role>('rbac.authorization.k8s.io', 'Role', 'roles')
-export const RoleBindings = kindOf<RoleBinding>('rbac.authorization.k8s.io', 'RoleBinding', 'rolebindings')
-export const ClusterRoles = kindOf<ClusterRole>('rbac.authorization.k8s.io', 'ClusterRole', 'clusterroles', false)
-export const ClusterRoleBindings = kindOf<ClusterRoleBinding>(
-  'rbac.authorization.k8s.io',
-  'ClusterRoleBinding',
-  'clusterrolebindings',
-  false,
-)
-export const NetworkPolicies = kindOf<NetworkPolicy>('networking.k8s.io', 'NetworkPolicy', 'networkpolicies')
-export const Leases = kindOf<Lease>('coordination.k8s.io', 'Lease', 'leases')
-export const CustomResourceDefinitions = kindOf<CustomResourceDefinition>(
-  'apiextensions.k8s.io',
+export const Namespaces = core<Namespace>('Namespace', 'namespaces', false)
+export const Secrets = core<CoreSecret>('Secret', 'secrets')
+export const ConfigMaps = core<ConfigMap>('ConfigMap', 'configmaps')
+export const ServiceAccounts = core<ServiceAccount>('ServiceAccount', 'serviceaccounts')
+export const ResourceQuotas = core<ResourceQuota>('ResourceQuota', 'resourcequotas')
+export const LimitRanges = core<LimitRange>('LimitRange', 'limitranges')
+export const Services = core<Service>('Service', 'services')
+export const PersistentVolumeClaims = core<PersistentVolumeClaim>('PersistentVolumeClaim', 'persistentvolumeclaims')
+export const Pods = core<Pod>('Pod', 'pods')
+export const CoreEvents = core<CoreEvent>('Event', 'events')
+export const Deployments = apps<Deployment>('Deployment', 'deployments')
+export const Jobs = kindsOf('batch', 'v1')<Job>('Job', 'jobs')
+export const Roles = rbac<Role>('Role', 'roles')
+export const RoleBindings = rbac<RoleBinding>('RoleBinding', 'rolebindings')
+export const ClusterRoles = rbac<ClusterRole>('ClusterRole', 'clusterroles', false)
+export const ClusterRoleBindings = rbac<ClusterRoleBinding>('ClusterRoleBinding', 'clusterrolebindings', false)
+export const NetworkPolicies = kindsOf('networking.k8s.io', 'v1')<NetworkPolicy>('NetworkPolicy', 'networkpolicies')
+export const Leases = kindsOf('coordination.k8s.io', 'v1')<Lease>('Lease', 'leases')
+export const CustomResourceDefinitions = kindsOf('apiextensions.k8s.io', 'v1')<CustomResourceDefinition>(
   'CustomResourceDefinition',
   'customresourcedefinitions',
   false,

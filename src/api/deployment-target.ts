@@ -1,21 +1,6 @@
-import type { DeploymentTargetClaim } from './deployment-target-claim.ts'
-import type { DeploymentTargetClass } from './deployment-target-class.ts'
-import type { DeploymentTargetSpec, DeploymentTargetStatus } from './generated/deployment-target.ts'
-import type { CustomObject, Kind, KubeObject } from './kube-object.ts'
+import type { DeploymentTarget, DeploymentTargetClaim, DeploymentTargetClass } from './kinds.ts'
+import type { KubeObject } from './kube-object.ts'
 import { annotations } from './labels.ts'
-
-export type { DeploymentTargetSpec, DeploymentTargetStatus }
-
-/** A place to deploy to. */
-export type DeploymentTarget = CustomObject<DeploymentTargetSpec, DeploymentTargetStatus>
-
-export const DeploymentTargets: Kind<DeploymentTarget> = {
-  group: 'appstudio.redhat.com',
-  version: 'v1alpha1',
-  kind: 'DeploymentTarget',
-  plural: 'deploymenttargets',
-  namespaced: true,
-}
 
 /** The claim that a target names, whichever way it is written; a blank name is none. */
 export function claimRefOf(target: DeploymentTarget): { name: string; uid?: string } | undefined {
@@ -28,10 +13,10 @@ export function claimRefOf(target: DeploymentTarget): { name: string; uid?: stri
 export const provisionedByOf = ({ metadata }: DeploymentTarget): string | undefined =>
   metadata.annotations?.[annotations.provisionedBy] ?? metadata.annotations?.[annotations.provisionedByMisspelt]
 
-export type ReclaimPolicy = NonNullable<DeploymentTargetStatus['reclaimPolicy']>
+export type ReclaimPolicy = NonNullable<NonNullable<DeploymentTarget['status']>['reclaimPolicy']>
 
 /**
- * What becomes of a target, and of what is behind it, when its claim goes: as it was noted when the target was bound, else
+ * Decides about a target, and the space behind it, when its claim goes: as it was noted when the target was bound, else
  * when it was made (on the target, or on what it was made from), else as its class says now. In doubt nothing is destroyed.
  */
 export function reclaimPolicyOf(
@@ -48,3 +33,15 @@ export function claims(target: DeploymentTarget, claim: DeploymentTargetClaim): 
   const ref = claimRefOf(target)
   return ref?.uid === undefined ? ref?.name === claim.metadata.name : ref.uid === claim.metadata.uid
 }
+
+/** The provisioner that is asked to make a target, under either spelling of the key. */
+export const askedProvisionerOf = ({ metadata }: DeploymentTargetClaim): string | undefined =>
+  metadata.annotations?.[annotations.provisioner] ?? metadata.annotations?.[annotations.provisionerMisspelt]
+
+/** The binding was completed once; whether the target is still there is another question. */
+export const isBindComplete = ({ metadata }: DeploymentTargetClaim): boolean =>
+  metadata.annotations?.[annotations.bindComplete] !== undefined
+
+/** The target that a claim has, or wants. `""` is how a Go client writes "not set". */
+export const targetNameOf = ({ spec, status }: DeploymentTargetClaim): string | undefined =>
+  (status?.target?.name ?? spec.targetName) || undefined

@@ -1,12 +1,10 @@
 /**
  * The vocabulary of the cluster: kinds, their types (generated from crds/), labels, annotations, conditions.
- * Nothing here talks to a server. Read kube-object.ts first, then the file of the kind you look for.
+ * Nothing here talks to a server. Read kube-object.ts first, then kinds.ts (Berth's own kinds) and core.ts (those of Kubernetes).
  */
 
-export { type Agent, type AgentSpec, type AgentStatus, Agents } from './agent.ts'
 export { type Condition, conditionOf, isTrue, type Statement, withConditions } from './conditions.ts'
 export {
-  type BoundObject,
   type ClusterRole,
   type ClusterRoleBinding,
   ClusterRoleBindings,
@@ -28,7 +26,6 @@ export {
   type Lease,
   Leases,
   type LimitRange,
-  type LimitRangeItem,
   LimitRanges,
   type Namespace,
   Namespaces,
@@ -52,57 +49,31 @@ export {
   ServiceAccounts,
   Services,
   type StatefulSet,
-  StatefulSets,
   type Subject,
   type TokenRequest,
 } from './core.ts'
 export {
+  askedProvisionerOf,
   claimRefOf,
   claims,
-  type DeploymentTarget,
-  type DeploymentTargetSpec,
-  type DeploymentTargetStatus,
-  DeploymentTargets,
+  isBindComplete,
   provisionedByOf,
   type ReclaimPolicy,
   reclaimPolicyOf,
-} from './deployment-target.ts'
-export {
-  askedProvisionerOf,
-  type DeploymentTargetClaim,
-  type DeploymentTargetClaimSpec,
-  type DeploymentTargetClaimStatus,
-  DeploymentTargetClaims,
-  isBindComplete,
   targetNameOf,
-} from './deployment-target-claim.ts'
-export {
-  type DeploymentTargetClass,
-  DeploymentTargetClasses,
-  type DeploymentTargetClassSpec,
-  type DeploymentTargetClassStatus,
-} from './deployment-target-class.ts'
-export { type Environment, type EnvironmentSpec, type EnvironmentStatus, Environments } from './environment.ts'
-export { type GitProject, type GitProjectSpec, type GitProjectStatus, GitProjects, withoutGit } from './git-project.ts'
-export {
-  type GitOpsDeployment,
-  type GitOpsDeploymentSpec,
-  type GitOpsDeploymentStatus,
-  GitOpsDeployments,
-} from './gitops-deployment.ts'
-export {
-  type GitOpsDeploymentManagedEnvironment,
-  type GitOpsDeploymentManagedEnvironmentSpec,
-  type GitOpsDeploymentManagedEnvironmentStatus,
-  GitOpsDeploymentManagedEnvironments,
-} from './gitops-deployment-managed-environment.ts'
-export {
-  type GitOpsDeploymentSyncRun,
-  type GitOpsDeploymentSyncRunSpec,
-  type GitOpsDeploymentSyncRunStatus,
-  GitOpsDeploymentSyncRuns,
-} from './gitops-deployment-sync-run.ts'
-export { covers, type Grantee } from './grantee.ts'
+} from './deployment-target.ts'
+export type { AgentSpec, AgentStatus } from './generated/agent.ts'
+export type { DeploymentTargetStatus } from './generated/deployment-target.ts'
+export type { DeploymentTargetClaimStatus } from './generated/deployment-target-claim.ts'
+export type { EnvironmentSpec } from './generated/environment.ts'
+export type { GitProjectSpec, GitProjectStatus } from './generated/git-project.ts'
+export type { GitOpsDeploymentSpec } from './generated/gitops-deployment.ts'
+export type { GitOpsDeploymentSyncRunStatus } from './generated/gitops-deployment-sync-run.ts'
+export type { SpaceRequestStatus } from './generated/space-request.ts'
+export type { SpaceTierSpec } from './generated/space-tier.ts'
+export type { WorkspaceSpec, WorkspaceStatus } from './generated/workspace.ts'
+export type { WorkspaceClassSpec, WorkspaceClassStatus } from './generated/workspace-class.ts'
+export { covers, type Grantee, withoutGit } from './git-project.ts'
 export {
   byClaim,
   byClaimName,
@@ -116,6 +87,34 @@ export {
   indexBy,
   keysBeside,
 } from './indexes.ts'
+export {
+  type Agent,
+  Agents,
+  type DeploymentTarget,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  type DeploymentTargetClass,
+  DeploymentTargetClasses,
+  DeploymentTargets,
+  type Environment,
+  Environments,
+  type GitOpsDeployment,
+  type GitOpsDeploymentManagedEnvironment,
+  GitOpsDeploymentManagedEnvironments,
+  type GitOpsDeploymentSyncRun,
+  GitOpsDeploymentSyncRuns,
+  GitOpsDeployments,
+  type GitProject,
+  GitProjects,
+  type SpaceRequest,
+  SpaceRequests,
+  type SpaceTier,
+  SpaceTiers,
+  type Workspace,
+  type WorkspaceClass,
+  WorkspaceClasses,
+  Workspaces,
+} from './kinds.ts'
 export {
   type AnyObject,
   apiVersionOf,
@@ -133,6 +132,7 @@ export {
   type Ref,
   refFromKey,
   refOf,
+  typeMetaOf,
   withFinalizer,
   withoutFinalizer,
 } from './kube-object.ts'
@@ -158,24 +158,5 @@ export { notOnboarded, tenantRoles } from './onboarding.ts'
 export { credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf } from './privacy.ts'
 export { dataOf, kubeconfigIn, textIn, whyNotRead } from './secret-content.ts'
 export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } from './service-account.ts'
-export {
-  isMadeFor,
-  requesterOf,
-  type SpaceRequest,
-  type SpaceRequestSpec,
-  type SpaceRequestStatus,
-  SpaceRequests,
-} from './space-request.ts'
-export { type SpaceTier, type SpaceTierSpec, type SpaceTierStatus, SpaceTiers } from './space-tier.ts'
-export {
-  type Workspace,
-  type WorkspaceSpec,
-  type WorkspaceStatus,
-  Workspaces,
-  workspaceKeptUntil,
-  workspaceObjectName,
-  workspaceStateOf,
-  workspaceStepsOf,
-  workspaceWishOf,
-} from './workspace.ts'
-export { type WorkspaceClass, WorkspaceClasses, type WorkspaceClassSpec, type WorkspaceClassStatus } from './workspace-class.ts'
+export { isMadeFor, requesterOf } from './space-request.ts'
+export { workspaceKeptUntil, workspaceObjectName, workspaceStateOf, workspaceStepsOf, workspaceWishOf } from './workspace.ts'

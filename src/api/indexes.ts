@@ -1,10 +1,13 @@
-import { claimRefOf, type DeploymentTarget } from './deployment-target.ts'
-import { type DeploymentTargetClaim, targetNameOf } from './deployment-target-claim.ts'
-import type { Environment } from './environment.ts'
-import type { GitOpsDeploymentManagedEnvironment } from './gitops-deployment-managed-environment.ts'
+import { claimRefOf, targetNameOf } from './deployment-target.ts'
+import type {
+  DeploymentTarget,
+  DeploymentTargetClaim,
+  Environment,
+  GitOpsDeploymentManagedEnvironment,
+  SpaceRequest,
+} from './kinds.ts'
 import type { KubeObject } from './kube-object.ts'
 import { labels } from './labels.ts'
-import type { SpaceRequest } from './space-request.ts'
 
 /**
  * By which values the objects of a cache are found. It is made once, at the top of a file, and is its own key: two rooms that read the same

@@ -39,7 +39,7 @@ export interface AnyObject extends KubeObject {
   [field: string]: unknown
 }
 
-/** Where objects of a kind live in the API. `T` is the type of the objects; it exists for the compiler only. */
+/** The place of a kind's objects in the API. `T` is the type of the objects; it exists for the compiler only. */
 export interface Kind<T extends KubeObject = KubeObject> {
   readonly group: string
   readonly version: string
@@ -49,7 +49,21 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly example?: T
 }
 
+/** Names the kinds of a group, each by itself and its plural. */
+export const kindsOf =
+  (group: string, version: string) =>
+  <T extends KubeObject>(kind: string, plural: string, namespaced = true): Kind<T> => ({
+    group,
+    version,
+    kind,
+    plural,
+    namespaced,
+  })
+
 export const apiVersionOf = (kind: Kind): string => (kind.group ? `${kind.group}/${kind.version}` : kind.version)
+
+/** With these two fields an object of the kind begins. */
+export const typeMetaOf = (kind: Kind) => ({ apiVersion: apiVersionOf(kind), kind: kind.kind })
 
 /** Name, and namespace where the kind has one. */
 export interface Ref {

@@ -3,13 +3,15 @@
  * so that objects written for them keep their meaning; what is ours lies under berth.dev.
  */
 
-/** On claims and targets. Where the seed document misspells a key, `misspelt` holds its spelling: read, never written. */
+/** hack/update-reference-docs.ts makes the tables of docs/labels.md of these and their comments, so that each has one. */
 export const annotations = {
   /** On a claim: the provisioner that is asked to make a target. */
   provisioner: 'provisioner.appstudio.redhat.com/dt-provisioner',
+  /** On a claim: the same, as the design document spells it. It is read, and never written. */
   provisionerMisspelt: 'provionser.appstudio.redhat.com/dt-provisioner',
   /** On a target: the provisioner that made it. */
   provisionedBy: 'provisioner.appstudio.redhat.com/provisioned-by',
+  /** On a target: the same, as the design document spells it. It is read, and never written. */
   provisionedByMisspelt: 'provionser.appstudio.redhat.com/provisioned-by',
   /** On a claim: the binding is complete. */
   bindComplete: 'dt.appstudio.redhat.com/bind-complete',
@@ -53,22 +55,28 @@ export const annotations = {
   variables: 'berth.dev/variables',
   /** On a Secret with Git credentials: the user name of the one person whose workspaces may use it. */
   gitOwner: 'berth.dev/git-owner',
-  /** On a Workspace, by whoever passes its traffic on: when somebody last used it, and when that was last looked at. */
+  /** On a Workspace, by the proxy: when somebody last used it. */
   lastActivity: 'berth.dev/last-activity',
+  /** On a Workspace, by the proxy: when it last looked whether somebody uses it. */
   activityWatched: 'berth.dev/activity-watched-at',
-  /** And how: `Requests`, or `Connection` for what somebody sent on a connection that was upgraded, such as an editor's. */
+  /**
+   * On a Workspace, by the proxy: how it was last used, `Requests`, or `Connection` for what somebody sent on a connection that was
+   * upgraded, such as an editor's.
+   */
   lastActivityBy: 'berth.dev/last-activity-by',
-  /** On a claim of a warm pool: the class that it is for, what it was made from, and how far it is: `ready`, or `retired` and when. */
+  /** On a claim of a warm pool: the class that it is for. */
   warmClass: 'berth.dev/warm-class',
+  /** On a claim of a warm pool: what it was made from, so that a change of the class retires it. */
   warmRecipe: 'berth.dev/warm-recipe',
+  /** On a claim of a warm pool: how far it is, `ready`, or `retired` and when. */
   warmState: 'berth.dev/warm-state',
-  /** On it too: the namespace of its target, where the class names one. */
+  /** On a claim of a warm pool: the namespace of its target, where the class names one. */
   warmNamespace: 'berth.dev/warm-namespace',
   /** On a claim: the volume in its target that was made before there was a workspace. */
   volume: 'berth.dev/volume',
   /**
-   * On a claim, SpaceRequest and target that are private. On the first two it says who gets in, one person's user name; empty while there
-   * is none. Absent: the credentials are beside the claim, for all who read Secrets there. Policy private.berth.dev keeps it.
+   * On a claim, SpaceRequest and target that are private: on the first two who gets in, one person's user name; empty while there is
+   * none. Absent: the credentials are beside the claim, for all who read Secrets there. Policy private.berth.dev keeps it.
    */
   privateTo: 'berth.dev/private-to',
   /** On a DeploymentTargetClass: `true` for the one that is meant when nobody names one. */
@@ -84,27 +92,31 @@ export const labels = {
   claimUid: 'berth.dev/claim-uid',
   /** On the copy of a credentials Secret: the Environment it is for. */
   environmentSecret: 'appstudio.openshift.io/environment-secret',
-  /** On a namespace and its Secret: the SpaceRequest they were made for. */
+  /** On a space and its Secret: the name of the SpaceRequest they were made for. */
   spaceRequest: 'toolchain.dev.openshift.com/spacerequest',
+  /** On a space and its Secret: the namespace of the SpaceRequest they were made for. */
   spaceRequestNamespace: 'toolchain.dev.openshift.com/spacerequest-namespace',
+  /** On a space and its Secret: the UID of the SpaceRequest they were made for. */
   spaceRequestUid: 'berth.dev/spacerequest-uid',
-  /** On the Secret: the namespace it gives access to. */
+  /** On the Secret of a SpaceRequest: the namespace it gives access to. */
   provisionedNamespace: 'toolchain.dev.openshift.com/spacerequest-provisioned-namespace',
   /** On a namespace: the tier it follows. */
   tier: 'toolchain.dev.openshift.com/tier',
-  /** On everything that Berth makes. */
+  /** On everything that Berth makes: `berth`. */
   managedBy: 'app.kubernetes.io/managed-by',
-  /** On what is made for a workspace: its name and UID. */
+  /** On what is made for a workspace: its name. */
   workspace: 'berth.dev/workspace',
+  /** On what is made for a workspace: its UID. */
   workspaceUid: 'berth.dev/workspace-uid',
-  /** On an object that the devfile of a workspace brings along: its UID. */
+  /** On an object that the devfile of a workspace brings along: the UID of the workspace. */
   workspaceManifest: 'berth.dev/workspace-manifest',
   /** On the pods of such objects: the name of the component that they are from. */
   workspaceComponent: 'berth.dev/workspace-component',
   /** On the pods of a workspace: which of its pods it is. */
   workspacePart: 'berth.dev/workspace-part',
-  /** On a claim that waits for a workspace: the UID of its class. On its volume: the UID of the claim. */
+  /** On a claim of a warm pool, while it waits for a workspace: the UID of its class. */
   warmPool: 'berth.dev/warm-pool',
+  /** On the volume of such a claim: the UID of the claim. */
   warmClaim: 'berth.dev/warm-claim',
   /** On a Secret: `true` lets workspaces of its namespace take variables from it. */
   workspaceVariables: 'berth.dev/workspace-variables',
@@ -114,6 +126,7 @@ export const labels = {
   gitCredentials: 'berth.dev/git-credentials',
   /** On a namespace: `true` asks for Environments and claims made in advance. */
   onboarding: 'berth.dev/onboarding',
+  /** On a space: the level of the Pod Security Standards of its tier. Kubernetes' own. */
   podSecurity: 'pod-security.kubernetes.io/enforce',
 } as const
 
@@ -121,16 +134,21 @@ export const labels = {
 export const MANAGED_BY_BERTH = 'berth'
 
 export const finalizers = {
+  /** On a claim: its target is released before the claim goes. */
   claim: 'binder.appstudio.redhat.com/finalizer',
+  /** On a target: it goes when what it stands for is freed. */
   target: 'dt.appstudio.redhat.com/finalizer',
   /** On a target, by the provisioner that made it: freed before the target goes. */
   provisioner: 'provisioner.appstudio.redhat.com/finalizer',
+  /** On a SpaceRequest: its namespace is deleted before the request goes. */
   spaceRequest: 'finalizer.toolchain.dev.openshift.com',
+  /** On a GitOpsDeployment, by whoever writes it: what it applied is deleted before the deployment goes. */
   gitopsDeployment: 'resources-finalizer.managed-gitops.redhat.com',
-  /** Means the same as the one before on a GitOpsDeployment that was written as an Argo CD Application. */
+  /** On a GitOpsDeployment: the same, as Argo CD spells it. */
   argoApplication: 'resources-finalizer.argocd.argoproj.io',
-  /** On a GitOpsDeployment with a deletion policy, by us. */
+  /** On a GitOpsDeployment with a deletionPolicy, by Berth: the policy is carried out before the deployment goes. */
   gitopsObjects: 'gitops.berth.dev/objects',
+  /** On a Workspace: what it has in its target is removed before the Workspace goes. */
   workspace: 'berth.dev/workspace',
 } as const
 
@@ -159,10 +177,10 @@ export const SPACE_PROVISIONERS: readonly string[] = [SANDBOX_PROVISIONER, AGENT
 /** The service account beside a SpaceRequest whose tokens open the space in an agent's cluster. */
 export const nameOfSpaceAccount = (uid: string): string => `berth-space-${uid.replaceAll('-', '').slice(0, 20)}`
 
-/** Where Berth itself lives. */
+/** Berth's own programs live there. */
 export const BERTH_NAMESPACE = 'berth-system'
 
-/** Where the credentials of private spaces lie, which nobody reads but Berth. */
+/** The credentials of private spaces lie there, which nobody reads but Berth. */
 export const CREDENTIALS_NAMESPACE = 'berth-credentials'
 
 /**

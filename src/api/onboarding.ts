@@ -1,7 +1,7 @@
 import { Failure } from '../std/index.ts'
 
 /**
- * What an admin of a namespace gives Berth's programs there, by a RoleBinding for each that has the name of its ClusterRole
+ * An admin of a namespace gives these to Berth's programs there, by a RoleBinding for each that has the name of its ClusterRole
  * (`deploy/operator/tenant.yaml`, `deploy/kas/tenant.yaml`).
  */
 export const tenantRoles = { operator: 'berth-tenant-operator', kas: 'berth-tenant-kas' } as const

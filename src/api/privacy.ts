@@ -1,19 +1,17 @@
 import type { CoreSecret } from './core.ts'
-import { claimRefOf, type DeploymentTarget } from './deployment-target.ts'
-import type { DeploymentTargetClaim } from './deployment-target-claim.ts'
-import type { DeploymentTargetClass } from './deployment-target-class.ts'
+import { claimRefOf } from './deployment-target.ts'
+import { type DeploymentTarget, type DeploymentTargetClaim, type DeploymentTargetClass, Workspaces } from './kinds.ts'
 import type { KubeObject, Ref } from './kube-object.ts'
 import { annotations, CREDENTIALS_NAMESPACE, labels, SANDBOX_PROVISIONER } from './labels.ts'
-import { Workspaces } from './workspace.ts'
 
-/** Whether a claim, a SpaceRequest or a target is private: its credentials lie with Berth and not beside the claim (decision 273). */
+/** A claim, a SpaceRequest or a target is private: its credentials lie with Berth and not beside the claim (decision 273). */
 export const isPrivate = (object: KubeObject): boolean => privateToOf(object) !== undefined
 
 /** The one person who gets into a private space besides Berth; empty while there is none, `undefined` where it is not private. */
 export const privateToOf = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[annotations.privateTo]
 
 /**
- * Whether a claim of the class is private: as its `parameters.credentials` say, else those that are made for workspaces. Only the namespaces
+ * Decides whether a claim of the class is private: as its `parameters.credentials` say, else those that are made for workspaces. Only the namespaces
  * of the own cluster can be.
  */
 export function isPrivateBy({ spec }: DeploymentTargetClass, madeForWorkspace: boolean): boolean {
@@ -22,7 +20,7 @@ export function isPrivateBy({ spec }: DeploymentTargetClass, madeForWorkspace: b
   return credentials === 'Private' || (madeForWorkspace && credentials !== 'Shared')
 }
 
-/** Whether a claim is a workspace's, or a warm pool's. */
+/** The claim is a workspace's, or a warm pool's. */
 export const isForWorkspace = ({ metadata }: DeploymentTargetClaim): boolean =>
   metadata.labels?.[labels.warmPool] !== undefined ||
   (metadata.ownerReferences?.some(({ kind }) => kind === Workspaces.kind) ?? false)
@@ -33,7 +31,7 @@ export const credentialsRefOf = (target: DeploymentTarget): Ref => ({
   namespace: isPrivate(target) ? CREDENTIALS_NAMESPACE : target.metadata.namespace,
 })
 
-/** Whether the Secret is for this target: whoever writes targets must not get at the credentials of another claim's space. */
+/** The Secret is for this target: anybody who writes targets must not get at the credentials of another claim's space. */
 export function opens(secret: CoreSecret, target: DeploymentTarget): boolean {
   const claimUid = claimRefOf(target)?.uid
   return !isPrivate(target) || claimUid === undefined || secret.metadata.labels?.[labels.claimUid] === claimUid

@@ -1,20 +1,7 @@
-import type { SpaceRequestSpec, SpaceRequestStatus } from './generated/space-request.ts'
-import type { CustomObject, Kind, KubeObject } from './kube-object.ts'
+import type { SpaceRequest } from './kinds.ts'
+import type { KubeObject } from './kube-object.ts'
 import { annotations, labels } from './labels.ts'
 import { isPrivate } from './privacy.ts'
-
-export type { SpaceRequestSpec, SpaceRequestStatus }
-
-/** A request for a namespace of a tier. */
-export type SpaceRequest = CustomObject<SpaceRequestSpec, SpaceRequestStatus>
-
-export const SpaceRequests: Kind<SpaceRequest> = {
-  group: 'toolchain.dev.openshift.com',
-  version: 'v1alpha1',
-  kind: 'SpaceRequest',
-  plural: 'spacerequests',
-  namespaced: true,
-}
 
 /**
  * Was the request made for this claim, in its namespace? Its UID decides. A request without one was not made by Berth; then the name decides,
@@ -30,7 +17,7 @@ export function isMadeFor(request: SpaceRequest, claim: KubeObject): boolean {
 }
 
 /**
- * Who asked for a space, or for what it is made for: the user's name and groups, on a line each, as admission wrote them
+ * Names who asked for a space, or for the object that it is made for: the user's name and groups, on a line each, as admission wrote them
  * (deploy/policies/requester.yaml). Of what admission never saw: `otherwise`, or nobody in particular.
  */
 export const requesterOf = ({ metadata }: KubeObject, otherwise?: string): string =>

@@ -1,21 +1,7 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { hours, withoutEnd } from '../std/index.ts'
 import type { Condition } from './conditions.ts'
-import type { WorkspaceSpec, WorkspaceStatus } from './generated/workspace.ts'
-import type { CustomObject, Kind } from './kube-object.ts'
-
-export type { WorkspaceSpec, WorkspaceStatus }
-
-/** A development environment that runs in a cluster. */
-export type Workspace = CustomObject<WorkspaceSpec, WorkspaceStatus>
-
-export const Workspaces: Kind<Workspace> = {
-  group: 'berth.dev',
-  version: 'v1alpha1',
-  kind: 'Workspace',
-  plural: 'workspaces',
-  namespaced: true,
-}
+import type { Workspace } from './kinds.ts'
 
 const PREFIX = 'workspace-'
 /** The longest name that a Service may have. */
@@ -25,14 +11,12 @@ const LONGEST = 63
 export function workspaceObjectName({ metadata: { name } }: Pick<Workspace, 'metadata'>): string {
   const plain = `${PREFIX}${name}`
   if (plain.length <= LONGEST) return plain
-  const mark = createHash('sha256').update(name).digest('hex').slice(0, 8)
-  return `${withoutEnd(plain.slice(0, LONGEST - 9), '-')}-${mark}`
+  return `${withoutEnd(plain.slice(0, LONGEST - 9), '-')}-${hash('sha256', name).slice(0, 8)}`
 }
 
-/** What it is, as far as the operator has said. */
+/** Its actual state, as far as the operator has said. */
 export const workspaceStateOf = ({ status }: Pick<Workspace, 'status'>): string => status?.actualState ?? 'CreationRequested'
 
-/** What it is to be. */
 export const workspaceWishOf = ({ spec }: Pick<Workspace, 'spec'>): string => spec.desiredState ?? 'Running'
 
 /** The conditions that are steps, in their order; the operator's other conditions are remarks. */

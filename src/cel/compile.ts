@@ -16,7 +16,7 @@ export type Spent = (steps: number) => void
 
 /** About a microsecond each: some thousand list elements, or some hundred kilobytes of text. */
 const STEPS = 20_000
-/** What an evaluation takes beside its steps, in steps. */
+/** The price of an evaluation beside its steps, in steps. */
 const BEGINNING = 30
 
 /**

@@ -86,7 +86,7 @@ function pay(name: string, values: readonly CelValue[], spend: Spend): void {
   if (name.startsWith('get') && values.length > 1) spend(100)
 }
 
-/** What is equal, or nearly so, is compared to the end. */
+/** Values that are equal, or nearly so, are compared to the end. */
 function payForSame(left: CelValue, right: CelValue, spend: Spend): void {
   spend(0.5)
   if (typeof left === 'string' && typeof right === 'string' && left.length === right.length) spend(left.length / 256)

@@ -71,7 +71,7 @@ function wrongWith({ function: name, target, args }: Kind<'callExpr'>): string |
 
 /**
  * It pays for its list when it begins, then before each turn for the `nodes` of which a turn consists.
- * What would be `result + [item]` in each turn, a longer copy of the list each time, becomes one list that grows.
+ * Each turn of `result + [item]` would make a longer copy of the list; it becomes one list that grows.
  */
 function meterLoop(loop: Kind<'comprehensionExpr'>, nodes: number): void {
   const { iterRange, loopCondition, loopStep, accuInit } = loop

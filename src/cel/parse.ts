@@ -2,7 +2,7 @@ import { parse } from '@bufbuild/cel'
 
 export type Expr = NonNullable<ReturnType<typeof parse>['expr']>
 
-/** What is wrong with an expression, and where: `1:17: there is no function mtaches()`. */
+/** Says why an expression is refused, and where: `1:17: there is no function mtaches()`. */
 export class CelError extends SyntaxError {}
 
 export interface Parsed {

@@ -35,7 +35,9 @@ const EVERYWHERE = ''
  * a role or a binding changes, and a minute at most.
  */
 export function createPermissions({ kube, caches, clock }: { kube: Kube; caches: Caches; clock: Clock }) {
-  const decisions = new LRUCache<string, { namespace: string; answer: Promise<boolean>; until: number }>({ max: MOST })
+  const decisions = new LRUCache<string, { answer: Promise<boolean>; askedAt: number; until: number }>({ max: MOST })
+  /** When the decisions of a namespace were made void, of the last minute. */
+  const forgotten = new Map<string, number>()
   /** Namespaces of which the API server may not know yet what has changed there, and since when. */
   const changed = new Map<string, number>()
   const listeners = new Set<() => void>()
@@ -44,8 +46,11 @@ export function createPermissions({ kube, caches, clock }: { kube: Kube; caches:
   /** Asks again for as long as the API server may be behind. */
   const forgetChanged = () => {
     cancel = undefined
+    const now = clock.now()
     if (changed.has(EVERYWHERE)) decisions.clear()
-    else for (const [key, { namespace }] of [...decisions.entries()]) if (changed.has(namespace)) decisions.delete(key)
+    for (const namespace of changed.keys()) forgotten.set(namespace, now)
+    // Decisions of before then are too old by now anyway.
+    for (const [namespace, at] of forgotten) if (now - at > LASTS) forgotten.delete(namespace)
     for (const listener of listeners) listener()
     for (const [namespace, at] of changed) if (clock.now() - at > BEHIND) changed.delete(namespace)
     if (changed.size > 0) cancel = clock.after(AGAIN, forgetChanged)
@@ -64,10 +69,11 @@ export function createPermissions({ kube, caches, clock }: { kube: Kube; caches:
     if (user.trim() === '') return Promise.resolve(false)
     const key = JSON.stringify([user, groups, verb, kind.group, kind.plural, namespace, name])
     const known = decisions.get(key)
-    if (known && known.until > clock.now()) return known.answer
+    const now = clock.now()
+    if (known && known.until > now && known.askedAt >= (forgotten.get(namespace) ?? 0)) return known.answer
     const subject = { user, groups: [...groups, 'system:authenticated'] }
     const answer = isAllowed(kube, subject, { verb, group: kind.group, resource: kind.plural, namespace, name })
-    const decision = { namespace, answer, until: clock.now() + (isYoung(namespace) ? LASTS_THEN : LASTS) }
+    const decision = { answer, askedAt: now, until: now + (isYoung(namespace) ? LASTS_THEN : LASTS) }
     decisions.set(key, decision)
     // A question that failed is not remembered.
     answer.catch(() => decisions.get(key) === decision && decisions.delete(key))

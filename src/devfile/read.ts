@@ -9,7 +9,9 @@ const readHere: ReadYamlTree = async (text, options) => parseYamlTree(text, opti
 export const LARGEST = 3 * 1024 * 1024
 /** Aliases can be nested so that a short text means a huge one. No honest devfile has as many as this. */
 const MOST_ALIASES = 100
-const LIMITS = { characters: LARGEST, tokens: 500_000, depth: 64, aliases: MOST_ALIASES }
+/** Characters of values with 16 for each of them: so many small values take as much time and memory as a devfile may. */
+const MOST_EXPANDED = 2 * LARGEST
+const LIMITS = { characters: LARGEST, tokens: 500_000, depth: 64, aliases: MOST_ALIASES, expanded: MOST_EXPANDED }
 
 /** What the reader of YAML says in general, in words for devfiles. */
 const FINDINGS: Readonly<Record<'depth' | 'anchor' | 'aliases', Finding>> = {

@@ -167,7 +167,7 @@ const INHERITED = [
   'SSL_CERT_DIR',
 ]
 
-export type Config = ReturnType<typeof parseConfig>
+export type KasConfig = ReturnType<typeof parseConfig>
 
 export function parseConfig(flags: Flags, env: EnvironmentVariables) {
   const given = readSettings(SETTINGS, flags, env)

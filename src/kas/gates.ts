@@ -1,10 +1,10 @@
-import type { Caches, Events, Kube } from '../adapters/kube/index.ts'
+import type { Caches, EventRecorder, Kube } from '../adapters/kube/index.ts'
 import { Agents, ConfigMaps, GitProjects, type Ref, SpaceRequests, Workspaces } from '../api/index.ts'
 import { systemClock as clock, type Log } from '../std/index.ts'
 import { createAccessRules, createAgentConfigurationService } from './agent-configuration/index.ts'
 import { connectedAgents, createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
 import { createAgentGate, createGate, createTokenRate, createTokenReviews, projectOf } from './authorization/index.ts'
-import type { Config } from './config.ts'
+import type { KasConfig } from './config.ts'
 import type { KasMeters } from './meters.ts'
 import { createModuleRequestService } from './module-requests/index.ts'
 import { PROJECT_PATHS, pathHoldersOf } from './path-holders.ts'
@@ -14,7 +14,7 @@ import { createDoor, createRefusals } from './refusals.ts'
 import type { Prove } from './strangers.ts'
 
 /** The objects that kas keeps in sight. */
-export function watchObjects({ leaseNamespace: namespace }: Config, caches: Caches) {
+export function watchObjects({ leaseNamespace: namespace }: KasConfig, caches: Caches) {
   const gitProjects = caches.of(GitProjects)
   const holders = pathHoldersOf(caches.of(ConfigMaps, { namespace, fields: `metadata.name=${PROJECT_PATHS}` }))
   return {
@@ -29,7 +29,7 @@ export function watchObjects({ leaseNamespace: namespace }: Config, caches: Cach
 
 /** All that listens has these in common. */
 export interface KasParts {
-  config: Config
+  config: KasConfig
   kube: Kube
   objects: ReturnType<typeof watchObjects>
   polls: Polls
@@ -41,7 +41,7 @@ export interface KasParts {
 /** Decides which caller may do what, and writes the status of Agents, since it knows which of their pods are connected. */
 export function createGates(
   { config, kube, objects, polls, meters, prove, log }: KasParts,
-  { events, presence, closing }: { events: Events; presence: Presence; closing: (() => unknown)[] },
+  { events, presence, closing }: { events: EventRecorder; presence: Presence; closing: (() => unknown)[] },
 ) {
   const { agents, projects } = objects
   const { operator } = config

@@ -4,5 +4,5 @@
  * It applies nothing to any cluster. Read program.ts (who is wired to whom), ports.ts (what rooms know of each other), then
  * authorization/, git-polling/ and object-stream/.
  */
-export { type Config, parseConfig, SETTINGS } from './config.ts'
-export { type KasAddresses, type Surroundings, start } from './program.ts'
+export { type KasConfig, parseConfig, SETTINGS } from './config.ts'
+export { type KasAddresses, type KasSurroundings, start } from './program.ts'

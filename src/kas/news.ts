@@ -1,4 +1,4 @@
-/** Has `ring` called at each change; the answer ends that. */
+/** Has `notify` called at each change; the answer ends that. */
 export type Listen = (notify: () => void) => () => void
 
 /** Resolves when one of them has rung, or nobody waits any more. */

@@ -1,4 +1,4 @@
-import type { Access, Revision, TreeFile } from '../adapters/git/index.ts'
+import type { GitAccess, Revision, TreeFile } from '../adapters/git/index.ts'
 import type { CallOptions, Duplex } from '../adapters/grpc/index.ts'
 import type { ConfigurationMistake } from '../agentcfg/index.ts'
 import type { Ref } from '../api/index.ts'
@@ -183,7 +183,7 @@ export interface Polls {
 
 /** Secrets as kas needs them. Each throws a `Failure` with a reason that users understand. */
 export interface Credentials {
-  forGit(project: Project): Promise<Access>
+  forGit(project: Project): Promise<GitAccess>
   /** Changes whenever the Secret of `forGit` does; `undefined` when there is none, or it cannot be read. Never throws. */
   versionOf(project: Project): Promise<string | undefined>
   forWebhooks(project: Project): Promise<string>

@@ -8,7 +8,7 @@ import { tunnelAudienceOf } from '../api/index.ts'
 import { requestMeter } from '../engines/controller/index.ts'
 import { aborted, systemClock as clock, createLog, type ListenerKeys, type Log, pause } from '../std/index.ts'
 import { createOperatorGate, createProxyGate, createWorkspaceGate } from './authorization/index.ts'
-import { AGES, type Config } from './config.ts'
+import { AGES, type KasConfig } from './config.ts'
 import { createDevelops } from './develop.ts'
 import { createDevfileFetcher, createDevfileService, type FetchDevfile } from './devfiles/index.ts'
 import { serveExternalEndpoint } from './external-endpoint/index.ts'
@@ -43,7 +43,7 @@ export interface KasAddresses {
 }
 
 /** The log that the program writes to, and the callback that it calls when it is up. */
-export interface Surroundings {
+export interface KasSurroundings {
   log: { write(line: string): unknown }
   /** Called once, when streams are served. */
   up?: (addresses: KasAddresses) => void
@@ -55,7 +55,7 @@ interface State {
 }
 
 /** Runs kas until the signal aborts; then streams end cleanly and nothing is left open, also when it could not start. */
-export async function start(config: Config, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
+export async function start(config: KasConfig, signal: AbortSignal, surroundings: KasSurroundings): Promise<void> {
   const log = createLog(config.logLevel, surroundings.log).with({ program: 'kas' })
   const closing: Closing = []
   try {
@@ -81,16 +81,18 @@ type Closing = (() => unknown)[]
 
 /** Opens everything in order. */
 async function open(
-  config: Config,
+  config: KasConfig,
   signal: AbortSignal,
   { log, closing, state }: { log: Log; closing: Closing; state: State },
 ): Promise<{ addresses: KasAddresses; drain(): Promise<void> }> {
   const metrics = createMetrics({ process: true })
-  const kube = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
-  closing.push(() => kube.close())
-  const caches = createCaches({ kube, clock, log, scope: config.namespace })
+  const client = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
+  closing.push(() => client.close())
+  const caches = createCaches({ kube: client, clock, log, scope: config.namespace })
+  // Its writes show in the caches at once: who writes a status reads it there the next time.
+  const { kube } = caches
   closing.push(() => caches.stop())
-  const events = createEvents({ kube, clock, log, reporter: 'berth-kas' })
+  const events = createEvents({ kube: client, clock, log, reporter: 'berth-kas' })
   closing.push(() => events.flush())
   const objects = watchObjects(config, caches)
   const meters = createMeters(metrics)
@@ -106,7 +108,7 @@ async function open(
   const status = reportStatus({ kube, cache, holders, polls, events, clock, log })
   closing.push(() => status.stop(), pokeByAnnotation(cache, polls))
   const { leaseNamespace, identity } = config
-  const presence = createPresence({ kube, clock, log, namespace: leaseNamespace, identity })
+  const presence = createPresence({ kube: client, clock, log, namespace: leaseNamespace, identity })
   closing.push(() => presence.stop())
   const prove = createProve(meters.unknownToken, clock)
   const around: KasParts = { config, kube, objects, polls, meters, prove, log }
@@ -136,7 +138,7 @@ async function open(
   return { addresses, drain }
 }
 
-async function openPolls(config: Config, credentials: Credentials, meters: KasMeters, log: Log): Promise<Polls> {
+async function openPolls(config: KasConfig, credentials: Credentials, meters: KasMeters, log: Log): Promise<Polls> {
   const { protocols } = config
   const mirrors = await openMirrors({
     folder: config.dataDir,
@@ -157,7 +159,7 @@ async function openPolls(config: Config, credentials: Credentials, meters: KasMe
 const MOST_OF_A_DEVFILE = 3 * 2 ** 20
 
 /** Listed hosts may be in the own networks, unless no Git server may be there either. */
-async function devfileFetcherOf({ devfileHosts: hosts, devfileCa, addresses }: Config) {
+async function devfileFetcherOf({ devfileHosts: hosts, devfileCa, addresses }: KasConfig) {
   const ca = devfileCa === undefined ? undefined : await readFile(devfileCa, 'utf8')
   const allowLocal = addresses.some((kind) => kind !== 'public')
   return createDevfileFetcher({ hosts, read: createReader({ allowLocal, most: MOST_OF_A_DEVFILE, ca }), clock })
@@ -250,7 +252,7 @@ async function servePeople(
 }
 
 /** In whose cluster the pods of workspaces are: the own one, by either of its names, or another. */
-const clustersOf = ({ apiUrl, refuseLocalTargets: refuseLocal }: Config, { server }: Kube) => ({
+const clustersOf = ({ apiUrl, refuseLocalTargets: refuseLocal }: KasConfig, { server }: Kube) => ({
   own: apiUrl === undefined ? [server] : [server, apiUrl],
   reach: { refuseLocal, own: apiUrl ?? server, answers: createAnswers() },
 })

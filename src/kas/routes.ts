@@ -12,7 +12,7 @@ import {
 import { createTunnels } from '../engines/tunnel/index.ts'
 import { CONNECT_PORT, MAKE_REQUEST } from '../rpc/index.ts'
 import { seconds } from '../std/index.ts'
-import type { Config } from './config.ts'
+import type { KasConfig } from './config.ts'
 import type { RouteMeters } from './meters.ts'
 import type { AgentGate, WorkspaceGate } from './ports.ts'
 import { createReverseTunnelService } from './reverse-tunnel/index.ts'
@@ -20,7 +20,7 @@ import { answerCensus, type Connected, createCensus, createGateway, createPeerRe
 import { sharedSecret } from './shared-secret.ts'
 
 interface RoutesOptions extends Pick<ServeOptions, 'tls' | 'onTurnedAway' | 'clock' | 'log'> {
-  config: Pick<Config, 'privateApi' | 'privateApiSecret' | 'peers' | 'peersCa' | 'agentWait' | 'streamAge'>
+  config: Pick<KasConfig, 'privateApi' | 'privateApiSecret' | 'peers' | 'peersCa' | 'agentWait' | 'streamAge'>
   agentGate: AgentGate
   workspaceGate: WorkspaceGate
   connected: Connected

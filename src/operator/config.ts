@@ -64,7 +64,7 @@ export const SETTINGS = {
     'debug, info, warn or error'),
 }
 
-export type Config = ReturnType<typeof parseConfig>
+export type OperatorConfig = ReturnType<typeof parseConfig>
 
 export function parseConfig(flags: Flags, env: EnvironmentVariables) {
   const { kasTunnels: kas, agentwImage: image, ...given } = readSettings(SETTINGS, flags, env)

@@ -1,8 +1,8 @@
 import { createAnswers, createStrangeMemory, type Meter, type Reach } from '../adapters/kube/index.ts'
 import type { Controller, Workshop } from '../engines/controller/index.ts'
 import { createRenderer } from '../engines/render/index.ts'
-import { createYamlReader, type Log } from '../std/index.ts'
-import type { Config } from './config.ts'
+import { createYamlReaders, type Log, type ReadYaml } from '../std/index.ts'
+import type { OperatorConfig } from './config.ts'
 import { targetLifecycle } from './deployment-target/lifecycle/index.ts'
 import { sandboxTargets } from './deployment-target/provisioned/index.ts'
 import { sandboxReclaim } from './deployment-target/reclaim/index.ts'
@@ -21,25 +21,27 @@ import { managedEnvironments } from './managed-environment/index.ts'
 import { inOnboarded } from './onboarded.ts'
 import { onboarding } from './onboarding/index.ts'
 import { type AgentAccess, spaceRequests } from './space-request/index.ts'
-import { type DevfileSource, type GitSettings, workspaceClasses, workspacePools, workspaces } from './workspace/index.ts'
+import { type DevfileSource, type WorkspaceGitSettings, workspaceClasses, workspacePools, workspaces } from './workspace/index.ts'
 
 export interface ControllerMeans {
   agents?: AgentAccess | undefined
   meter?: GitOpsMeter
   targets?: Meter
   /** Read once: who changes the files starts the operator anew. */
-  authorities?: Pick<GitSettings, 'kasCa' | 'gitCa'>
+  authorities?: Pick<WorkspaceGitSettings, 'kasCa' | 'gitCa'>
 }
 
 /** Every controller of the operator, in the order of a claim's life. This list is the only place where rooms meet. */
 export function controllersOf(
   workshop: Workshop,
-  config: Config,
+  config: OperatorConfig,
   source: Source & Partial<DevfileSource>,
   { agents, meter, targets, authorities = {} }: ControllerMeans = {},
 ): Controller[] {
   const reach = reachOf(config, workshop, agents)
-  const gitops = gitopsSettings(config, source, { reach, log: workshop.log })
+  // One pool of threads for all: each takes much memory.
+  const { readYaml, readYamlTree } = createYamlReaders()
+  const gitops = gitopsSettings(config, source, { reach, yaml: readYaml, log: workshop.log })
   const spaces = {
     server: config.apiUrl,
     insecureSkipTLSVerify: config.insecureTargets,
@@ -60,7 +62,7 @@ export function controllersOf(
     inOnboarded(dryRuns(workshop, gitops), workshop),
     workspacePools(workshop, { reach, namespace: config.namespace }),
     // Whoever sees one namespace only cannot count for all.
-    ...(config.namespace === undefined ? [workspaceClasses(workshop)] : []),
+    ...(config.namespace === undefined ? [workspaceClasses(workshop, readYamlTree)] : []),
     inOnboarded(
       workspaces(workshop, {
         reach,
@@ -69,6 +71,7 @@ export function controllersOf(
         git: { kas: config.kasGit, ...authorities },
         tunnels: config.tunnels && { ...config.tunnels, kasCa: authorities.kasCa },
         devfiles: devfilesOf(source),
+        yaml: readYamlTree,
       }),
       workshop,
     ),
@@ -79,11 +82,14 @@ const devfilesOf = ({ fetchObjects, fetchDevfile }: Partial<DevfileSource>): Dev
   fetchObjects && fetchDevfile && { fetchObjects, fetchDevfile }
 
 /** Who looks after one namespace only has no business in the others. */
-const ownApis = ({ namespace, apiUrl }: Config, { kube }: Workshop): string[] | undefined =>
+const ownApis = ({ namespace, apiUrl }: OperatorConfig, { kube }: Workshop): string[] | undefined =>
   namespace === undefined ? [kube.server, ...(apiUrl === undefined ? [] : [apiUrl])] : undefined
 
-function gitopsSettings(config: Config, source: Source, { reach, log }: { reach: Reach; log: Log }): GitOpsSettings {
-  const yaml = createYamlReader()
+function gitopsSettings(
+  config: OperatorConfig,
+  source: Source,
+  { reach, yaml, log }: { reach: Reach; yaml: ReadYaml; log: Log },
+): GitOpsSettings {
   return {
     source,
     render: createRenderer({ kubectl: config.kubectl, yaml, log }),
@@ -97,7 +103,7 @@ function gitopsSettings(config: Config, source: Source, { reach, log }: { reach:
 }
 
 /** One switch for everybody who connects to where a tenant says. The own API is what kubeconfigs that are handed out name. */
-const reachOf = ({ refuseLocalTargets, apiUrl }: Config, { kube }: Workshop, agents: AgentAccess | undefined): Reach => ({
+const reachOf = ({ refuseLocalTargets, apiUrl }: OperatorConfig, { kube }: Workshop, agents: AgentAccess | undefined): Reach => ({
   refuseLocal: refuseLocalTargets,
   own: [apiUrl ?? kube.server, ...(agents ? [agents.url] : [])],
   answers: createAnswers(),

@@ -6,7 +6,7 @@ import { chargeSpaces, connect, createCaches, createEvents, waitingFor } from '.
 import { tenantRoles } from '../api/index.ts'
 import { leadInTurns, loopMeter, requestMeter, runControllers, type Workshop } from '../engines/controller/index.ts'
 import { createLog, type Log, sayFailure, systemClock } from '../std/index.ts'
-import type { Config } from './config.ts'
+import type { OperatorConfig } from './config.ts'
 import { type ControllerMeans, controllersOf } from './controllers.ts'
 import { gitopsMeter, type Source } from './gitops-deployment/index.ts'
 import { kasToken } from './kas-token.ts'
@@ -16,7 +16,7 @@ import { targetMeter } from './workspace/index.ts'
 const AUDIENCE = 'berth-kas'
 
 /** Where the program writes its log lines, and whom it tells when it is up. */
-export interface Surroundings {
+export interface OperatorSurroundings {
   log: { write(line: string): unknown }
   /** Called once, with the address of the operations listener. */
   up?: (address: string) => void
@@ -26,7 +26,7 @@ export interface Surroundings {
  * Runs the operator until the signal aborts. Every replica keeps its caches warm; the one that holds the Lease acts.
  * A lost API server or Lease is waited for: the process does not end by itself.
  */
-export async function start(config: Config, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
+export async function start(config: OperatorConfig, signal: AbortSignal, surroundings: OperatorSurroundings): Promise<void> {
   const clock = systemClock
   const log = createLog(config.logLevel, surroundings.log).with({ program: 'operator' })
   const metrics = createMetrics({ process: true })
@@ -39,7 +39,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   const source = createObjectStream({ address: ca ? `grpcs://${config.kas}` : config.kas, token, ca, clock })
   const agents = config.kasApi === undefined ? undefined : { url: config.kasApi, token, ca, audience: AUDIENCE }
   const meters = { meter: gitopsMeter(metrics), targets: targetMeter(metrics) }
-  const open = () => openShop({ config, kube, log, source, means: { agents, authorities, ...meters } })
+  const open = () => prepareControllers({ config, kube, log, source, means: { agents, authorities, ...meters } })
   let turn = open()
   const ready = () => waitingFor(turn.caches)
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
@@ -73,8 +73,8 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   log.info('operator stopped')
 }
 
-interface Shop {
-  config: Config
+interface ControllerInputs {
+  config: OperatorConfig
   kube: Workshop['kube']
   log: Log
   source: Source
@@ -84,7 +84,7 @@ interface Shop {
 const textOf = async (file: string | undefined, flag: string): Promise<string | undefined> =>
   file === undefined ? undefined : (await readNamed(file, flag)).toString('utf8')
 
-function openShop({ config, kube, log, source, means }: Shop) {
+function prepareControllers({ config, kube, log, source, means }: ControllerInputs) {
   const clock = systemClock
   const caches = createCaches({ kube, clock, log, scope: config.namespace, tenantRole: tenantRoles.operator })
   chargeSpaces(caches)

@@ -89,7 +89,7 @@ export const SETTINGS = {
     'debug, info, warn or error'),
 }
 
-export type Config = ReturnType<typeof parseConfig>
+export type ProxyConfig = ReturnType<typeof parseConfig>
 
 export function parseConfig(flags: Flags, env: EnvironmentVariables) {
   const { authorize, authorizeCallers, tlsCert, tlsKey, kas, kasToken, kasCa, ...rest } = readSettings(SETTINGS, flags, env)

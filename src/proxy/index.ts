@@ -4,5 +4,5 @@
  * open is judged again when something changes. It keeps nothing but keys. Read program.ts and services.ts (the wiring), ports.ts
  * (what parts know of each other), then routes.ts, reception/ and session/.
  */
-export { type Config, parseConfig, SETTINGS } from './config.ts'
-export { type Addresses, type Surroundings, start } from './program.ts'
+export { type ProxyConfig, parseConfig, SETTINGS } from './config.ts'
+export { type Addresses, type ProxySurroundings, start } from './program.ts'

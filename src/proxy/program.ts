@@ -4,7 +4,7 @@ import { chargeSpaces, connect, createCaches, untilListed, waitingFor } from '..
 import { ConfigMaps, labels, Secrets, Services, Workspaces } from '../api/index.ts'
 import { requestMeter } from '../engines/controller/index.ts'
 import { aborted, type Clock, createLog, pause, systemClock } from '../std/index.ts'
-import type { Config } from './config.ts'
+import type { ProxyConfig } from './config.ts'
 import { CONNECTIONS } from './connections.ts'
 import type { WaysToPorts } from './routed-workspace.ts'
 import { followRoutes } from './routes.ts'
@@ -20,7 +20,7 @@ export interface Addresses {
 }
 
 /** The program gets from outside how it writes, whom it tells, and how it reaches the workspaces. */
-export interface Surroundings extends Pick<WaysToPorts, 'reach'> {
+export interface ProxySurroundings extends Pick<WaysToPorts, 'reach'> {
   log: { write(line: string): unknown }
   /** Called once, when browsers are served. */
   up?: (addresses: Addresses) => void
@@ -32,7 +32,7 @@ interface State {
 }
 
 /** Runs the proxy until the signal aborts; then what is open may end, and nothing is left, also when it could not start. */
-export async function start(config: Config, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
+export async function start(config: ProxyConfig, signal: AbortSignal, surroundings: ProxySurroundings): Promise<void> {
   const log = createLog(config.logLevel, surroundings.log).with({ program: 'proxy' })
   const { clock = systemClock, reach } = surroundings
   const open: Frame['open'] = []
@@ -53,7 +53,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   }
 }
 
-async function serve(config: Config, frame: Frame, state: State, reach: Surroundings['reach']) {
+async function serve(config: ProxyConfig, frame: Frame, state: State, reach: ProxySurroundings['reach']) {
   const { log, clock, open, signal } = frame
   const { homeNamespace: namespace } = config
   const metrics = createMetrics({ process: true })

@@ -21,7 +21,14 @@ export function routedWorkspaceOf(workspace: Workspace, services: readonly Servi
     uid: metadata.uid ?? '',
     ref: { name: metadata.name, namespace: metadata.namespace ?? '' },
     rules,
-    status: status ?? {},
+    // It lives as long as a connection, and the status of a workspace may hold its devfile.
+    status: {
+      ...(status?.actualState && { actualState: status.actualState }),
+      ...(status?.step && { step: status.step }),
+      ...(status?.failure && { failure: status.failure }),
+      ...(status?.willStartAt && { willStartAt: status.willStartAt }),
+      ...(status?.stoppedBecause && { stoppedBecause: status.stoppedBecause }),
+    },
     isWanted: (spec.desiredState ?? 'Running') !== 'Stopped',
     isWatched: (status?.class?.settings?.idle?.stopAfterMinutes ?? 0) > 0,
     lastActivity: timeIn(annotations.lastActivity),

@@ -6,7 +6,7 @@ import type { ConfigMap, Workspace } from '../api/index.ts'
 import { createDashboard } from '../dashboard/index.ts'
 import { type Clock, type Log, Secret } from '../std/index.ts'
 import { createActivity } from './activity.ts'
-import type { Config } from './config.ts'
+import type { ProxyConfig } from './config.ts'
 import { CONNECTIONS, publishConnections } from './connections.ts'
 import { askDashboard } from './dashboard.ts'
 import { createLinkAnswer } from './links.ts'
@@ -35,13 +35,12 @@ interface Foundation extends Frame {
   keys: TicketKeys
   signOuts: Cache<ConfigMap>
   connections: Cache<ConfigMap>
-  /** With the index that the dashboard needs. */
   workspaces: Cache<Workspace>
   isStopping: () => boolean
 }
 
 /** Builds what answers requests, and hands each part what it needs of the others. */
-export async function buildServices(config: Config, foundation: Foundation) {
+export async function buildServices(config: ProxyConfig, foundation: Foundation) {
   const { caches, metrics, routes, keys, isStopping, log, clock, open } = foundation
   const { host, oidc, homeNamespace: namespace, longestSession: longest, passAuthorization } = config
   const { kube } = caches
@@ -77,7 +76,7 @@ export async function buildServices(config: Config, foundation: Foundation) {
 }
 
 async function openDashboard(
-  { host, namespace: scope, refuseLocalTargets: refusesLocal, homeNamespace: namespace, longestSession: longest }: Config,
+  { host, namespace: scope, refuseLocalTargets: refusesLocal, homeNamespace: namespace, longestSession: longest }: ProxyConfig,
   { caches, workspaces, connections, signOuts: cache, log, clock, open, signal }: Foundation,
 ) {
   const { kube, memory } = caches
@@ -97,7 +96,7 @@ async function openDashboard(
   return dashboard
 }
 
-async function providerOf({ oidc, host }: Config, clock: Clock) {
+async function providerOf({ oidc, host }: ProxyConfig, clock: Clock) {
   const { clientSecret: file, issuer, clientId, scopes } = oidc
   const text = file === undefined ? undefined : (await readNamed(file, '--oidc-client-secret')).toString('utf8').trim()
   const clientSecret = text === undefined ? undefined : new Secret(text)

@@ -2,7 +2,7 @@ import { readNamed, tokenOf } from '../adapters/files/index.ts'
 import { dial, openLine } from '../adapters/grpc/index.ts'
 import type { Upstream } from '../adapters/http/index.ts'
 import type { Clock } from '../std/index.ts'
-import type { Config } from './config.ts'
+import type { ProxyConfig } from './config.ts'
 
 /** A name that no resolver knows, so that it is never taken for an address. */
 const HOST = 'tunnel.invalid'
@@ -11,7 +11,7 @@ const HOST = 'tunnel.invalid'
  * Opens the way to workspaces that no address leads to: their pods have opened tunnels to kas, and kas is asked for a port. Access is
  * decided before, as for every other workspace.
  */
-export async function connectTunnels({ address, tokenFile, ca }: NonNullable<Config['kas']>, clock: Clock) {
+export async function connectTunnels({ address, tokenFile, ca }: NonNullable<ProxyConfig['kas']>, clock: Clock) {
   const connection = dial({
     address,
     token: tokenOf(tokenFile, '--kas-token'),

@@ -55,6 +55,17 @@ export class Failure extends Error {
 export const isFailure = (thrown: unknown, ...codes: FailureCode[]): thrown is Failure =>
   thrown instanceof Failure && (codes.length === 0 || codes.includes(thrown.code))
 
+/** False where the work failed with one of the codes; other failures are thrown. */
+export async function unlessFailed(work: Promise<unknown>, ...codes: FailureCode[]): Promise<boolean> {
+  try {
+    await work
+    return true
+  } catch (thrown) {
+    if (isFailure(thrown, ...codes)) return false
+    throw thrown
+  }
+}
+
 /** With what can be done about it. */
 export const sayFailure = ({ message, remedy }: Failure): string => (remedy === undefined ? message : `${message}. ${remedy}`)
 

@@ -22,13 +22,13 @@ export {
 export { type Cron, lastMatch, nextMatch, parseCron, timeZoneOf } from './cron.ts'
 export { createCrowd, networkOf, type Room } from './crowd.ts'
 export { durationOf, spelled } from './duration.ts'
-export { Failure, type FailureCode, type FailureDetails, isFailure, sayFailure } from './failure.ts'
+export { Failure, type FailureCode, type FailureDetails, isFailure, sayFailure, unlessFailed } from './failure.ts'
 export { harmless, harmlessLine, isHarmless } from './harmless.ts'
 export { type Keys, type ListenerKeys, pemOf, renewing } from './keys.ts'
 export { createLog, type Fields, type Log, type LogLevel, silentLog } from './log.ts'
 export { amountOf, quantity } from './quantity.ts'
 export { type Buckets, createBuckets, createLimiter, type Limiter, type Rate } from './rate.ts'
-export { isRecord, recordIn } from './record.ts'
+export { defined, isRecord, recordIn } from './record.ts'
 export { redactUrls } from './redact.ts'
 export { remembered } from './remembered.ts'
 export { Secret } from './secret.ts'
@@ -61,6 +61,7 @@ export { createWorkQueue, type WorkQueue } from './work-queue.ts'
 export { parseYaml, type YamlDocument, type YamlLimits, type YamlProblem, type YamlText } from './yaml.ts'
 export {
   createYamlReader,
+  createYamlReaders,
   createYamlTreeReader,
   type ReadYaml,
   type ReadYamlTree,

@@ -2,6 +2,12 @@
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** The members that are there: an optional member may be missing, and is never undefined. */
+export function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> }
+export function defined(members: object): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
 /** The object that the text is in JSON; `undefined` for a text that is none. */
 export function recordIn(text: string): Record<string, unknown> | undefined {
   try {

@@ -34,15 +34,18 @@ const SMALL = 4 * 2 ** 10
 const THREADS = 2
 
 /** Reads long texts in threads of their own, which may take neither the time nor the memory of this one; those of one tenant one after another. */
-export function createYamlReader(options?: YamlReaderOptions): ReadYaml {
-  const inThread = createThreads<YamlText>(options)
-  return async (text, tenant) => (isLittleWork(text) ? parseYaml(text) : inThread({ text }, tenant))
+export function createYamlReaders(options?: YamlReaderOptions): { readYaml: ReadYaml; readYamlTree: ReadYamlTree } {
+  const inThread = createThreads(options)
+  return {
+    readYaml: async (text, tenant) => (isLittleWork(text) ? parseYaml(text) : inThread<YamlText>({ text }, tenant)),
+    readYamlTree: async (text, tree, tenant) =>
+      isLittleWork(text) ? parseYamlTree(text, tree) : inThread<YamlTreeText>({ text, tree }, tenant),
+  }
 }
 
-export function createYamlTreeReader(options?: YamlReaderOptions): ReadYamlTree {
-  const inThread = createThreads<YamlTreeText>(options)
-  return async (text, tree, tenant) => (isLittleWork(text) ? parseYamlTree(text, tree) : inThread({ text, tree }, tenant))
-}
+export const createYamlReader = (options?: YamlReaderOptions): ReadYaml => createYamlReaders(options).readYaml
+
+export const createYamlTreeReader = (options?: YamlReaderOptions): ReadYamlTree => createYamlReaders(options).readYamlTree
 
 /** Where nothing can stand for something longer, little text is little work: an alias takes both signs. */
 const isLittleWork = (text: string): boolean => text.length <= SMALL && !(text.includes('&') && text.includes('*'))
@@ -51,7 +54,7 @@ interface Refusal {
   problem: YamlProblem & { document: number }
 }
 
-function createThreads<T>({ clock = systemClock, time = seconds(10), memory = 192 }: YamlReaderOptions = {}) {
+function createThreads({ clock = systemClock, time = seconds(10), memory = 192 }: YamlReaderOptions = {}) {
   const turns = createTurnstile({ width: THREADS, each: 1 })
   const idle = new Set<Worker>()
   const start = (): Worker => {
@@ -61,7 +64,7 @@ function createThreads<T>({ clock = systemClock, time = seconds(10), memory = 19
     worker.on('error', forget).on('exit', forget)
     return worker
   }
-  const inThread = async (question: YamlQuestion): Promise<T | Refusal> => {
+  const inThread = async <T>(question: YamlQuestion): Promise<T | Refusal> => {
     const [worker = start()] = idle
     idle.delete(worker)
     const answer = await ask<T>(worker, question, (over) => whenSpent(worker, { clock, time }, over))
@@ -69,11 +72,11 @@ function createThreads<T>({ clock = systemClock, time = seconds(10), memory = 19
       idle.add(worker)
       return answer.read
     }
-    if (answer.ended === 'idle') return inThread(question)
+    if (answer.ended === 'idle') return inThread<T>(question)
     const limit = answer.ended === 'late' ? `${time / 1000} s to read` : `${memory} MiB of memory to read`
     return { problem: { line: 1, column: 1, document: 1, message: `The document takes more than ${limit}`, isTooLarge: true } }
   }
-  return (question: YamlQuestion, tenant = '') => turns.pass(tenant, () => inThread(question))
+  return <T>(question: YamlQuestion, tenant = '') => turns.pass(tenant, () => inThread<T>(question))
 }
 
 /** It runs from its source and from what is built of it. */

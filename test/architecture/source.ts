@@ -3,8 +3,10 @@ import { type Node, NodeFlags, type SourceFile, SyntaxKind } from 'typescript/un
 import {
   isArrowFunction,
   isAsExpression,
+  isBindingElement,
   isCallExpression,
   isCatchClause,
+  isClassDeclaration,
   isConstructorDeclaration,
   isExportAssignment,
   isExportDeclaration,
@@ -12,15 +14,19 @@ import {
   isFunctionExpression,
   isIdentifier,
   isImportDeclaration,
+  isInterfaceDeclaration,
   isMethodDeclaration,
   isNamedImports,
   isNewExpression,
   isNonNullExpression,
+  isParameterDeclaration,
   isPropertyAccessExpression,
   isPropertyDeclaration,
   isRegularExpressionLiteral,
   isStringLiteral,
   isThrowStatement,
+  isTypeAliasDeclaration,
+  isVariableDeclaration,
   isVariableStatement,
 } from 'typescript/unstable/ast/is'
 import { API } from 'typescript/unstable/sync'
@@ -38,6 +44,10 @@ export interface Source {
   statements: number
   /** The comment that the file begins with. */
   opening: string
+  /** Functions, variables, parameters, classes and types that it declares, at any depth. */
+  names: { name: string; line: number }[]
+  /** Interfaces and type aliases that it declares and exports. */
+  exportedTypes: string[]
 }
 
 export interface Import {
@@ -97,9 +107,14 @@ function sourceFrom(file: string, tree: SourceFile): Source {
   const imports: Import[] = []
   const uses: Use[] = []
   const patterns: Pattern[] = []
+  const names: Source['names'] = []
+  const exportedTypes: string[] = []
   const visit = (node: Node, inFunction: boolean) => {
     const line = () => lineOf(node)
     const found = importOf(node)
+    const name = nameDeclaredBy(node)
+    if (name !== undefined) names.push({ name, line: line() })
+    if (name !== undefined && isExportedType(node)) exportedTypes.push(name)
     if (found) imports.push({ ...found, line: line() })
     if (isRegularExpressionLiteral(node)) patterns.push({ ...patternIn(node.getText()), line: line() })
     for (const habit of habitsOf(node, text, inFunction)) uses.push({ habit, line: line() })
@@ -109,8 +124,24 @@ function sourceFrom(file: string, tree: SourceFile): Source {
   tree.forEachChild((node) => visit(node, false))
   const statements = tree.statements.filter((node) => !isImportDeclaration(node) && !isExportDeclaration(node)).length
   const opening = /^\s*\/\*\*[\s\S]*?\*\//.exec(text)?.[0] ?? ''
-  return { file, lines: text.split('\n').length - 1, imports, uses, patterns, statements, opening }
+  return { file, lines: text.split('\n').length - 1, imports, uses, patterns, statements, opening, names, exportedTypes }
 }
+
+function nameDeclaredBy(node: Node): string | undefined {
+  const isDeclaration =
+    isFunctionDeclaration(node) ||
+    isClassDeclaration(node) ||
+    isInterfaceDeclaration(node) ||
+    isTypeAliasDeclaration(node) ||
+    isVariableDeclaration(node) ||
+    isParameterDeclaration(node) ||
+    isBindingElement(node)
+  return isDeclaration && node.name && isIdentifier(node.name) ? node.name.text : undefined
+}
+
+const isExportedType = (node: Node): boolean =>
+  (isInterfaceDeclaration(node) || isTypeAliasDeclaration(node)) &&
+  (node.modifiers?.some(({ kind }) => kind === SyntaxKind.ExportKeyword) ?? false)
 
 /** Behind the last slash there are flags only. */
 function patternIn(written: string): Omit<Pattern, 'line'> {

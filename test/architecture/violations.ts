@@ -148,7 +148,7 @@ function cyclesIn(edges: ReadonlyMap<string, readonly string[]>): string[] {
 }
 
 /** Rooms whose folders stand in an order too: none is reached from another that it imports. */
-export const ORDERED = ['engines/gitops', 'engines/render', 'engines/health', 'engines/apply']
+export const ORDERED = ['engines/gitops', 'engines/render', 'engines/health', 'engines/apply', 'operator/workspace']
 
 /** Cycles of the folders inside of one room. */
 export function folderCycles(sources: Source[], room: string): string[] {

@@ -39,7 +39,8 @@ export async function understood(text: string): Promise<number> {
     const { verb } = (await entry?.load()) ?? {}
     verb?.define(command, shell, finish, verbs)
     // In running text the name of a deployment may be left out.
-    await command.parseAsync(words.length === 0 ? ['shop'] : words, { from: 'user' })
+    const isBare = words.length === 0 && command.registeredArguments.length > 0
+    await command.parseAsync(isBare ? ['shop'] : words, { from: 'user' })
     ok(reached, line)
   }
   return commands.length

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { equal, is, match, ok } from 'uvu/assert'
-import { createObjectStream, type Wanted } from '../../src/adapters/grpc/index.ts'
+import { createObjectStream, type WantedFiles } from '../../src/adapters/grpc/index.ts'
 import { ConfigMaps, GitProjects, isTrue } from '../../src/api/index.ts'
 import { Secret, systemClock } from '../../src/std/index.ts'
 import { createAgent, createProject, createSecret } from '../kas/running-kas.ts'
@@ -51,7 +51,7 @@ describe('hostile: the doors of kas', (it) => {
   /** A token of her account of this name, made for kas. */
   const account = async (name: string) => new Secret(await accountToken(berth.kube, 'evil', name, ['berth-kas']))
   /** What kas says to who asks so. */
-  const refused = async (token: Secret<string>, wanted: Partial<Wanted>) => {
+  const refused = async (token: Secret<string>, wanted: Partial<WantedFiles>) => {
     const { address, ca } = berth.doorOf('kas', 'listen')
     const stream = createObjectStream({ address: `grpcs://${address}`, ca, token: async () => token, clock: systemClock })
     const whole = { projectId: 'team-a/private', ref: { kind: 'default' as const }, globs: ['**'], ...wanted }

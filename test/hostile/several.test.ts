@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf'
 import { equal, is, match } from 'uvu/assert'
 import { createSigner } from '../../src/adapters/auth/index.ts'
 import { freePort } from '../../src/adapters/control-plane/ports.ts'
-import { type Connection, dial } from '../../src/adapters/grpc/index.ts'
+import { dial, type GrpcConnection } from '../../src/adapters/grpc/index.ts'
 import { Agents } from '../../src/api/index.ts'
 import { numberOf } from '../../src/kas/number.ts'
 import { AgentTracker, KasApi, Notifications } from '../../src/rpc/index.ts'
@@ -93,12 +93,12 @@ describe('hostile: several kas', (it) => {
   const assertAdas = async () => {
     for (const kas of KAS) await eventually(async () => (await visit(kas, 'team-a/dev', ada)).status === 200)
   }
-  type Ask = (to: Connection) => Promise<unknown>
+  type Ask = (to: GrpcConnection) => Promise<unknown>
   const askAt = async <T>(
     kas: string,
     name: string,
     token: Token | undefined,
-    ask: (to: Connection) => Promise<T>,
+    ask: (to: GrpcConnection) => Promise<T>,
   ): Promise<T> => {
     const connection = dial({ address: door(kas, name), ...(token && { token }) })
     try {

@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf'
 import { is } from 'uvu/assert'
-import { type CallOptions, type Connection, dial } from '../../src/adapters/grpc/index.ts'
+import { type CallOptions, dial, type GrpcConnection } from '../../src/adapters/grpc/index.ts'
 import { gitAudienceOf, tunnelAudienceOf, type Workspace, Workspaces } from '../../src/api/index.ts'
 import { CONNECT_PORT, ConnectRequestSchema, PORT_KEYS, ReverseTunnel } from '../../src/rpc/index.ts'
 import { Failure, Secret } from '../../src/std/index.ts'
@@ -28,7 +28,7 @@ describe('kas: tunnels of workspaces', (it) => {
   let own: Workspace
   let other: Workspace
   let proxy = ''
-  const open: Connection[] = []
+  const open: GrpcConnection[] = []
   it.before(async () => {
     namespace = await cluster.namespace('ports')
     kas = await runKas({ kubeconfig: cluster.kubeconfig, namespace, flags: { proxy: `${namespace}/proxy`, agentWait: '1' } })
@@ -55,7 +55,7 @@ describe('kas: tunnels of workspaces', (it) => {
   }
   const tokenFor = (workspace: Workspace, how: Parameters<typeof podToken>[2] = {}) =>
     podToken(cluster.kube, workspace, { audience: tunnelAudienceOf(workspace.metadata.uid ?? ''), ...how })
-  const dialled = (token: string): Connection => {
+  const dialled = (token: string): GrpcConnection => {
     const connection = dial({ address: kas.addresses.listen, token: async () => new Secret(token) })
     open.push(connection)
     return connection

@@ -8,11 +8,12 @@ import {
   Secrets,
   type Workspace,
 } from '../../src/api/index.ts'
+import { createWakeups } from '../../src/engines/controller/index.ts'
 import { parseConfig } from '../../src/operator/config.ts'
 import { controllersOf } from '../../src/operator/controllers.ts'
 import type { Source } from '../../src/operator/gitops-deployment/index.ts'
 import { createTargets } from '../../src/operator/gitops-deployment/services/targets.ts'
-import { createTargetWatch } from '../../src/operator/workspace/target-watch.ts'
+import { createTargetConnections } from '../../src/operator/workspace/watch/connections.ts'
 import { Failure, Secret, silentLog, systemClock } from '../../src/std/index.ts'
 import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
 import { type StrangeServer, silentServer } from '../support/builders/strange-server.ts'
@@ -117,7 +118,13 @@ describe('an operator with --refuse-local-targets', (it) => {
   })
 
   it('watches no workspaces in them', async () => {
-    const watch = createTargetWatch({ clock: systemClock, log: silentLog, reach: REFUSE, workspace: () => undefined })
+    const watch = createTargetConnections({
+      clock: systemClock,
+      log: silentLog,
+      wakeups: createWakeups(),
+      reach: REFUSE,
+      workspace: () => undefined,
+    })
     const workspace: Workspace = {
       apiVersion: 'workspaces.berth.dev/v1alpha1',
       kind: 'Workspace',

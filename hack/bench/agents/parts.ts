@@ -3,9 +3,8 @@ import { createServer as createHttpServer, request } from 'node:http'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Connection, dial, objectStreamOver, offerRaw, serveGrpc } from '../../../src/adapters/grpc/index.ts'
-import { followConfiguration } from '../../../src/agent/configuration/index.ts'
-import { register } from '../../../src/agent/registration/index.ts'
+import { dial, type GrpcConnection, objectStreamOver, offerRaw, serveGrpc } from '../../../src/adapters/grpc/index.ts'
+import { followConfiguration, register } from '../../../src/agent/kas/index.ts'
 import { serveTunnels, type TunnelHandler } from '../../../src/engines/tunnel/index.ts'
 import { encodeResponse } from '../../../src/rpc/index.ts'
 import { createLog, Failure, Secret, systemClock } from '../../../src/std/index.ts'
@@ -30,7 +29,7 @@ export const PARTS: Record<string, (given: string[]) => Promise<void>> = { agent
 async function agents([list = '', file = '', projectId = '']: string[]): Promise<void> {
   const addresses = list.split(',')
   const tokens: string[] = JSON.parse(await readFile(file, 'utf8'))
-  const connections: Connection[] = []
+  const connections: GrpcConnection[] = []
   const all = <T>(work: (token: string, at: number) => Promise<T>) => inBatches(tokens, work)
   let rounds = createRounds(tokens.length)
   const commands: Record<string, (given: string) => Promise<void>> = {
@@ -85,15 +84,15 @@ async function inBatches<T, R>(list: readonly T[], work: (one: T, at: number) =>
 }
 
 /** All that an agent does that has nothing to do. */
-function rest(connection: Connection, at: number): Promise<void> {
+function rest(connection: GrpcConnection, at: number): Promise<void> {
   const meta = { version: 'v0.0.0', commitId: '', podNamespace: 'agents', podName: `pod-${at}` }
   void serveTunnels({ connection, services: new Map([[METHOD, answerSmall]]), signal, ...around })
   const kube = { read: () => Promise.reject(new Failure('unavailable', 'there is no cluster')) }
   void register({ connection, kube, meta, podId: BigInt(at), ...around }, signal)
-  const board = { configuration: () => undefined }
+  const reports = { configuration: () => undefined }
   return new Promise((resolve) => {
     const ears = { onKnown: () => resolve(), onTrouble: () => undefined }
-    void followConfiguration({ connection, board, followers: [], meta, ...ears, ...around }, signal)
+    void followConfiguration({ connection, reports, followers: [], meta, ...ears, ...around }, signal)
   })
 }
 

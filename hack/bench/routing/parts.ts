@@ -1,4 +1,4 @@
-import { type Connection, dial, offerRaw, type Service, serveGrpc } from '../../../src/adapters/grpc/index.ts'
+import { dial, type GrpcConnection, type GrpcService, offerRaw, serveGrpc } from '../../../src/adapters/grpc/index.ts'
 import { createMetrics } from '../../../src/adapters/http/index.ts'
 import { serveTunnels, type TunnelHandler } from '../../../src/engines/tunnel/index.ts'
 import { createMeters } from '../../../src/kas/meters.ts'
@@ -71,8 +71,8 @@ async function agent([kasAddress = '']: string[]): Promise<void> {
 }
 
 /** The floor: calls are passed on as bytes, and answered where there is nobody to pass them on to. */
-function floor(): Service {
-  const connections = new Map<string, Connection>()
+function floor(): GrpcService {
+  const connections = new Map<string, GrpcConnection>()
   return offerRaw([FLOOR], async function* (requests, { text }) {
     const { [VIA]: [via = ''] = [], [BYTES]: bytes = [] } = text
     const [next = '', ...rest] = via.split(' ')

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Connection, type Duplex, dial } from '../../../src/adapters/grpc/index.ts'
+import { type Duplex, dial, type GrpcConnection } from '../../../src/adapters/grpc/index.ts'
 import { type Part, startPart } from '../part.ts'
 import { AGENT, BYTES, FLOOR, METHOD, VIA } from './work.ts'
 
@@ -32,7 +32,7 @@ export async function setStage(flags: readonly string[]): Promise<Stage> {
   const agent = await start('agent', ['agent', gateway.address])
   const parts = [gateway, routing, agent]
   const [toRouting, toAgent] = [routing, agent].map(({ address }) => dial({ address }))
-  const call = (connection: Connection | undefined, method: string, key: string, value: string): Way => {
+  const call = (connection: GrpcConnection | undefined, method: string, key: string, value: string): Way => {
     if (!connection) throw new Error('the stage is not set')
     return (bytes) => {
       const metadata = { [key]: [value], ...(bytes === undefined ? {} : { [BYTES]: [String(bytes)] }) }

@@ -7,7 +7,16 @@ import { goBuild, goFor } from './go-build.ts'
 import { lock } from './lock.ts'
 import { type Recipe, readRecipe } from './recipe.ts'
 import { mirrorOf, type ReleaseMirror } from './release.ts'
-import { costOf, isUsable, type ProgressReport, silentReport, TOOLS, type Tool, type Tools, toolsIn } from './tools.ts'
+import {
+  type ControlPlaneTools,
+  costOf,
+  isUsable,
+  type ProgressReport,
+  silentReport,
+  TOOLS,
+  type Tool,
+  toolsIn,
+} from './tools.ts'
 
 export interface Acquisition {
   /**
@@ -29,7 +38,7 @@ interface Search extends Required<Omit<Acquisition, 'signal'>> {
 }
 
 /** The programs that a way brought, or in a few words why it did not. */
-type Outcome = Tools | string
+type Outcome = ControlPlaneTools | string
 
 interface Way {
   /** The person reads it: "Programs from …". */
@@ -58,10 +67,10 @@ const WAYS: Way[] = [
  * Finds or makes the programs of a control plane. The first complete set is taken. An incomplete one that can run an API
  * server is kept for the case that nothing better is to be had; then a line says what is missed.
  */
-export async function acquireTools(acquisition: Acquisition): Promise<Tools> {
+export async function acquireTools(acquisition: Acquisition): Promise<ControlPlaneTools> {
   const search = searchOf(acquisition)
   const declined: string[] = []
-  let lastResort: { tools: Tools; from: string } | undefined
+  let lastResort: { tools: ControlPlaneTools; from: string } | undefined
   for (const { from, go } of WAYS) {
     const outcome = await go(search, declined)
     if (typeof outcome === 'string') declined.push(`${from}: ${outcome}`)
@@ -120,7 +129,7 @@ function cacheHome({ XDG_CACHE_HOME: named, HOME: home }: Acquisition['env']): s
 
 const folderIn = ({ cache, recipe }: Search): string => join(cache, recipe.digest)
 
-const lacking = ({ missing }: Tools): string => `has no ${missing.join(', ')}`
+const lacking = ({ missing }: ControlPlaneTools): string => `has no ${missing.join(', ')}`
 
 function there(outcome: Outcome, folder = ''): Prospect {
   if (typeof outcome === 'string') return { brings: 'nothing', why: outcome }
@@ -128,7 +137,7 @@ function there(outcome: Outcome, folder = ''): Prospect {
   return { brings: isUsable(outcome) ? 'half' : 'nothing', why: `${folder} ${lacking(outcome)}` }
 }
 
-function taken(tools: Tools, from: string, declined: string[], report: ProgressReport): Tools {
+function taken(tools: ControlPlaneTools, from: string, declined: string[], report: ProgressReport): ControlPlaneTools {
   const others = declined.length > 0 ? ` (${declined.join('; ')})` : ''
   report.line(`Control plane programs from ${from}${others}.`)
   return tools

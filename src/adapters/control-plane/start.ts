@@ -10,12 +10,12 @@ import { freePort } from './ports.ts'
 import { isReady, waitUntil } from './ready.ts'
 import { endServer, launch, logOf, type Server } from './server.ts'
 import { endServersOf, writeState } from './state.ts'
-import type { Tools } from './tools.ts'
+import type { ControlPlaneTools } from './tools.ts'
 
 export interface Start {
   /** All state is in this folder. Started again in the same folder, the control plane has what it had. */
   dir: string
-  tools: Tools
+  tools: ControlPlaneTools
   /** It outlives this process; `stopControlPlane(dir)` ends it. Without, it dies with this process, however that ends. */
   detached?: boolean
   /** The number of fake nodes. */

@@ -7,7 +7,7 @@ export const TOOLS = ['etcd', 'kube-apiserver', 'kubectl', 'kube-controller-mana
 export type Tool = (typeof TOOLS)[number]
 
 /** A set of programs of one origin. */
-export interface Tools {
+export interface ControlPlaneTools {
   /** The path of each program; a missing one is not in the map. */
   paths: Partial<Record<Tool, string>>
   missing: Tool[]
@@ -45,7 +45,7 @@ const COSTS: Partial<Record<Tool, string>> = {
 /** Go names a binary after the last part of its import path; for etcd that is `server`. */
 const FILE_NAMES: Partial<Record<Tool, string[]>> = { etcd: ['etcd', 'server'] }
 
-export function toolsIn(folder: string, wanted: readonly Tool[] = TOOLS): Tools {
+export function toolsIn(folder: string, wanted: readonly Tool[] = TOOLS): ControlPlaneTools {
   const paths: Partial<Record<Tool, string>> = {}
   for (const tool of wanted) {
     const found = (FILE_NAMES[tool] ?? [tool]).map((name) => join(folder, name)).find(isProgram)
@@ -55,9 +55,9 @@ export function toolsIn(folder: string, wanted: readonly Tool[] = TOOLS): Tools 
 }
 
 /** Enough for an API server, if not for everything. */
-export const isUsable = ({ missing }: Tools): boolean => missing.every((tool) => COSTS[tool] !== undefined)
+export const isUsable = ({ missing }: ControlPlaneTools): boolean => missing.every((tool) => COSTS[tool] !== undefined)
 
-export const costOf = ({ missing }: Tools): string =>
+export const costOf = ({ missing }: ControlPlaneTools): string =>
   missing.map((tool) => `without ${tool} ${COSTS[tool] ?? 'there is no control plane'}`).join('; ')
 
 function isProgram(path: string): boolean {

@@ -12,21 +12,7 @@ export interface DiskLimits {
 
 export const defaultDiskLimits: DiskLimits = { repository: 2 * 2 ** 30, total: 8 * 2 ** 30 }
 
-/** The folders of mirrors: how large they are, when they were used, and which of them have to go. */
-export interface DataFolder {
-  place(name: string): string
-  /** Somebody reads it: it will not be taken away soon. */
-  use(name: string): void
-  /** Work that lets a mirror grow. It is called off, and the mirror dropped, when that becomes too large. Gives the bytes it grew by. */
-  growing(name: string, about: string, work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<number>
-  drop(name: string): Promise<void>
-  /** Takes away what a git left behind that was ended while it wrote. Nobody else may write there meanwhile. */
-  tidy(name: string): Promise<void>
-  /** Bytes of all mirrors, as they were last measured. */
-  readonly bytes: number
-}
-
-interface Folder {
+interface MirrorFolder {
   bytes: number
   usedAt: number
 }
@@ -39,7 +25,7 @@ const LOOK_EVERY = seconds(1)
 
 /** Opens the folder and takes away what a crash or the past left in it. */
 export async function openDataFolder(parent: string, limits: DiskLimits, clock: Clock): Promise<DataFolder> {
-  const folders = new Map<string, Folder>()
+  const folders = new Map<string, MirrorFolder>()
   await mkdir(parent, { recursive: true, mode: 0o700 })
   for (const name of await readdir(parent)) {
     const place = join(parent, name)
@@ -47,7 +33,7 @@ export async function openDataFolder(parent: string, limits: DiskLimits, clock: 
     if (usedAt < clock.now() - FORGOTTEN) await remove(place)
     else folders.set(name, { bytes: await tidied(place), usedAt })
   }
-  return new MeasuredFolder(parent, limits, clock, folders)
+  return new DataFolder(parent, limits, clock, folders)
 }
 
 /** A git that was just called off may still write there. */
@@ -60,20 +46,22 @@ async function tidied(place: string): Promise<number> {
   return sizeOf(place)
 }
 
-class MeasuredFolder implements DataFolder {
+/** The folders of mirrors: how large they are, when they were used, and which of them have to go. */
+export class DataFolder {
   readonly #parent: string
   readonly #limits: DiskLimits
   readonly #clock: Clock
-  readonly #folders: Map<string, Folder>
+  readonly #folders: Map<string, MirrorFolder>
   readonly #growing = new Set<string>()
 
-  constructor(parent: string, limits: DiskLimits, clock: Clock, folders: Map<string, Folder>) {
+  constructor(parent: string, limits: DiskLimits, clock: Clock, folders: Map<string, MirrorFolder>) {
     this.#parent = parent
     this.#limits = limits
     this.#clock = clock
     this.#folders = folders
   }
 
+  /** Of all mirrors, as they were last measured. */
   get bytes(): number {
     return [...this.#folders.values()].reduce((sum, { bytes }) => sum + bytes, 0)
   }
@@ -82,10 +70,12 @@ class MeasuredFolder implements DataFolder {
     return join(this.#parent, name)
   }
 
+  /** Somebody reads it: it will not be taken away soon. */
   use(name: string): void {
     this.#folders.set(name, { bytes: this.#folders.get(name)?.bytes ?? 0, usedAt: this.#clock.now() })
   }
 
+  /** Does work that lets a mirror grow: ends it, and drops the mirror, when that becomes too large. Gives the bytes it grew by. */
   async growing(name: string, about: string, work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<number> {
     const before = this.#folders.get(name)?.bytes ?? 0
     this.use(name)
@@ -107,6 +97,7 @@ class MeasuredFolder implements DataFolder {
     await remove(this.place(name))
   }
 
+  /** Takes away the files of a git that was ended while it wrote. Nobody else may write there meanwhile. */
   async tidy(name: string): Promise<void> {
     await tidied(this.place(name))
   }

@@ -6,7 +6,7 @@ interface Sign {
   says: RegExp
   code: FailureCode
   reason: string
-  /** What to tell: the URL is put in front. */
+  /** The message: the URL is put in front. */
   tells: string
   remedy: string
 }
@@ -144,7 +144,7 @@ function lastLines(text: string): string {
   return lines.join('\n')
 }
 
-/** What git said, as one of ours. Its own words are kept, without secrets, as the cause. */
+/** A failure of git as one of ours. Its own words are kept, without secrets, as the cause. */
 export function failureFromGit(thrown: unknown, remote: Remote): Failure {
   if (isFailure(thrown, 'too-large'))
     return new Failure('too-large', `${remote.url}: ${thrown.message}`, { ...LESS, cause: thrown })
@@ -163,7 +163,7 @@ export function failureFromGit(thrown: unknown, remote: Remote): Failure {
   return new Failure(code, `${remote.url}: ${tells}`, { reason, remedy, cause })
 }
 
-/** What the file system answered to us instead of to git. */
+/** A failure that the file system gave to us instead of to git. */
 export function failureFromDisk(thrown: unknown, remote: Remote): Failure {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
   if (!/^(ENOSPC|EDQUOT|EROFS|EACCES|EPERM|EFBIG|EEXIST|ENOTDIR)$/.test(code)) return Failure.from(thrown)

@@ -7,7 +7,7 @@
 export type { DiskLimits } from './data-folder.ts'
 export { anywhere, type Mirror, type MirrorOptions, type Mirrors, openMirrors, type Transfer } from './mirrors.ts'
 export type { ReachRules, Resolve } from './reach.ts'
-export { type Access, type GitCredential, PROTOCOLS, type Protocol, type Remote, remoteUrl, type SshKey } from './remote.ts'
+export { type GitAccess, type GitCredential, PROTOCOLS, type Protocol, type Remote, remoteUrl, type SshKey } from './remote.ts'
 export { checkRevision, type Revision } from './revision.ts'
 export { type GitServer, type ServeGitOptions, serveGit } from './serve.ts'
 export type { TreeFile } from './tree.ts'

@@ -4,7 +4,7 @@ import { Failure } from '../../std/index.ts'
 import type { Pin } from './reach.ts'
 import type { Remote, SshKey } from './remote.ts'
 
-/** What git is told: names of its configuration and their values. */
+/** Configuration for git: names and their values. */
 export type Settings = readonly (readonly [key: string, value: string])[]
 
 /** Puts the keys of a remote into files, where git and ssh look for them, for as long as the work takes. */

@@ -6,36 +6,20 @@ import { type DataFolder, type DiskLimits, defaultDiskLimits, openDataFolder } f
 import { failureFromDisk, failureFromGit } from './failures.ts'
 import { withKeys } from './keys.ts'
 import { type Approach, createApproach, type ReachRules, type Resolve, systemResolve } from './reach.ts'
-import { createRecent, type Recent } from './recent.ts'
+import { createRecent } from './recent.ts'
 import { mirrorName, type Remote } from './remote.ts'
 import { checkRevision, describeRevision, parseRefs, pickRef, type Refs, type Revision, refsOf, remedyFor } from './revision.ts'
-import { contentsOf, type GitSettings, git, type Run } from './run.ts'
+import { contentsOf, type GitProgramSettings, type GitRun, git } from './run.ts'
 import { parseBatch, parseTree, type TreeFile } from './tree.ts'
 
-/** Where a revision was found. */
-export interface Located {
+/** The place in the repository to which a revision leads. */
+interface LocatedCommit {
   commit: string
   /** Full name, such as `refs/heads/main`; `undefined` for a commit that was asked for by its id. */
   refName: string | undefined
 }
 
-/** A bare copy of the parts of a repository that somebody follows, and the way to its server. */
-export interface Mirror {
-  /** The commit that a revision is now, asked of the server. `undefined`: the repository is empty. */
-  locate(revision: Revision, signal: AbortSignal): Promise<Located | undefined>
-  /** Brings a commit here, unless it is. Only what is missing is transferred, without history. */
-  fetch(commit: string, signal: AbortSignal): Promise<void>
-  /** The regular files of a commit that was fetched. */
-  files(commit: string, signal: AbortSignal): Promise<TreeFile[]>
-  /** Their contents, in the same order, read by one process. */
-  read(files: readonly TreeFile[], signal: AbortSignal): Promise<Uint8Array[]>
-}
-
-export interface Mirrors {
-  of(remote: Remote): Mirror
-  /** Bytes of all mirrors on disk. */
-  readonly bytes: number
-}
+export type Mirrors = Awaited<ReturnType<typeof openMirrors>>
 
 /** A transfer from a server, whether it succeeded or not. */
 export interface Transfer {
@@ -45,11 +29,11 @@ export interface Transfer {
   failure?: Failure
 }
 
-export interface MirrorOptions extends Omit<GitSettings, 'home' | 'guard'> {
+export interface MirrorOptions extends Omit<GitProgramSettings, 'home' | 'guard'> {
   /** Belongs to one process. All of it can be deleted while that does not run. */
   folder: string
   clock: Clock
-  /** Where repositories may be; anywhere that is not forbidden to all without it. */
+  /** Limits where repositories may be; without it they may be anywhere that is not forbidden to all. */
   rules?: ReachRules
   resolve?: Resolve
   disk?: DiskLimits
@@ -65,62 +49,65 @@ const LIST_PATIENCE = seconds(30)
 /** A transfer of a hundred thousand files takes 8 MiB, and most take 2. */
 const MEMORY = 256 * 2 ** 20
 
-/** Bytes of a list of files: 270,000 of them with paths of 60 characters. What comes of it takes three times as much. */
+/** Bytes of a list of files: 270,000 of them with paths of 60 characters. The parsed list takes three times as much. */
 const MOST_FILES = 32 * 2 ** 20
 
-/** What all mirrors share. */
-interface Yard {
-  settings: GitSettings
+/** All mirrors share these. */
+interface MirrorServices {
+  settings: GitProgramSettings
   data: DataFolder
   approach: Approach
   clock: Clock
   onTransfer: (transfer: Transfer) => void
   /** The last change of each mirror: fetches of one repository go one after the other. */
   turns: Map<string, Promise<unknown>>
-  recent: Recent
+  recent: ReturnType<typeof createRecent>
 }
 
 export const anywhere: ReachRules = { addresses: ['public', 'private', 'loopback'], hosts: undefined }
 
 /** Opens the data folder and hands out mirrors. */
-export async function openMirrors(options: MirrorOptions): Promise<Mirrors> {
+export async function openMirrors(options: MirrorOptions) {
   const { folder, clock, rules = anywhere, resolve = systemResolve, disk = defaultDiskLimits, memory = MEMORY } = options
   const { environment, protocols, patience, onTransfer = () => undefined } = options
   const home = join(folder, 'home')
   const data = await openDataFolder(join(folder, 'mirrors'), disk, clock)
   const own = await realpath(folder)
   const guard = createMemoryGuard({ bytes: memory, roots: () => childrenIn(own) })
-  const yard: Yard = {
-    settings: { environment, protocols, home, guard, ...(patience === undefined ? {} : { patience }) },
+  const services: MirrorServices = {
+    settings: { environment, protocols, home, guard, ...(patience !== undefined && { patience }) },
     data,
-    approach: createApproach({ rules, resolve, environment }),
+    approach: createApproach(rules, resolve, environment),
     clock,
     onTransfer,
     turns: new Map(),
     recent: createRecent(),
   }
   return {
-    of: (remote) => new BareMirror(yard, remote),
+    of: (remote: Remote): Mirror => new Mirror(services, remote),
+    /** Of all mirrors on disk. */
     get bytes() {
       return data.bytes
     },
   }
 }
 
-class BareMirror implements Mirror {
-  readonly #yard: Yard
+/** A bare copy of the parts of a repository that somebody follows, and the way to its server. */
+export class Mirror {
+  readonly #services: MirrorServices
   readonly #name: string
   readonly #place: string
   readonly #remote: Remote
 
-  constructor(yard: Yard, remote: Remote) {
-    this.#yard = yard
+  constructor(services: MirrorServices, remote: Remote) {
+    this.#services = services
     this.#name = `${mirrorName(remote)}.git`
-    this.#place = yard.data.place(this.#name)
+    this.#place = services.data.place(this.#name)
     this.#remote = remote
   }
 
-  async locate(revision: Revision, signal: AbortSignal): Promise<Located | undefined> {
+  /** The commit that a revision is now, asked of the server. `undefined`: the repository is empty. */
+  async locate(revision: Revision, signal: AbortSignal): Promise<LocatedCommit | undefined> {
     checkRevision(revision)
     if (revision.kind === 'commit') return { commit: revision.name, refName: undefined }
     const refs = await this.#listRefs(refsOf(revision), signal)
@@ -133,22 +120,24 @@ class BareMirror implements Mirror {
     })
   }
 
+  /** Brings a commit here, unless it is here. Only objects that are missing are transferred, without history. */
   async fetch(commit: string, signal: AbortSignal): Promise<void> {
     await this.#inTurn(async () => {
-      this.#yard.data.use(this.#name)
+      this.#services.data.use(this.#name)
       if (await this.#has(commit, signal)) return
       try {
         await this.#transfer(commit, signal)
       } catch (thrown) {
-        if (isFailure(thrown, 'too-large')) await this.#yard.data.tidy(this.#name)
+        if (isFailure(thrown, 'too-large')) await this.#services.data.tidy(this.#name)
         if (!isFailure(thrown) || thrown.reason !== 'MirrorDamaged') throw thrown
-        await this.#yard.data.drop(this.#name)
+        await this.#services.data.drop(this.#name)
         await this.#transfer(commit, signal)
       }
     })
-    if (this.#yard.recent.use(this.#name, commit)) void this.#inTurn(() => this.#tidy(signal))
+    if (this.#services.recent.use(this.#name, commit)) void this.#inTurn(() => this.#tidy(signal))
   }
 
+  /** The regular files of a commit that was fetched. */
   async files(commit: string, signal: AbortSignal): Promise<TreeFile[]> {
     const run = { signal, most: MOST_FILES }
     return this.#orThrowAway(async () =>
@@ -156,12 +145,13 @@ class BareMirror implements Mirror {
     )
   }
 
+  /** Their contents, in the same order, read by one process. */
   async read(files: readonly TreeFile[], signal: AbortSignal): Promise<Uint8Array[]> {
     if (files.length === 0) return []
-    this.#yard.data.use(this.#name)
+    this.#services.data.use(this.#name)
     const run = { folder: this.#place, input: `${files.map(({ blob }) => blob).join('\n')}\n`, signal }
     return this.#orThrowAway(async () =>
-      parseBatch(Buffer.from(await this.#guarded(contentsOf(this.#yard.settings, run))), files),
+      parseBatch(Buffer.from(await this.#guarded(contentsOf(this.#services.settings, run))), files),
     )
   }
 
@@ -176,8 +166,8 @@ class BareMirror implements Mirror {
   }
 
   async #listRefs(names: string[], signal: AbortSignal): Promise<Refs> {
-    const pin = await this.#yard.approach(this.#remote)
-    const { home } = this.#yard.settings
+    const pin = await this.#services.approach(this.#remote)
+    const { home } = this.#services.settings
     await mkdir(home, { recursive: true, mode: 0o700 })
     return withKeys(home, this.#remote, pin, async (keys) => {
       const run = { folder: home, remote: this.#remote, pin, keys, patience: LIST_PATIENCE, signal }
@@ -200,7 +190,7 @@ class BareMirror implements Mirror {
   }
 
   async #transfer(commit: string, signal: AbortSignal): Promise<void> {
-    const { data, clock, onTransfer } = this.#yard
+    const { data, clock, onTransfer } = this.#services
     const began = clock.now()
     try {
       const bytes = await data.growing(this.#name, this.#remote.url, (ended) => this.#fetch(commit, ended), signal)
@@ -214,7 +204,7 @@ class BareMirror implements Mirror {
 
   /** Each commit has a ref of its own while it is among the last few: one that is being read never loses its objects. */
   async #fetch(commit: string, signal: AbortSignal): Promise<void> {
-    const pin = await this.#yard.approach(this.#remote)
+    const pin = await this.#services.approach(this.#remote)
     try {
       await mkdir(this.#place, { recursive: true, mode: 0o700 })
     } catch (thrown) {
@@ -224,7 +214,7 @@ class BareMirror implements Mirror {
     if (!isThere) await this.#git(['init', '--bare', '--quiet', '--template='], { signal })
     // Not --quiet: simple-git waits 50 ms longer for a process that says nothing.
     const options = ['--depth=1', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head']
-    await withKeys(this.#yard.settings.home, this.#remote, pin, (keys) =>
+    await withKeys(this.#services.settings.home, this.#remote, pin, (keys) =>
       this.#git(['fetch', ...options, '--', this.#remote.url, `+${commit}:refs/berth/${commit}`], {
         remote: this.#remote,
         pin,
@@ -238,14 +228,14 @@ class BareMirror implements Mirror {
   async #tidy(signal: AbortSignal): Promise<void> {
     try {
       const names = await this.#git(['for-each-ref', '--format=%(refname)', 'refs/berth/'], { signal })
-      const kept = this.#yard.recent.kept(this.#name)
+      const kept = this.#services.recent.kept(this.#name)
       const old = names.split('\n').filter((name) => name !== '' && !kept.has(name.slice('refs/berth/'.length)))
       if (old.length > 0)
         await this.#git(['update-ref', '--stdin'], { signal, input: old.map((name) => `delete ${name}\n`).join('') })
       await this.#git(['gc', '--auto', '--quiet'], { signal })
     } catch (thrown) {
       if (!isFailure(thrown)) throw thrown
-      if (thrown.code === 'too-large') await this.#yard.data.tidy(this.#name)
+      if (thrown.code === 'too-large') await this.#services.data.tidy(this.#name)
     }
   }
 
@@ -254,19 +244,16 @@ class BareMirror implements Mirror {
     try {
       return await work()
     } catch (thrown) {
-      if (isFailure(thrown) && thrown.reason === 'MirrorDamaged') await this.#inTurn(() => this.#yard.data.drop(this.#name))
+      if (isFailure(thrown) && thrown.reason === 'MirrorDamaged') await this.#inTurn(() => this.#services.data.drop(this.#name))
       throw thrown
     }
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const { turns } = this.#yard
+    const { turns } = this.#services
     const before = turns.get(this.#name) ?? Promise.resolve()
     const mine = before.then(work, work)
-    const settled = mine.then(
-      () => undefined,
-      () => undefined,
-    )
+    const settled = Promise.allSettled([mine])
     turns.set(this.#name, settled)
     void settled.then(() => {
       if (turns.get(this.#name) === settled) turns.delete(this.#name)
@@ -274,8 +261,8 @@ class BareMirror implements Mirror {
     return mine
   }
 
-  #git(words: string[], run: Omit<Run, 'folder'> & { folder?: string }): Promise<string> {
-    return this.#guarded(git(this.#yard.settings, { folder: this.#place, ...run }, words))
+  #git(words: string[], run: Omit<GitRun, 'folder'> & { folder?: string }): Promise<string> {
+    return this.#guarded(git(this.#services.settings, { folder: this.#place, ...run }, words))
   }
 
   async #guarded<T>(work: PromiseLike<T>): Promise<T> {

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { type AddressKind, Failure, kindOfAddress } from '../../std/index.ts'
 import type { Remote } from './remote.ts'
 
-/** Where repositories may be. Tenants choose the URLs, and kas stands inside the network. */
+/** Limits where repositories may be. Tenants choose the URLs, and kas stands inside the network. */
 export interface ReachRules {
   /** Kinds of addresses that a host may have. */
   addresses: readonly Exclude<AddressKind, 'forbidden'>[]
@@ -26,15 +26,9 @@ export type Approach = (remote: Remote) => Promise<Pin | undefined>
 
 const PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443', 'ssh:': '22' }
 
-export interface ReachOptions {
-  rules: ReachRules
-  resolve: Resolve
-  environment: Readonly<Record<string, string>>
-}
-
 export const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address)
 
-export function createApproach({ rules, resolve, environment }: ReachOptions): Approach {
+export function createApproach(rules: ReachRules, resolve: Resolve, environment: Readonly<Record<string, string>>): Approach {
   return async ({ url, credential }) => {
     const { hostname, protocol, port } = new URL(url)
     const usual = PORTS[protocol]

@@ -1,19 +1,13 @@
-/** Which commits of each mirror were asked for last: those keep their objects. */
-export interface Recent {
-  /** Asked for now. `true`: so many were asked for since the last time that the others should go. */
-  use(mirror: string, commit: string): boolean
-  /** Those to keep. */
-  kept(mirror: string): ReadonlySet<string>
-}
-
 /** As many refs of one repository can be followed at once without losing one another's objects. */
 const KEPT = 64
 
-export function createRecent(): Recent {
+/** The commits of each mirror that were asked for last: those keep their objects. */
+export function createRecent() {
   const mirrors = new Map<string, { commits: Set<string>; left: number }>()
   return {
-    use(mirror, commit) {
-      // What an earlier run left behind goes with the first.
+    /** Notes that it was asked for. `true`: so many were asked for since the last time that the others should go. */
+    use(mirror: string, commit: string): boolean {
+      // Commits that an earlier run left behind go with the first.
       const known = mirrors.get(mirror) ?? { commits: new Set<string>(), left: 0 }
       mirrors.set(mirror, known)
       const isNew = !known.commits.delete(commit)
@@ -24,6 +18,7 @@ export function createRecent(): Recent {
       known.left = KEPT
       return true
     },
-    kept: (mirror) => mirrors.get(mirror)?.commits ?? new Set(),
+    /** Those to keep. */
+    kept: (mirror: string): ReadonlySet<string> => mirrors.get(mirror)?.commits ?? new Set(),
   }
 }

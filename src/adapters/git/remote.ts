@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Failure, redactUrls, type Secret } from '../../std/index.ts'
 
-/** What the server is shown. A token alone is sent as the password of a user whose name hosts ignore. */
+/** Shown to the server. A token alone is sent as the password of a user whose name hosts ignore. */
 export interface GitCredential {
   username?: string
   password: Secret<string>
@@ -15,8 +15,8 @@ export interface SshKey {
   knownHosts: string
 }
 
-/** What a server is shown, and what a server is believed by. */
-export interface Access {
+/** Credentials for a server, and the keys by which it is trusted. */
+export interface GitAccess {
   readonly credential?: GitCredential | undefined
   readonly ssh?: SshKey | undefined
   /** PEM of authorities that are trusted instead of the machine's. */
@@ -24,7 +24,7 @@ export interface Access {
 }
 
 /** A repository as somebody reads it. */
-export interface Remote extends Access {
+export interface Remote extends GitAccess {
   /** Without credentials: `remoteUrl` made it. */
   readonly url: string
   /** Tells apart mirrors of one URL that were fetched with different rights. */
@@ -82,8 +82,4 @@ export const authorizationOf = ({ username = 'git', password }: GitCredential): 
   `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`
 
 /** Name of the mirror's folder. */
-export const mirrorName = ({ url, owner }: Remote): string =>
-  createHash('sha256')
-    .update(JSON.stringify([url, owner]))
-    .digest('hex')
-    .slice(0, 40)
+export const mirrorName = ({ url, owner }: Remote): string => hash('sha256', JSON.stringify([url, owner])).slice(0, 40)

@@ -2,7 +2,7 @@ import { Failure } from '../../std/index.ts'
 import { highestTag, parseRange } from './semver.ts'
 
 /**
- * What is followed in a repository. `short`: the branch of that name, or else the tag. `full`: a ref with its whole name,
+ * The revision to follow in a repository. `short`: the branch of that name, or else the tag. `full`: a ref with its whole name,
  * such as `refs/pull/7/head`. `semver`: the highest version in a range, among the tags.
  */
 export type Revision =
@@ -40,13 +40,13 @@ export function describeRevision(revision: Revision): string {
   return `${kind === 'commit' ? 'commit' : TITLES[kind]} ${name}`
 }
 
-/** What helps whoever named a revision that is not there. */
+/** For the author of a revision that is not there. */
 export const remedyFor = (revision: Revision): string =>
   revision.kind === 'short' && /^[0-9a-f]{4,39}$/.test(revision.name)
     ? 'If it is meant to be a commit, write all of its 40 digits.'
     : 'Push it, or name one that is there.'
 
-/** What to ask the server for; `*` stands for any end of a name. */
+/** The refs to ask the server for; `*` stands for any end of a name. */
 export function refsOf(revision: Revision): string[] {
   if (revision.kind === 'default') return ['HEAD', 'refs/heads/main', 'refs/heads/master']
   const { kind, name } = revision
@@ -77,7 +77,7 @@ async function tagInRange(commits: ReadonlyMap<string, string>, range: string): 
 export interface Refs {
   /** Ids by full name. */
   commits: Map<string, string>
-  /** What HEAD and its like point to. */
+  /** The refs to which HEAD and its like point. */
   links: Map<string, string>
 }
 

@@ -5,8 +5,8 @@ import type { Settings } from './keys.ts'
 import type { Pin } from './reach.ts'
 import { authorizationOf, type Protocol, type Remote } from './remote.ts'
 
-export interface GitSettings {
-  /** Where `git` is looked for, and whatever it needs to reach the network (proxies). Nothing else is inherited. */
+export interface GitProgramSettings {
+  /** The PATH on which `git` is found, and the variables that it needs to reach the network (proxies). Nothing else is inherited. */
   environment: Readonly<Record<string, string>>
   /** An empty folder of our own. */
   home: string
@@ -16,12 +16,12 @@ export interface GitSettings {
   guard: MemoryGuard
 }
 
-export interface Run {
+export interface GitRun {
   folder: string
   /** Only for what talks to the server. */
   remote?: Remote
   pin?: Pin | undefined
-  /** Where its keys are. */
+  /** The settings that lead git to its keys. */
   keys?: Settings
   /** Longest silence, if it is not that of the settings; milliseconds. */
   patience?: number
@@ -41,7 +41,7 @@ const GUARDED = [
   'GIT_CONFIG_COUNT',
 ]
 /**
- * What every git is told. Redirects are not followed: they are how a repository would make kas fetch from where only kas can
+ * The configuration of every git. Redirects are not followed: they are how a repository would make kas fetch from where only kas can
  * reach, and take credentials along. A transfer that crawls for half a minute is given up.
  */
 const CONFINEMENT: Settings = [
@@ -58,9 +58,9 @@ const CONFINEMENT: Settings = [
   ['gc.pruneExpire', '1.hour.ago'],
   // Mirrors are tidied when nobody waits for it.
   ['maintenance.auto', 'false'],
-  // What is larger passes through in pieces, and is never compared with another. It is more than any file that is read may have.
+  // A larger file passes through in pieces, and is never compared with another. It is more than any file that is read may have.
   ['core.bigFileThreshold', '8m'],
-  // Of what others are made of, each process would keep 96 MiB.
+  // Of the bases of deltas, each process would keep 96 MiB.
   ['core.deltaBaseCacheLimit', '8m'],
   // Each thread has a memory of its own.
   ['pack.threads', '1'],
@@ -74,8 +74,8 @@ const MOST_OUTPUT = 8 * 2 ** 20
 /** Bytes of its complaints, in which a server's words are repeated. */
 const MOST_COMPLAINT = 2 ** 20
 
-/** What one git process answers, confined: no prompt, nobody's configuration but ours, no protocol but those allowed. */
-export async function git(settings: GitSettings, run: Run, words: readonly string[]): Promise<string> {
+/** Runs one git process and gives its answer. It is confined: no prompt, no configuration but ours, no protocol but those allowed. */
+export async function git(settings: GitProgramSettings, run: GitRun, words: readonly string[]): Promise<string> {
   const excess = new AbortController()
   const bound = (stream: NodeJS.ReadableStream, most: number): void => {
     let left = most
@@ -96,12 +96,12 @@ export async function git(settings: GitSettings, run: Run, words: readonly strin
 }
 
 /** As `git cat-file --batch`, whose answer is as long as the files that `input` names. */
-export const contentsOf = (settings: GitSettings, run: Run): Promise<Uint8Array> =>
+export const contentsOf = (settings: GitProgramSettings, run: GitRun): Promise<Uint8Array> =>
   settings.guard.during(() => runnerOf(settings, run).binaryCatFile(['--batch']))
 
 const tooMuch = (command = ''): Failure => new Failure('too-large', `git ${command} says more than is read`)
 
-function runnerOf(settings: GitSettings, run: Run, excess?: AbortSignal): SimpleGit {
+function runnerOf(settings: GitProgramSettings, run: GitRun, excess?: AbortSignal): SimpleGit {
   const { folder, patience, input, signal } = run
   const runner = simpleGit({
     baseDir: folder,
@@ -123,7 +123,7 @@ function runnerOf(settings: GitSettings, run: Run, excess?: AbortSignal): Simple
     // By itself simple-git takes a failure that prints nothing for a success.
     errors: (error, { exitCode, stdErr }) =>
       error ?? (exitCode === 0 ? undefined : new Failure('internal', lastWords(exitCode, Buffer.concat(stdErr).toString()))),
-    ...(input === undefined ? {} : { input: () => input }),
+    ...(input !== undefined && { input: () => input }),
   })
   return runner.env({
     ...settings.environment,
@@ -139,14 +139,14 @@ function runnerOf(settings: GitSettings, run: Run, excess?: AbortSignal): Simple
   })
 }
 
-/** What git says of its end; where it has no words, those that it has for what it started itself. */
+/** Git's words about its end; where it has none, those that it has for a process that it started itself. */
 function lastWords(exitCode: number | null, complaint: string): string {
   if (exitCode === null) return `${complaint}\ngit died of signal 9`
   return complaint || `git ended with ${exitCode}`
 }
 
 /** In the environment, so that nothing that happens to a file can loosen it. The credential is nowhere else, and for its host alone. */
-function settingsOf({ remote, pin, keys = [] }: Run): Record<string, string> {
+function settingsOf({ remote, pin, keys = [] }: GitRun): Record<string, string> {
   const settings = [...CONFINEMENT, ...keys]
   if (remote?.credential) {
     const { origin } = new URL(remote.url)

@@ -5,13 +5,13 @@ import type Version from 'semver/classes/semver.js'
 import parse from 'semver/functions/parse.js'
 import { Failure } from '../../std/index.ts'
 
-/** Whether a version lies in a range. */
+/** Says whether a version lies in a range. */
 export type Range = (version: Version) => boolean
 
 /** An operator, and either a whole version or one of which places are wild or missing. Only the former speaks of pre-releases. */
 const TERM =
   /^(!=|=>|=<|[<>]=?|~>?|[=^])?v?(\d+\.\d+\.\d+(-[\dA-Za-z.-]+)?|(?:\d+|[xX*])(?:\.(?:\d+|[xX*])){0,2})(?:\+[\dA-Za-z.-]+)?$/
-/** What node-semver spells in another way. `!=` it does not know at all. */
+/** node-semver spells these in another way; `!=` it does not know at all. */
 const SPELLINGS: Record<string, string> = { '=>': '>=', '=<': '<=', '!=': '' }
 /** Tenants write ranges, and each is held against every tag: of all alternatives together. */
 const MOST_TERMS = 32
@@ -49,7 +49,7 @@ export function parseRange(text: string): Range {
 }
 
 interface Term {
-  /** Whether it speaks of pre-releases. */
+  /** It speaks of pre-releases. */
   pre: boolean
   holds: Range
 }

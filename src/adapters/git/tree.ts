@@ -1,8 +1,8 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { Failure } from '../../std/index.ts'
 
-/** What lies in a commit as a name only: what it leads to is not part of the commit. */
-export type LinkKind = 'symbolic link' | 'submodule'
+/** An entry that is in a commit as a name only: the thing it leads to is not part of the commit. */
+type LinkKind = 'symbolic link' | 'submodule'
 
 /** A file of a commit. */
 export interface TreeFile {

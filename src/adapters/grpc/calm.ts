@@ -1,7 +1,7 @@
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { Clock } from '../../std/index.ts'
 
-/** What a connection may do that costs its client less than us. */
+/** Limits of actions that cost a client less than us. */
 export interface Calm {
   /** Milliseconds that are to lie between pings of a client to whom nothing was sent in between. */
   pingInterval: number
@@ -9,7 +9,7 @@ export interface Calm {
   resets: { burst: number; perSecond: number }
 }
 
-/** What there was too much of. */
+/** A client did too much of this. */
 export type Flood = 'pings' | 'settings' | 'resets'
 
 /** As gRPC for Go has it: this often a ping may come early, in turn. */
@@ -51,7 +51,7 @@ export function keepCalm(session: ServerHttp2Session, calm: Calm, clock: Clock, 
 }
 
 /**
- * Whether a ping is one too many. The rule is that of gRPC for Go: its clients ping whenever they have received something, to
+ * Says of each ping whether it is one too many. The rule is that of gRPC for Go: its clients ping whenever they have received something, to
  * measure the line, so a ping after we have sent is none too many.
  */
 function pingRule(session: ServerHttp2Session, interval: number, clock: Clock): () => boolean {

@@ -5,7 +5,7 @@ import { CallCredentials, ChannelCredentials } from '@grpc/grpc-js'
 import { WebSocket } from 'ws'
 import { type Clock, Failure } from '../../std/index.ts'
 import type { ServerAddress } from './address.ts'
-import { HastyCredentials } from './handshake.ts'
+import { type Connector, HastyCredentials } from './handshake.ts'
 import { SUBPROTOCOL, streamOf, WEB_SOCKET } from './web-socket.ts'
 
 export interface Trust {
@@ -79,8 +79,6 @@ const upgraded = (url: string, connection: Duplex, headers: Record<string, strin
     socket.once('open', () => resolve(streamOf(socket)))
     socket.once('error', reject)
   })
-
-type Connector = ReturnType<ChannelCredentials['_createSecureConnector']>
 
 /**
  * grpc-js opens the TCP connection, also through a proxy, and asks the credentials of its channel to make it secure. This is the

@@ -2,6 +2,12 @@ import { type DescMessage, type DescMethod, fromBinary, type MessageShape } from
 import type { MethodDefinition } from '@grpc/grpc-js'
 import { encode } from '../../rpc/index.ts'
 
+/**
+ * So much the other side may send ahead, on a connection and in each of its calls. With the 64 KiB of HTTP/2 it would have to wait
+ * after every second piece of a body. What a reader does not take is kept, so this is also what one that has paused costs. Bytes.
+ */
+export const WINDOW = 256 * 2 ** 10
+
 /** A method as grpc-js wants it: path, direction, and how messages become bytes. */
 export const definitionOf = <I extends DescMessage, O extends DescMessage>(
   method: DescMethod & { input: I; output: O },

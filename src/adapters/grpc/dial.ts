@@ -9,11 +9,10 @@ import { Client, type ClientOptions, compressionAlgorithms, type Metadata, type 
 import { type Clock, type Secret, seconds, systemClock } from '../../std/index.ts'
 import { parseAddress } from './address.ts'
 import { credentialsFor, type Trust } from './credentials.ts'
-import { definitionOf, rawDefinition } from './definition.ts'
+import { definitionOf, rawDefinition, WINDOW } from './definition.ts'
 import { type Duplex, duplexOf } from './duplex.ts'
 import { metadataOf, type TextMetadata } from './metadata.ts'
 import { failureFromStatus } from './status.ts'
-import { WINDOW } from './window.ts'
 
 export interface DialOptions extends Trust {
   /**
@@ -25,7 +24,7 @@ export interface DialOptions extends Trust {
   token?: (() => Promise<Secret<string>>) | undefined
   /** For those who stand in between: sent with the request for a WebSocket, else as metadata of each call. */
   headers?: TextMetadata | undefined
-  /** Who calls: the first word of the user agent. */
+  /** The first word of the user agent. */
   userAgent?: string | undefined
   /** Compresses what is sent. What comes compressed is always understood. */
   gzip?: boolean | undefined
@@ -42,7 +41,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
 }
 
-export interface Connection {
+export interface GrpcConnection {
   /** Throws `Failure`s, like all of them. */
   unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
@@ -79,7 +78,7 @@ const CHANNEL = {
   'grpc-node.flow_control_window': WINDOW,
 } as const
 
-export function dial(to: DialOptions): Connection {
+export function dial(to: DialOptions): GrpcConnection {
   const { token } = to
   const { target, client, metadata: always } = openClient(to)
   const headersOf = async (metadata: TextMetadata | undefined, patient = false): Promise<Metadata> => {

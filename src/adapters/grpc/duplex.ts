@@ -11,9 +11,9 @@ export interface Duplex<I, O> {
   closeSend(): void
   /** Read once. Ends with the call; throws a `Failure` (its `cause` has the code of gRPC) if that failed. */
   readonly responses: AsyncIterable<O>
-  /** What the other side sent before its first message; empty if the call ended without. */
+  /** Sent by the other side before its first message; empty if the call ended without. */
   readonly header: Promise<TextMetadata>
-  /** What it sent at the end. Resolves when the call is over. */
+  /** Sent by it at the end. Resolves when the call is over. */
   readonly trailer: Promise<TextMetadata>
   cancel(): void
 }

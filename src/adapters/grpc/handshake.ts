@@ -4,7 +4,7 @@ import { type Clock, seconds } from '../../std/index.ts'
 /** From TCP to the first settings of HTTP/2; TLS and the answer to a request for a WebSocket are within. Milliseconds. */
 const HANDSHAKE = seconds(20)
 
-type Connector = ReturnType<ChannelCredentials['_createSecureConnector']>
+export type Connector = ReturnType<ChannelCredentials['_createSecureConnector']>
 
 /**
  * A server that takes connections and says nothing would be waited for as long as the connection lasts: the library has no limit, and

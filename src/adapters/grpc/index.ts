@@ -4,20 +4,18 @@
  * It decides nobody's access and knows no program. Read serve.ts, offer.ts and dial.ts first, then port.ts: HTTP/2 and WebSockets
  * on one port, and who is turned away there. port-line.ts makes a connection to a port out of a call; object-stream.ts is the ready-made client for the files of a GitProject.
  */
-export { type CallOptions, type Connection, type DialOptions, dial } from './dial.ts'
+export { type CallOptions, type DialOptions, dial, type GrpcConnection } from './dial.ts'
 export type { Duplex } from './duplex.ts'
 export type { TextMetadata } from './metadata.ts'
 export { addressesBehind, isOwnAddress } from './neighbours.ts'
 export {
   createObjectStream,
-  type FollowOptions,
   type ObjectStream,
-  type ObjectStreamOptions,
   objectStreamOver,
-  type Wanted,
+  type WantedFiles,
 } from './object-stream.ts'
-export { type Call, type Door, type Implementation, offer, offerRaw, type RawHandler, type Service } from './offer.ts'
+export { type Call, type Door, type GrpcService, type Implementation, offer, offerRaw, type RawHandler } from './offer.ts'
 export type { TurnedAway } from './port.ts'
 export { openLine, type WorkspacePort } from './port-line.ts'
 export { type ConnectionAge, type GrpcServer, type ServeLimits, type ServeOptions, serveGrpc } from './serve.ts'
-export { CallEnded, type End, endFrom, failureFromEnd, UNIMPLEMENTED } from './status.ts'
+export { type CallEnd, CallEnded, endFrom, failureFromEnd, UNIMPLEMENTED } from './status.ts'

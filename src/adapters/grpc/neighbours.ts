@@ -14,7 +14,7 @@ export async function addressesBehind(address: string): Promise<string[]> {
   }
 }
 
-/** Whether an address leads to what listens on this machine at `own`, `host:port`. */
+/** Says whether an address leads to the listener on this machine at `own`, `host:port`. */
 export function isOwnAddress(address: string, own: string): boolean {
   const { host, port } = parseAddress(address)
   const listening = parseAddress(own)

@@ -1,17 +1,9 @@
 import { create } from '@bufbuild/protobuf'
 import { type Batch, collectBatch, completed, Devfiles, Gitops, type GitRef, requestFor } from '../../rpc/index.ts'
-import { aborted, type Backoff, type Clock, Failure, minutes, pause, type Secret, seconds, waitOf } from '../../std/index.ts'
-import { type Connection, dial } from './dial.ts'
+import { aborted, type Backoff, type Clock, Failure, minutes, pause, seconds, waitOf } from '../../std/index.ts'
+import { type DialOptions, dial, type GrpcConnection } from './dial.ts'
 
-export interface ObjectStreamOptions {
-  /** Where kas listens: `host:port`, `grpc://host:port` or `grpcs://host:port`. */
-  address: string
-  token: () => Promise<Secret<string>>
-  ca?: Uint8Array | undefined
-  clock: Clock
-}
-
-export interface Wanted {
+export interface WantedFiles {
   /** `spec.path` of the GitProject. */
   projectId: string
   /** Its `metadata.uid`, when it must be this very one and no other of that path. */
@@ -27,7 +19,7 @@ export interface Wanted {
   serviceAccount?: string | undefined
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   /** The commit that was applied last, so that it is not delivered again. */
   commitId?: string
   /**
@@ -43,53 +35,42 @@ export interface FollowOptions {
   signal: AbortSignal
 }
 
-export interface ObjectStream {
-  /**
-   * The files as soon as the commit differs from `commitId` (at once when that is empty, the default).
-   * `undefined`: kas ended the stream for its own reasons; ask again.
-   */
-  fetchObjects(wanted: Wanted, signal: AbortSignal, commitId?: string): Promise<Batch | undefined>
-  /** The devfile at a URL of a web server, which kas asks if it may. */
-  fetchDevfile(url: string, signal: AbortSignal): Promise<string>
-  /** Keeps asking until the signal aborts. Errors go to `onFailure`; the promise never rejects. */
-  follow(wanted: Wanted, options: FollowOptions): Promise<void>
-  close(): void
-}
+export type ObjectStream = ReturnType<typeof objectStreamOver>
 
 const PATIENCE: Backoff = { base: seconds(1), max: minutes(1) }
 /** A server that ends streams sooner than this is not asked again at once. */
 const BRIEF = seconds(1)
 
 /** The client of kas' object stream: one connection for any number of projects. */
-export const createObjectStream = ({ address, token, ca, clock }: ObjectStreamOptions): ObjectStream =>
-  objectStreamOver(dial({ address, token, ca }), clock)
+export const createObjectStream = ({ clock, ...to }: Omit<DialOptions, 'clock'> & { clock: Clock }): ObjectStream =>
+  objectStreamOver(dial(to), clock)
 
 /** The same over a connection that is there already, and that `close` closes. `patient`: a server that is away is waited for. */
-export function objectStreamOver(connection: Connection, clock: Clock, patient?: boolean): ObjectStream {
-  const fetchObjects: ObjectStream['fetchObjects'] = (wanted, signal, commitId = '') =>
-    call(connection, { ...wanted, commitId }, { signal, patient })
+export function objectStreamOver(connection: GrpcConnection, clock: Clock, patient?: boolean) {
   return {
-    fetchObjects,
-    async fetchDevfile(url, signal) {
+    /**
+     * The files as soon as the commit differs from `commitId` (at once when that is empty, the default).
+     * `undefined`: kas ended the stream for its own reasons; ask again.
+     */
+    fetchObjects: (wanted: WantedFiles, signal: AbortSignal, commitId = ''): Promise<Batch | undefined> =>
+      call(connection, { ...wanted, commitId }, { signal, patient }),
+    /** The devfile at a URL of a web server, which kas asks if it may. */
+    async fetchDevfile(url: string, signal: AbortSignal): Promise<string> {
       const method = Devfiles.method.fetchDevfile
       const { content } = await connection.unary(method, create(method.input, { url }), { signal })
       return Buffer.from(content).toString('utf8')
     },
-    follow: (wanted, options) => follow({ connection, clock, patient }, wanted, options),
-    close: () => connection.close(),
+    /** Keeps asking until the signal aborts. Errors go to `onFailure`; the promise never rejects. */
+    follow: (wanted: WantedFiles, options: FollowOptions): Promise<void> =>
+      follow({ connection, clock, patient }, wanted, options),
+    close: (): void => connection.close(),
   }
 }
 
-interface Ears {
-  signal: AbortSignal
-  patient?: boolean | undefined
-  onAccepted?: (() => void) | undefined
-}
-
 async function call(
-  connection: Connection,
-  wanted: Wanted & { commitId: string; digest?: string | undefined },
-  ears: Ears,
+  connection: GrpcConnection,
+  wanted: WantedFiles & { commitId: string; digest?: string | undefined },
+  how: { signal: AbortSignal; patient: boolean | undefined; onAccepted?: () => void },
 ): Promise<Batch | undefined> {
   const { namespace, serviceAccount, projectUid } = wanted
   const metadata = {
@@ -97,26 +78,22 @@ async function call(
     ...(serviceAccount === undefined ? {} : { 'berth-service-account': [serviceAccount] }),
     ...(projectUid === undefined ? {} : { 'berth-project-uid': [projectUid] }),
   }
-  const responses = connection.stream(Gitops.method.getObjectsToSynchronize, requestFor(wanted), {
-    metadata,
-    ...ears,
-  })
-  const batch = await collectBatch(responses)
+  const batch = await collectBatch(
+    connection.stream(Gitops.method.getObjectsToSynchronize, requestFor(wanted), { metadata, ...how }),
+  )
   // A batch whose call was called off may be cut short without an error.
-  if (ears.signal.aborted || !batch) return undefined
+  if (how.signal.aborted || !batch) return undefined
   // Believed blindly, it would look like a commit without any file.
   if ((batch.unchanged && batch.digest !== wanted.digest) || ((batch.unchanged || batch.changes) && !wanted.digest))
     throw new Failure('internal', 'the object stream says that files are unchanged which it was not asked about')
   return batch
 }
 
-interface Way {
-  connection: Connection
-  clock: Clock
-  patient: boolean | undefined
-}
-
-async function follow({ connection, clock, patient }: Way, wanted: Wanted, options: FollowOptions): Promise<void> {
+async function follow(
+  { connection, clock, patient }: { connection: GrpcConnection; clock: Clock; patient: boolean | undefined },
+  wanted: WantedFiles,
+  options: FollowOptions,
+): Promise<void> {
   const { onBatch, onFailure = () => undefined, onInView, backoff = PATIENCE, signal } = options
   let { commitId = '' } = options
   let last: Batch | undefined

@@ -80,8 +80,8 @@ export interface Guarded {
   isReadFirst: boolean
 }
 
-/** What handlers need of the server that they are in. */
-export interface Surroundings {
+/** Handlers need this of the server that they are in. */
+export interface ServerContext {
   guard(path: string, guarded: Guarded): void
   stopping: AbortSignal
   log: Log
@@ -89,12 +89,12 @@ export interface Surroundings {
 }
 
 /** A service together with who answers it. */
-export interface Service {
-  addTo(server: Server, around: Surroundings): void
+export interface GrpcService {
+  addTo(server: Server, around: ServerContext): void
 }
 
 /** Also the methods that are left out have the door before them: they too are read before they are answered. */
-export const offer = <S extends DescService>(service: S, handlers: Implementation<S>, door?: Door): Service => ({
+export const offer = <S extends DescService>(service: S, handlers: Implementation<S>, door?: Door): GrpcService => ({
   addTo(server, around) {
     const methods = new Map<string, DescMethod>(service.methods.map((method) => [method.localName, method]))
     const answers: Record<string, UntypedHandleCall> = {}
@@ -109,7 +109,7 @@ export const offer = <S extends DescService>(service: S, handlers: Implementatio
 })
 
 /** Answers methods of any service, named `/service/method`, as streams of bytes in both directions. */
-export const offerRaw = (paths: readonly string[], handler: RawHandler, door?: Door): Service => ({
+export const offerRaw = (paths: readonly string[], handler: RawHandler, door?: Door): GrpcService => ({
   addTo(server, around) {
     const definitions: Record<string, MethodDefinition<Uint8Array, Uint8Array>> = {}
     const answers: Record<string, UntypedHandleCall> = {}
@@ -125,7 +125,7 @@ export const offerRaw = (paths: readonly string[], handler: RawHandler, door?: D
 type AnyHandler = (request: unknown, call: Call) => AsyncIterable<unknown> & Promise<unknown>
 type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getPeer' | 'getPath' | 'sendMetadata'> & EventEmitter
 
-function answering(kind: DescMethod['methodKind'] | undefined, handler: AnyHandler, around: Surroundings): UntypedHandleCall {
+function answering(kind: DescMethod['methodKind'] | undefined, handler: AnyHandler, around: ServerContext): UntypedHandleCall {
   if (kind === 'unary')
     return (call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>) => {
       const { view, trailer, over } = viewOf(call, around)
@@ -135,7 +135,7 @@ function answering(kind: DescMethod['methodKind'] | undefined, handler: AnyHandl
           done(null, response, trailer())
         },
         (thrown: unknown) => {
-          const end = told(thrown, call, trailer(), around)
+          const end = statusFor(thrown, call, trailer(), around)
           over(end.code)
           done(end)
         },
@@ -152,19 +152,11 @@ function answering(kind: DescMethod['methodKind'] | undefined, handler: AnyHandl
   }
 }
 
-interface Opened {
-  view: Call
-  hungUp: AbortSignal
-  trailer: () => Metadata
-  underway: Underway
-  /** The first word counts. */
-  over: (code: status) => void
-}
-
-function viewOf(call: AnyCall, { stopping, onCall }: Surroundings): Opened {
+function viewOf(call: AnyCall, { stopping, onCall }: ServerContext) {
   const hungUp = new AbortController()
   const ended = onCall(call.getPath())
   let isOver = false
+  /** The first word counts. */
   const over = (code: status) => {
     if (!isOver) ended(status[code] ?? 'UNKNOWN')
     isOver = true
@@ -207,24 +199,18 @@ function viewOf(call: AnyCall, { stopping, onCall }: Surroundings): Opened {
 }
 
 /** Messages that were written and are still here. */
-interface Underway {
-  begin(): void
-  end(): void
-  flushed(signal: AbortSignal): Promise<void>
-}
-
-function createUnderway(): Underway {
+function createUnderway() {
   let count = 0
   /** Only while somebody waits. */
   let flushed: PromiseWithResolvers<void> | undefined
   return {
     begin: () => void count++,
-    end() {
+    end: (): void => {
       if (--count > 0) return
       flushed?.resolve()
       flushed = undefined
     },
-    async flushed(signal) {
+    async flushed(signal: AbortSignal): Promise<void> {
       if (count === 0) return
       flushed ??= Promise.withResolvers()
       await unlessAborted(flushed.promise, signal)
@@ -257,8 +243,8 @@ async function* requestsOf(call: ServerDuplexStream<unknown, unknown>): AsyncGen
 async function pump(
   messages: AsyncIterable<unknown>,
   call: ServerWritableStream<unknown, unknown> | ServerDuplexStream<unknown, unknown>,
-  { hungUp, trailer, underway, over }: Opened,
-  around: Surroundings,
+  { hungUp, trailer, underway, over }: ReturnType<typeof viewOf>,
+  around: ServerContext,
 ): Promise<void> {
   try {
     for await (const message of messages) {
@@ -270,14 +256,14 @@ async function pump(
     call.end(trailer())
   } catch (thrown) {
     if (hungUp.aborted) return
-    const end = told(thrown, call, trailer(), around)
+    const end = statusFor(thrown, call, trailer(), around)
     over(end.code)
     call.emit('error', end)
   }
 }
 
-/** What the caller is told; what only concerns us goes to the log. */
-function told(thrown: unknown, call: AnyCall, trailer: Metadata, { log }: Surroundings) {
+/** The status that the caller is told; a failure that only concerns us goes to the log. */
+function statusFor(thrown: unknown, call: AnyCall, trailer: Metadata, { log }: ServerContext) {
   const end = statusFromFailure(thrown)
   const failure = Failure.from(thrown)
   if (failure.code === 'internal' && !(thrown instanceof CallEnded))

@@ -1,7 +1,7 @@
 import { Duplex as Stream } from 'node:stream'
 import { CONNECT_PORT, decodePiece, encodePiece, PORT_KEYS, pieces } from '../../rpc/index.ts'
 import { type Clock, Failure, seconds } from '../../std/index.ts'
-import type { Connection } from './dial.ts'
+import type { GrpcConnection } from './dial.ts'
 import type { Duplex } from './duplex.ts'
 
 /** A port of a workspace, as kas knows it. */
@@ -18,7 +18,7 @@ const OPEN_WITHIN = seconds(10)
  * A connection to a port of a workspace through kas: bytes both ways, each at the pace of who reads them, and either side may end
  * first. Throws a `Failure` while the port is not open; destroying the stream ends the connection on the other side, too.
  */
-export async function openLine(connection: Connection, { workspace, port }: WorkspacePort, clock: Clock): Promise<Stream> {
+export async function openLine(connection: GrpcConnection, { workspace, port }: WorkspacePort, clock: Clock): Promise<Stream> {
   const tooLate = new AbortController()
   const late = clock.after(OPEN_WITHIN, () => tooLate.abort())
   const metadata = { [PORT_KEYS.workspace]: [workspace], [PORT_KEYS.port]: [String(port)] }

@@ -10,7 +10,7 @@ import { createUpgrades, refusalOf, streamOf } from './web-socket.ts'
 
 /**
  * Why a connection was not taken, or was cut off. `protocol`: it broke the rules of HTTP; some breaches of HTTP/2 end a
- * connection without that anybody is told. `upgrade`: it asked for something that is no WebSocket for gRPC. The last three
+ * connection, and nobody is told. `upgrade`: it asked for something that is no WebSocket for gRPC. The last three
  * are floods.
  */
 export type TurnedAway = 'full' | 'address-full' | 'slow' | 'tls' | 'upgrade' | 'protocol' | Flood
@@ -22,7 +22,7 @@ export interface PortLimits extends Room, Calm {
   headerBytes: number
 }
 
-export interface PortOptions {
+interface PortOptions {
   /** `host:port`; port 0 lets the kernel choose. */
   address: string
   tls: ListenerKeys | undefined
@@ -33,34 +33,25 @@ export interface PortOptions {
   clock: Clock
 }
 
-export interface Port {
-  readonly address: string
-  readonly connections: number
-  /** Takes no more connections, and ends those that do not speak HTTP/2 yet. Resolves when there is none any more. */
-  close(): Promise<void>
-  /** Ends all that is open. */
-  destroy(): void
-}
-
 /** A connection from its first to its last byte. */
-interface Visitor {
+interface OpenConnection {
   socket: Socket
   /** It speaks HTTP/2. */
   arrived: boolean
   turnAway(why: TurnedAway): void
 }
 
-type Visitors = Map<string, Visitor>
+type OpenConnections = Map<string, OpenConnection>
 
 /**
  * Listens for HTTP/2 and for HTTP/2 in WebSockets on one port. With TLS the protocol is negotiated (ALPN), without TLS it is told
  * by the first bytes.
  */
-export async function openPort(options: PortOptions): Promise<Port> {
+export async function openPort(options: PortOptions) {
   const { tls, limits } = options
-  const visitors: Visitors = new Map()
+  const open: OpenConnections = new Map()
   const crowd = createCrowd(limits)
-  const http = answerUpgrades(options, visitors)
+  const http = answerUpgrades(options, open)
   const secure = { ALPNProtocols: ['h2', 'http/1.1'], noDelay: true }
   const server = tls ? renewing(createTlsServer({ ...secure, ...pemOf(tls) }), tls) : createServer({ noDelay: true })
   server.on('connection', (socket: Socket) => {
@@ -70,32 +61,32 @@ export async function openPort(options: PortOptions): Promise<Port> {
       options.onTurnedAway(refused)
       return void socket.destroy()
     }
-    welcome(socket, visitors, options).once('close', () => crowd.leave(address))
+    welcome(socket, open, options).once('close', () => crowd.leave(address))
     if (!tls)
-      sniff(socket, (protocol) =>
-        protocol === 'h2' ? speak(socket, socket, visitors, options) : http.emit('connection', socket),
-      )
+      sniff(socket, (protocol) => (protocol === 'h2' ? speak(socket, socket, open, options) : http.emit('connection', socket)))
   })
   server.on('secureConnection', (socket: Socket & { alpnProtocol: string | false | null }) => {
     // Connections that the other side cuts are no news.
     socket.on('error', () => undefined)
-    if (socket.alpnProtocol === 'h2') speak(socket, socket, visitors, options)
+    if (socket.alpnProtocol === 'h2') speak(socket, socket, open, options)
     else http.emit('connection', socket)
   })
-  server.on('tlsClientError', (_error, socket: Socket) => visitors.get(keyOf(socket))?.turnAway('tls'))
+  server.on('tlsClientError', (_error, socket: Socket) => open.get(keyOf(socket))?.turnAway('tls'))
   const bound = await listen(server, options.address)
   return {
     address: bound,
     get connections() {
       return crowd.size
     },
-    close() {
-      for (const { arrived, socket } of visitors.values()) if (!arrived) socket.destroy()
+    /** Takes no more connections, and ends those that do not speak HTTP/2 yet. Resolves when there is none any more. */
+    close(): Promise<void> {
+      for (const { arrived, socket } of open.values()) if (!arrived) socket.destroy()
       return new Promise((resolve) => void server.close(() => resolve()))
     },
-    destroy() {
+    /** Ends all that is open. */
+    destroy(): void {
       server.close()
-      for (const { socket } of visitors.values()) socket.destroy()
+      for (const { socket } of open.values()) socket.destroy()
     },
   }
 }
@@ -103,48 +94,48 @@ export async function openPort(options: PortOptions): Promise<Port> {
 /** A connection is known by where it comes from, because TLS puts another object in its place. */
 const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
 
-function welcome(socket: Socket, visitors: Visitors, { limits, clock, onTurnedAway }: PortOptions): Socket {
+function welcome(socket: Socket, open: OpenConnections, { limits, clock, onTurnedAway }: PortOptions): Socket {
   const key = keyOf(socket)
-  const visitor: Visitor = {
+  const connection: OpenConnection = {
     socket,
     arrived: false,
     turnAway(why) {
-      if (visitors.get(key) !== visitor) return
-      visitors.delete(key)
+      if (open.get(key) !== connection) return
+      open.delete(key)
       onTurnedAway(why)
       socket.destroy()
     },
   }
-  visitors.set(key, visitor)
+  open.set(key, connection)
   const relax = clock.after(limits.handshake, () => {
-    if (!visitor.arrived) visitor.turnAway('slow')
+    if (!connection.arrived) connection.turnAway('slow')
   })
   socket.on('error', () => undefined)
   return socket.once('close', () => {
     relax()
-    if (visitors.get(key) === visitor) visitors.delete(key)
+    if (open.get(key) === connection) open.delete(key)
   })
 }
 
-function speak(stream: Duplex, socket: Socket, visitors: Visitors, { limits, clock, ...options }: PortOptions): void {
-  const visitor = visitors.get(keyOf(socket))
-  const session = visitor && options.speak(stream)
+function speak(stream: Duplex, socket: Socket, open: OpenConnections, { limits, clock, ...options }: PortOptions): void {
+  const connection = open.get(keyOf(socket))
+  const session = connection && options.speak(stream)
   if (!session) return void socket.destroy()
   // A stream that is no socket has no address, and calls tell theirs in the log.
   if (stream !== socket) Reflect.set(session.socket, '_peername', { address: socket.remoteAddress, port: socket.remotePort })
   session.once('remoteSettings', () => {
-    visitor.arrived = true
+    connection.arrived = true
   })
   session.on('error', (error: Error & { code?: string }) => {
-    if (error.code === 'ERR_HTTP2_ERROR' || error.code === 'ERR_HTTP2_TOO_MANY_INVALID_FRAMES') visitor.turnAway('protocol')
+    if (error.code === 'ERR_HTTP2_ERROR' || error.code === 'ERR_HTTP2_TOO_MANY_INVALID_FRAMES') connection.turnAway('protocol')
   })
   keepCalm(session, limits, clock, options.onTurnedAway)
 }
 
 /** HTTP/1 is spoken for one request only: to leave it. */
-function answerUpgrades(options: PortOptions, visitors: Visitors): HttpServer {
+function answerUpgrades(options: PortOptions, open: OpenConnections): HttpServer {
   const upgrades = createUpgrades()
-  const turnAway = (socket: Socket, why: TurnedAway) => visitors.get(keyOf(socket))?.turnAway(why)
+  const turnAway = (socket: Socket, why: TurnedAway) => open.get(keyOf(socket))?.turnAway(why)
   const http = createHttpServer({ maxHeaderSize: options.limits.headerBytes, keepAlive: false }, (_request, response) => {
     response.writeHead(426, { upgrade: 'websocket', connection: 'close', 'content-type': 'text/plain; charset=utf-8' })
     response.end('This is gRPC: HTTP/2, or a WebSocket with the subprotocol ws-tunnel.\n')
@@ -164,7 +155,7 @@ function answerUpgrades(options: PortOptions, visitors: Visitors): HttpServer {
       stream.once('error', (error) => {
         if (!isFailure(error, 'cancelled')) turnAway(socket, 'protocol')
       })
-      speak(stream, socket, visitors, options)
+      speak(stream, socket, open, options)
     })
   })
   return http

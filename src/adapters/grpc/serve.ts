@@ -2,10 +2,10 @@ import type { Http2Server, ServerHttp2Session } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js'
 import { type Clock, Failure, type ListenerKeys, type Log, minutes, pause, seconds } from '../../std/index.ts'
-import type { CallMeter, Guarded, Service } from './offer.ts'
+import { WINDOW } from './definition.ts'
+import type { CallMeter, GrpcService, Guarded } from './offer.ts'
 import { openPort, type PortLimits, type TurnedAway } from './port.ts'
 import { type ShelterOptions, shelter } from './shelter.ts'
-import { WINDOW } from './window.ts'
 
 /** Milliseconds. */
 export interface ConnectionAge {
@@ -25,7 +25,7 @@ export interface ServeLimits extends PortLimits {
 export interface ServeOptions {
   /** `host:port`; port 0 lets the kernel choose. */
   address: string
-  services: Service[]
+  services: GrpcService[]
   /** Without it the connection is plain text: loopback, or behind something that terminates TLS. */
   tls?: ListenerKeys | undefined
   age?: ConnectionAge | undefined
@@ -37,15 +37,7 @@ export interface ServeOptions {
   log: Log
 }
 
-export interface GrpcServer {
-  readonly address: string
-  /** That are open now. */
-  readonly connections: number
-  /** Takes no more calls, tells clients to go elsewhere and handlers to end; what is open goes on until `stop`. */
-  leave(): void
-  /** Ends open calls cleanly, waits for them so long (5 s without it), then closes what is left. */
-  stop(grace?: number): Promise<void>
-}
+export type GrpcServer = Awaited<ReturnType<typeof serveGrpc>>
 
 /** Idle load balancers cut at 60 s, so both sides ping sooner. No message is longer than 4 MiB, also once it is decompressed. */
 const CHANNEL = {
@@ -71,7 +63,7 @@ const LIMITS: ServeLimits = {
   resets: { burst: 1000, perSecond: 100 },
 }
 
-export async function serveGrpc({ services, age = AGE, log, clock, ...options }: ServeOptions): Promise<GrpcServer> {
+export async function serveGrpc({ services, age = AGE, log, clock, ...options }: ServeOptions) {
   // The library would print to standard error what we throw anyway.
   setLogVerbosity(logVerbosity.NONE)
   const limits = { ...LIMITS, ...options.limits }
@@ -105,11 +97,14 @@ export async function serveGrpc({ services, age = AGE, log, clock, ...options }:
   }
   return {
     address: port.address,
+    /** That are open now. */
     get connections() {
       return port.connections
     },
-    leave: () => void leave(),
-    async stop(grace = seconds(5)) {
+    /** Takes no more calls, tells clients to go elsewhere and handlers to end; open calls go on until `stop`. */
+    leave: (): void => void leave(),
+    /** Ends open calls cleanly, waits for them so long, then closes what is left. */
+    async stop(grace = seconds(5)): Promise<void> {
       const closed = leave()
       const waiting = new AbortController()
       await Promise.race([closed, pause(clock, grace, waiting.signal)])

@@ -41,29 +41,29 @@ export function shelter(http2: Http2Server, options: ShelterOptions): void {
   })
 }
 
-interface Visitor {
+interface GuardedCall {
   stream: ServerHttp2Stream
   headers: IncomingHttpHeaders
   path: string
 }
 
 async function enter(
-  visitor: Visitor,
+  call: GuardedCall,
   { door, isReadFirst }: Guarded,
   options: ShelterOptions,
   answer: () => void,
 ): Promise<void> {
   try {
     // Who has no door is not kept waiting, not even for a turn of the loop.
-    if (door) await door(seenBy(visitor))
+    if (door) await door(seenBy(call))
   } catch (thrown) {
-    return refuse(visitor, thrown, options)
+    return refuse(call, thrown, options)
   }
-  if (isReadFirst) hurry(visitor, options)
+  if (isReadFirst) hurry(call, options)
   answer()
 }
 
-const seenBy = ({ stream, headers, path }: Visitor) => {
+const seenBy = ({ stream, headers, path }: GuardedCall) => {
   const { remoteAddress, remotePort } = stream.session?.socket ?? {}
   return {
     metadata: (key: string) => headers[key]?.toString(),
@@ -73,14 +73,14 @@ const seenBy = ({ stream, headers, path }: Visitor) => {
 }
 
 /** The stream of requests ends when its last byte has been read. */
-function hurry(visitor: Visitor, options: ShelterOptions): void {
+function hurry(call: GuardedCall, options: ShelterOptions): void {
   const { clock, message } = options
-  const calm = clock.after(message, () => refuse(visitor, tooSlow(message), options))
-  visitor.stream.once('end', calm).once('close', calm)
+  const calm = clock.after(message, () => refuse(call, tooSlow(message), options))
+  call.stream.once('end', calm).once('close', calm)
 }
 
 /** Says why, reads no further, and lets nothing of the call stay. */
-function refuse({ stream, path }: Visitor, thrown: unknown, { onCall, log }: ShelterOptions): void {
+function refuse({ stream, path }: GuardedCall, thrown: unknown, { onCall, log }: ShelterOptions): void {
   const { code, details, metadata } = statusFromFailure(thrown)
   const failure = Failure.from(thrown)
   if (failure.code === 'internal') log.error('A call failed', { method: path, error: failure })

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** What a client of HTTP/2 says first when nothing was negotiated before. */
+/** A client of HTTP/2 says this first when nothing was negotiated before. */
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
 /**

@@ -46,7 +46,7 @@ export class CallEnded extends Error {
   }
 }
 
-/** What the other side may see. The text of an `internal` failure stays here: it may tell of paths, hosts or secrets. */
+/** The status that the other side may see. The text of an `internal` failure stays here: it may tell of paths, hosts or secrets. */
 export function statusFromFailure(thrown: unknown): StatusObject {
   if (thrown instanceof CallEnded) return { code: thrown.code, details: thrown.message, metadata: new Metadata() }
   const failure = Failure.from(thrown)
@@ -62,7 +62,7 @@ export function statusFromFailure(thrown: unknown): StatusObject {
 }
 
 /** How a call ended with an error, as it travels inside other messages than gRPC's own. */
-export interface End {
+export interface CallEnd {
   /** Of gRPC; never 0. */
   code: number
   message: string
@@ -70,34 +70,41 @@ export interface End {
 }
 
 /** The same as a call would show: what is `internal` keeps its text here. */
-export function endFrom(thrown: unknown): End {
+export function endFrom(thrown: unknown): CallEnd {
   const { code, details, metadata } = statusFromFailure(thrown)
   return { code, message: details, trailer: textOf(metadata) }
 }
 
 /** The failure that a call would have thrown that ended so. Its cause is a `CallEnded`. */
-export function failureFromEnd({ code, message, trailer }: End, about: string): Failure {
-  const [reason] = trailer[REASON] ?? []
-  return new Failure(CODE.get(code) ?? 'internal', reason === undefined ? `${about}: ${message}` : message, {
-    cause: new CallEnded(code, message),
-    ...(reason === undefined ? {} : { reason }),
-  })
-}
+export const failureFromEnd = ({ code, message, trailer }: CallEnd, about: string): Failure =>
+  failureOf({ code, message, reason: trailer[REASON]?.[0], cause: new CallEnded(code, message) }, about)
+
 /** The reason of a failure that means: the peer does not know this method. */
 export const UNIMPLEMENTED = 'Unimplemented'
 
-/** The other side's status as one of our failures. With a reason the text is a sentence for users and stays as it is. */
+/** The other side's status as one of our failures. */
 export function failureFromStatus(thrown: unknown, about: string): Failure {
   if (!isServiceError(thrown)) return Failure.from(thrown, about)
-  const reason = thrown.metadata.get(REASON)[0] ?? (thrown.code === status.UNIMPLEMENTED ? UNIMPLEMENTED : undefined)
-  const remedy = thrown.metadata.get(REMEDY)[0]
-  const message = reason === undefined ? `${about}: ${thrown.details}` : thrown.details
-  return new Failure(CODE.get(thrown.code) ?? 'internal', message, {
-    cause: thrown,
-    ...(reason === undefined ? {} : { reason: String(reason) }),
-    ...(remedy === undefined ? {} : { remedy: remedy.toString('utf8') }),
-  })
+  const { code, details, metadata } = thrown
+  const reason = metadata.get(REASON)[0]?.toString() ?? (code === status.UNIMPLEMENTED ? UNIMPLEMENTED : undefined)
+  return failureOf({ code, message: details, reason, remedy: metadata.get(REMEDY)[0]?.toString('utf8'), cause: thrown }, about)
 }
+
+interface Received {
+  code: status
+  message: string
+  reason: string | undefined
+  remedy?: string | undefined
+  cause: unknown
+}
+
+/** With a reason the text is a sentence for users and stays as it is. */
+const failureOf = ({ code, message, reason, remedy, cause }: Received, about: string): Failure =>
+  new Failure(CODE.get(code) ?? 'internal', reason === undefined ? `${about}: ${message}` : message, {
+    cause,
+    ...(reason !== undefined && { reason }),
+    ...(remedy !== undefined && { remedy }),
+  })
 
 const isServiceError = (thrown: unknown): thrown is ServiceError =>
   !isFailure(thrown) && thrown instanceof Error && 'code' in thrown && 'details' in thrown && 'metadata' in thrown

@@ -6,7 +6,7 @@ import { Failure } from '../../std/index.ts'
 /** The name under which kas and agents carry gRPC in a WebSocket. */
 export const SUBPROTOCOL = 'ws-tunnel'
 
-/** What both sides of a WebSocket agree on: what is in it is compressed already, or small. */
+/** Both sides of a WebSocket agree on these: its content is compressed already, or small. */
 export const WEB_SOCKET = { perMessageDeflate: false, maxPayload: 10 * 2 ** 20, closeTimeout: 5000 } as const
 
 /** Messages longer than this help nobody, and may not be longer than what the other side takes. */
@@ -14,11 +14,11 @@ const LONGEST = 2 ** 20
 /** Of RFC 6455: the end, a side that goes away, data of a kind that is not understood, and a connection that is gone. */
 const CLOSED = { normal: 1000, away: 1001, unsupported: 1003, lost: 1006 } as const
 
-/** Where upgraded connections are answered. It is bound to no port: who listens hands requests over. */
+/** Answers upgraded connections. It is bound to no port: the listener hands requests over. */
 export const createUpgrades = (): WebSocketServer =>
   new WebSocketServer({ ...WEB_SOCKET, noServer: true, clientTracking: false, handleProtocols: () => SUBPROTOCOL })
 
-/** What is wrong with a request for a WebSocket, as a status line of HTTP; `undefined` when it may be upgraded. */
+/** Says why a request for a WebSocket is refused, as a status line of HTTP; `undefined` when it may be upgraded. */
 export function refusalOf({ headers }: IncomingMessage): string | undefined {
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
   if (!offered.includes(SUBPROTOCOL)) return '400 Bad Request'

@@ -1,4 +1,4 @@
-/** What is used here of the package ws, which brings no types. */
+/** The package ws brings no types: these are the parts of it that are used here. */
 declare module 'ws' {
   import type { EventEmitter } from 'node:events'
   import type { IncomingMessage } from 'node:http'

@@ -7,13 +7,13 @@
 export { createForwarder, type FlatHeaders, type Forwarder, HOP_BY_HOP, type Upstream } from './forward.ts'
 export { type Counter, createMetrics, type Gauge, type Histogram, type Metrics, type Naming } from './metrics.ts'
 export { type Probe, serveOperations } from './operations.ts'
-export { createReader, createSender, type Letter, type Page, type ReadPage, type Receipt, type Send } from './send.ts'
+export { createReader, createSender, type FetchedPage, type Letter, type ReadPage, type Receipt, type Send } from './send.ts'
 export {
-  type Answer,
   type HttpServer,
-  type Question,
   type Responder,
   readBody,
+  type ServedRequest,
+  type ServedResponse,
   type ServeHttpOptions,
   serveHttp,
 } from './serve.ts'

@@ -1,6 +1,6 @@
 import type { Clock, Log } from '../../std/index.ts'
 import type { Metrics } from './metrics.ts'
-import { type Answer, type HttpServer, serveHttp } from './serve.ts'
+import { type HttpServer, type ServedResponse, serveHttp } from './serve.ts'
 
 /** `undefined` when all is well, otherwise one line that says what is not. */
 export type Probe = () => string | undefined
@@ -33,7 +33,7 @@ export function serveOperations({ address, live, ready, metrics, clock, log }: O
   })
 }
 
-function probed(probe: Probe): Answer {
+function probed(probe: Probe): ServedResponse {
   const trouble = probe()
   return trouble === undefined ? { status: 200, text: 'ok\n' } : { status: 503, text: `${trouble}\n` }
 }

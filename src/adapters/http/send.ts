@@ -45,7 +45,7 @@ export function createSender(options: SenderOptions): Send {
 }
 
 /** A page is read from somewhere that a stranger chose, under the same rules. */
-export interface Page {
+export interface FetchedPage {
   status: number
   text: string
   /** The text is all that was there. */
@@ -54,7 +54,7 @@ export interface Page {
   location: string | undefined
 }
 
-export type ReadPage = (url: URL, signal?: AbortSignal) => Promise<Page>
+export type ReadPage = (url: URL, signal?: AbortSignal) => Promise<FetchedPage>
 
 interface ReaderOptions extends SenderOptions {
   /** Bytes of a page. */
@@ -71,7 +71,7 @@ export function createReader({ most, ...options }: ReaderOptions): ReadPage {
 function createAsk(
   { allowLocal, timeout = seconds(10), lookup = systemLookup, ca }: SenderOptions & Pick<ReaderOptions, 'ca'>,
   most: number,
-): (question: Letter & { method: 'GET' | 'POST' }, signal?: AbortSignal) => Promise<Page & Receipt> {
+): (question: Letter & { method: 'GET' | 'POST' }, signal?: AbortSignal) => Promise<FetchedPage & Receipt> {
   const rule: AddressRule = allowLocal ? 'own-too' : 'public'
   return async ({ url, method, headers, body }, signal) => {
     judge(url, rule)
@@ -142,7 +142,7 @@ const exchange = (
   url: URL,
   options: Parameters<typeof tlsRequest>[1],
   { body, most }: { body: string; most: number },
-): Promise<Page> =>
+): Promise<FetchedPage> =>
   new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? tlsRequest : plainRequest)(url, options, (response) => {
       const { statusCode: status = 0, headers } = response
@@ -152,7 +152,7 @@ const exchange = (
     request.end(body)
   })
 
-async function beginningOf(response: IncomingMessage, most: number): Promise<Pick<Page, 'text' | 'isWhole'>> {
+async function beginningOf(response: IncomingMessage, most: number): Promise<Pick<FetchedPage, 'text' | 'isWhole'>> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of response) {

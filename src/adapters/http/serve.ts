@@ -3,7 +3,7 @@ import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import { type Clock, Failure, type ListenerKeys, type Log, pause, pemOf, renewing, seconds } from '../../std/index.ts'
 
 /** A request that has been read whole. */
-export interface Question {
+export interface ServedRequest {
   readonly method: string
   /** The path as it was sent, without the query. */
   readonly path: string
@@ -13,14 +13,14 @@ export interface Question {
   readonly peer: string
 }
 
-export interface Answer {
+export interface ServedResponse {
   status: number
   text?: string
   contentType?: string
   headers?: Readonly<Record<string, string>>
 }
 
-export type Responder = (question: Question) => Promise<Answer> | Answer
+export type Responder = (question: ServedRequest) => Promise<ServedResponse> | ServedResponse
 
 export interface ListenerOptions {
   /** `host:port`; port 0 lets the kernel choose. */
@@ -83,7 +83,7 @@ export const listen = (server: Server, host: string, port: number): Promise<numb
   })
 
 /** A failure inside is answered with 500 without saying why; the cause is in the log. */
-async function answer(request: IncomingMessage, respond: Responder, maxBytes: number, log: Log): Promise<Answer> {
+async function answer(request: IncomingMessage, respond: Responder, maxBytes: number, log: Log): Promise<ServedResponse> {
   try {
     const isLong = Number(request.headers['content-length'] ?? 0) > maxBytes
     const body = isLong ? undefined : await readBody(request, maxBytes)
@@ -97,7 +97,7 @@ async function answer(request: IncomingMessage, respond: Responder, maxBytes: nu
   }
 }
 
-function questionOf(request: IncomingMessage, body: Buffer): Question | undefined {
+function questionOf(request: IncomingMessage, body: Buffer): ServedRequest | undefined {
   const base = 'http://localhost'
   const path = request.url ?? '/'
   if (!URL.canParse(path, base)) return undefined

@@ -1,16 +1,16 @@
-import { accountOfUser, type Subject as BindingSubject, Roles } from '../../api/index.ts'
+import { accountOfUser, Roles, type Subject } from '../../api/index.ts'
 import type { Kube } from './kube.ts'
 
 /** Somebody, as the API server knows them: with all groups, `system:authenticated` among them. */
-export interface Subject {
+export interface AccessSubject {
   user: string
   groups: readonly string[]
   uid?: string | undefined
   extra?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
-/** What they want to do. */
-export interface Attributes {
+/** The action that they want to do. */
+export interface ResourceAttributes {
   group: string
   /** The plural. */
   resource: string
@@ -22,46 +22,42 @@ export interface Attributes {
   name?: string | undefined
 }
 
-interface AccessReview {
-  status?: { allowed?: boolean }
+/** Asks whether the cluster's authorizers allow it, by SubjectAccessReview in our own name. */
+export async function isAllowed(kube: Kube, subject: AccessSubject, resourceAttributes: ResourceAttributes): Promise<boolean> {
+  const spec = { ...subject, resourceAttributes }
+  return (await review<AccessReviewStatus>(kube, 'authorization.k8s.io/v1', 'SubjectAccessReview', spec)).allowed === true
 }
 
-/** Whether the cluster's authorizers allow it, asked by SubjectAccessReview in our own name. */
-export async function isAllowed(kube: Kube, subject: Subject, resourceAttributes: Attributes): Promise<boolean> {
-  const { status } = await kube.post<AccessReview>('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SubjectAccessReview',
-    spec: { ...subject, resourceAttributes },
-  })
-  return status?.allowed === true
+/** Asks whether we ourselves may do it. Everybody who is known to the API server may ask that. */
+export async function isAllowedToUs(kube: Kube, resourceAttributes: ResourceAttributes): Promise<boolean> {
+  const spec = { resourceAttributes }
+  return (await review<AccessReviewStatus>(kube, 'authorization.k8s.io/v1', 'SelfSubjectAccessReview', spec)).allowed === true
 }
 
-/** Whether we ourselves may do it. Everybody who is known to the API server may ask that. */
-export async function isAllowedToUs(kube: Kube, resourceAttributes: Attributes): Promise<boolean> {
-  const { status } = await kube.post<AccessReview>('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SelfSubjectAccessReview',
-    spec: { resourceAttributes },
-  })
-  return status?.allowed === true
+interface AccessReviewStatus {
+  allowed?: boolean
 }
 
 /** Our user name, as the API server has it; `undefined` if it does not say. */
 export async function whoWeAre(kube: Kube): Promise<string | undefined> {
-  const { status } = await kube.post<{ status?: { userInfo?: { username?: string } } }>(
-    '/apis/authentication.k8s.io/v1/selfsubjectreviews',
-    { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
-  )
-  return status?.userInfo?.username
+  const { userInfo } = await review<{ userInfo?: { username?: string } }>(kube, 'authentication.k8s.io/v1', 'SelfSubjectReview')
+  return userInfo?.username
+}
+
+/** Reviews are answered at once, and stored nowhere. */
+async function review<Status>(kube: Kube, apiVersion: string, kind: string, spec?: object): Promise<Partial<Status>> {
+  const path = `/apis/${apiVersion}/${kind.toLowerCase()}s`
+  const { status } = await kube.post<{ status?: Status }>(path, { apiVersion, kind, ...(spec && { spec }) })
+  return status ?? {}
 }
 
 /** Our user name; `undefined` where we may do this in all namespaces, so that nobody needs to let us into one. */
-export async function whoNeedsEntry(kube: Kube, attributes: Omit<Attributes, 'namespace'>): Promise<string | undefined> {
+export async function whoNeedsEntry(kube: Kube, attributes: Omit<ResourceAttributes, 'namespace'>): Promise<string | undefined> {
   return (await isAllowedToUs(kube, { ...attributes, namespace: '' })) ? undefined : whoWeAre(kube)
 }
 
 /** A user as role bindings name them. */
-export function subjectOf(user: string): BindingSubject {
+export function subjectOf(user: string): Subject {
   const account = accountOfUser(user)
   return account ? { kind: 'ServiceAccount', ...account } : { kind: 'User', apiGroup: Roles.group, name: user }
 }

@@ -1,18 +1,10 @@
 import { type Clock, createBuckets, createTurnstile, Failure, pause, type Rate, systemClock } from '../../std/index.ts'
 import { hasMoreMarks } from './marks.ts'
 
-/**
- * The memory for what strangers' servers answer, all of them together. Small answers share one part of it. A large one needs a
- * place, and one tenant gets few of them; until there is one, the rest stays unread, and the other side waits. The time in which
- * they are parsed is bounded for each tenant as well: nothing else is done meanwhile.
- */
-export interface Answers {
-  /** For one answer on behalf of that tenant, of so many bytes at most; 8 MiB without it. */
-  open(tenant: string, most?: number): Share
-}
+export type Answers = ReturnType<typeof createAnswers>
 
-/** What one answer, or one line of it, takes while it is read. */
-export interface Share {
+/** The memory and time that one answer, or one line of it, takes while it is read. */
+export interface AnswerShare {
   /** Resolves when its tenant may have more parsed, or when the signal aborts. */
   ready(signal?: AbortSignal): Promise<void>
   /** Throws `too-large` where it would take too long to parse that text. */
@@ -49,11 +41,11 @@ const MOST_MARKS = 2 ** 19
  * and told when they are applied take 1.2 s.
  */
 const PARSING: Rate = { burst: 5000, perSecond: 50 }
-/** And what comes before: to decrypt, join and decode a byte, milliseconds. */
+/** To decrypt, join and decode a byte takes so many milliseconds before. */
 const READING = 1e-5
 
 /** For an answer of the own cluster, which is trusted, but in which tenants write objects of any size: lists of them come in short pages. */
-export function ownShare(most = MOST_OF_OWN): Share {
+export function ownShare(most = MOST_OF_OWN): AnswerShare {
   let size = 0
   return {
     ready: async () => undefined,
@@ -68,13 +60,19 @@ export function ownShare(most = MOST_OF_OWN): Share {
   }
 }
 
-export function createAnswers(clock: Clock = systemClock): Answers {
+/**
+ * The memory for the answers of strangers' servers, all of them together. Small answers share one part of it. A large one needs a
+ * place, and one tenant gets few of them; until there is one, the rest stays unread, and the other side waits. The time in which
+ * they are parsed is bounded for each tenant as well: nothing else is done meanwhile.
+ */
+export function createAnswers(clock: Clock = systemClock) {
   const parsing = createBuckets(PARSING, clock)
   const places = createTurnstile({ width: PLACES, each: PLACES_OF_ONE })
   let small = 0
 
   return {
-    open(tenant, most = MOST) {
+    /** For one answer on behalf of that tenant, of so many bytes at most. */
+    open(tenant: string, most = MOST): AnswerShare {
       let size = 0
       let counted = 0
       let leave: (() => void) | undefined

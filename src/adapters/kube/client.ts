@@ -1,19 +1,13 @@
 import { KubeConfig } from '@kubernetes/client-node'
-import { apiVersionOf, type Kind, type KubeObject, keyOf, type Ref } from '../../api/index.ts'
+import { type Kind, type KubeObject, keyOf, type Ref, typeMetaOf } from '../../api/index.ts'
 import { Failure, isFailure, isRecord, systemClock } from '../../std/index.ts'
-import { type Connection, type ConnectionOptions, loadKubeConfig, openConnection } from './connection.ts'
+import { type ConnectionOptions, type KubeConnection, loadKubeConfig, openConnection } from './connection.ts'
 import { createDiscovery, type Discovery } from './discovery.ts'
 import { KIND_NOT_SERVED } from './errors.ts'
-import { asHeader } from './header.ts'
 import type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, PatchHow } from './kube.ts'
 import { weightOf } from './memory.ts'
-import { createPageLimit, createPageSize, orBegunAnew } from './page-limit.ts'
-import { collectionPath, objectPath, queryString, selectors } from './paths.ts'
-
-interface Page<T> {
-  metadata?: { continue?: string; resourceVersion?: string }
-  items: T[] | null
-}
+import { type FetchPage, type ListPage, orBegunAnew, pagesOf } from './page-limit.ts'
+import { asHeader, collectionPath, listPath, objectPath, queryString } from './paths.ts'
 
 const PAGE = 500
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
@@ -42,7 +36,7 @@ export function connectTo({ server, ca, ...options }: ServerOptions): Kube {
 }
 
 export function createKube(
-  connection: Connection,
+  connection: KubeConnection,
   identity?: Identity,
   discovery: Discovery = createDiscovery(connection),
 ): Kube {
@@ -50,14 +44,7 @@ export function createKube(
   const call = caller(connection, discovery, headers)
   const pageOf = <T extends KubeObject>(kind: Kind<T>, query: ListQuery, signal?: AbortSignal): FetchPage<T> => {
     const accept = query.metadataOnly ? METADATA_LIST : undefined
-    return async (part) => {
-      const asked = queryString({ ...selectors(query), ...part })
-      return call('GET', collectionPath(kind, query.namespace) + asked, kind.plural, {
-        signal,
-        accept,
-        mostBytes: query.mostBytes,
-      })
-    }
+    return async (part) => call('GET', listPath(kind, query, part), kind.plural, { signal, accept, mostBytes: query.mostBytes })
   }
 
   return {
@@ -68,7 +55,7 @@ export function createKube(
       absentIsUndefined(async () => call<T>('GET', objectPath(kind, ref), title(kind, ref), { signal })),
 
     pages: <T extends KubeObject>(kind: Kind<T>, query: ListQuery = {}, signal?: AbortSignal) =>
-      pagesOf(kind, pageOf(kind, query, signal)),
+      objectsOf(kind, pageOf(kind, query, signal)),
     list: <T extends KubeObject>(kind: Kind<T>, query: ListQuery = {}, signal?: AbortSignal) =>
       (connection.isStrange ? wholeOf : allOf)(kind, pageOf(kind, query, signal)),
 
@@ -87,7 +74,7 @@ export function createKube(
         fieldValidation: 'Strict',
       })
       return call<T>('PATCH', objectPath(kind, object.metadata, how.subresource) + query, title(kind, object.metadata), {
-        body: { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind },
+        body: { ...object, ...typeMetaOf(kind) },
         contentType: 'application/apply-patch+yaml',
       })
     },
@@ -130,23 +117,8 @@ interface Extra {
   mostBytes?: number | undefined
 }
 
-interface Part {
-  limit?: number
-  continue?: string | undefined
-}
-
-type FetchPage<T> = (part: Part) => Promise<Page<T>>
-
-async function* pagesOf<T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>): AsyncGenerator<T[]> {
-  const count = createPageLimit(kind.plural)
-  const ask = createPageSize(PAGE)
-  for (let next: string | undefined = ''; next !== undefined; ) {
-    const from = next || undefined
-    const page: Page<T> = await ask((limit) => fetch({ limit, continue: from }))
-    count(page.items?.length ?? 0)
-    yield itemsOf(kind, page)
-    next = page.metadata?.continue || undefined
-  }
+async function* objectsOf<T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>): AsyncGenerator<T[]> {
+  for await (const page of pagesOf(kind.plural, PAGE, fetch)) yield itemsOf(kind, page)
 }
 
 /** Of a list that is held whole, bytes: tenants decide how many objects there are, and how large. */
@@ -156,7 +128,7 @@ const allOf = <T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>): Promis
   orBegunAnew(async () => {
     const items: T[] = []
     let bytes = 0
-    for await (const page of pagesOf(kind, fetch)) {
+    for await (const page of objectsOf(kind, fetch)) {
       bytes += weightOf(page)
       if (bytes > MOST_LISTED) throw listTooLarge(kind, `has more than ${MOST_LISTED >> 20} MiB`)
       for (const item of page) items.push(item)
@@ -180,11 +152,11 @@ async function wholeOf<T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>)
   return itemsOf(kind, page)
 }
 
-const itemsOf = <T extends KubeObject>(kind: Kind<T>, { items }: Page<T>): T[] =>
-  (items ?? []).map((item) => ({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind }))
+const itemsOf = <T extends KubeObject>(kind: Kind<T>, { items }: ListPage<T>): T[] =>
+  (items ?? []).map((item) => ({ ...item, ...typeMetaOf(kind) }))
 
 /** One request; a kind that turns out not to be served is forgotten. */
-function caller(connection: Connection, discovery: Discovery, headers: Record<string, string | string[]>) {
+function caller(connection: KubeConnection, discovery: Discovery, headers: Record<string, string | string[]>) {
   return <T>(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,

@@ -1,15 +1,15 @@
 import { KubeConfig } from '@kubernetes/client-node'
 import { type Clock, Failure, type Secret, seconds, within, withoutEnd } from '../../std/index.ts'
-import { ownShare, type Share } from './answers.ts'
+import { type AnswerShare, ownShare } from './answers.ts'
 import { createCredentials } from './credentials.ts'
 import { type ApiStatus, failureFromStatus, type Refuse } from './errors.ts'
 import { hasMoreMarks } from './marks.ts'
 import { unreachable } from './no-answer.ts'
-import type { Gate } from './reach.ts'
+import type { ConnectionGate } from './reach.ts'
 import { firstBytesOf, splitLines, textWithin } from './reading.ts'
 import { failureFromStranger } from './stranger.ts'
 
-export interface Call {
+export interface ApiCall {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
   /** The object it is about, for messages. */
@@ -28,10 +28,10 @@ export interface Call {
 export type Meter = (request: { verb: string; status: number; ms: number }) => void
 
 /** One API server and one identity: HTTP with shared, kept-alive connections. */
-export interface Connection {
+export interface KubeConnection {
   readonly server: string
-  json<T>(call: Call): Promise<T>
-  lines(call: Call): Promise<AsyncIterable<string>>
+  json<T>(call: ApiCall): Promise<T>
+  lines(call: ApiCall): Promise<AsyncIterable<string>>
   /** Somebody else's server: what it answers is bounded. */
   readonly isStrange: boolean
   readonly refuse: Refuse
@@ -46,21 +46,21 @@ export interface ConnectionOptions {
   /** Connections for requests; watches have their own beside them. */
   connections?: number
   /** Bounds what is held of answers. For servers that strangers run: one may answer without end. */
-  openShare?: (() => Share) | undefined
-  /** Whether what it says may be shown to whoever named it. */
+  openShare?: (() => AnswerShare) | undefined
+  /** Its words may be shown to the person who named it. */
   isQuoted?: boolean | undefined
   /** Instead of what the kubeconfig says: asked before each request, for tokens that change under way. */
   token?: (() => Promise<Secret<string>>) | undefined
   /** Judges each address before it is connected to; all are allowed without it. */
-  gate?: Gate | undefined
+  gate?: ConnectionGate | undefined
 }
 
 /**
  * client-node reads the kubeconfig (contexts, exec plugins, token files); the requests go through one undici Agent.
  * The library's own way opens a TLS connection for every request: 462 creates/s instead of 1,897.
  */
-export function openConnection(config: KubeConfig, options: ConnectionOptions): Connection {
-  const { clock, meter, timeout = seconds(30), connections = 64, openShare, isQuoted = true, gate, token } = options
+export function openConnection(config: KubeConfig, options: ConnectionOptions): KubeConnection {
+  const { clock, timeout = seconds(30), connections = 64, openShare, isQuoted = true, gate, token } = options
   const { server, url } = serverOf(config)
   gate?.judge(url)
   const { origin, pathname } = url
@@ -69,9 +69,9 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
   const credentials = createCredentials(config, { clock, token }, { connections, lookup, isStrange: openShare !== undefined })
   const unheard = (thrown: unknown, about: string) => unreachable(thrown, { server, about, isQuoted })
   const refuse = isQuoted ? failureFromStatus : failureFromStranger
-  const heard = createHearing({ clock, meter, unheard, refuse, onUnauthorized: () => credentials.forget() })
+  const heard = createHearing(options, unheard, refuse, () => credentials.forget())
 
-  const send = async (call: Call, agent: 'requests' | 'watches', verb: string) => {
+  const send = async (call: ApiCall, agent: 'requests' | 'watches', verb: string) => {
     const { agents, authorization } = await credentials.current()
     const coming = agents[agent].request({
       origin,
@@ -91,7 +91,7 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
     return heard(coming, call.about, verb)
   }
 
-  const openShared = async (call: Call) => {
+  const openShared = async (call: ApiCall) => {
     const { agents, authorization } = await credentials.current()
     const coming = agents.streams.open({
       url: new URL(prefix + call.path, origin),
@@ -102,7 +102,7 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
     return heard(coming, call.about, 'watch')
   }
 
-  const ask = async <T>(call: Call, share: Share): Promise<T> => {
+  const ask = async <T>(call: ApiCall, share: AnswerShare): Promise<T> => {
     await share.ready(call.signal)
     const { body } = await send(call, 'requests', call.method.toLowerCase())
     const text = await textWithin(share, body, call.signal).catch((thrown: unknown) => {
@@ -115,7 +115,7 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
 
   return {
     server,
-    async json<T>(call: Call) {
+    async json<T>(call: ApiCall) {
       if (!openShare) return ask<T>(call, ownShare(call.mostBytes))
       const share = openShare()
       try {
@@ -157,17 +157,13 @@ export function serverOf(config: KubeConfig): { server: string; url: URL } {
   })
 }
 
-interface Hearing {
-  clock: Clock
-  /** What is told of a request without an answer. */
-  unheard: (thrown: unknown, about: string) => Failure
-  refuse: Refuse
-  meter: Meter | undefined
-  onUnauthorized: () => void
-}
-
 /** Waits for an answer, whatever way it comes, and meters it. Throws what is none, and refusals. */
-function createHearing({ clock, unheard, refuse, meter, onUnauthorized }: Hearing) {
+function createHearing(
+  { clock, meter }: ConnectionOptions,
+  unheard: (thrown: unknown, about: string) => Failure,
+  refuse: Refuse,
+  onUnauthorized: () => void,
+) {
   return async <T extends Refusal | undefined>(coming: Promise<T>, about: string, verb: string): Promise<T> => {
     const began = clock.now()
     const answer = await coming.catch((thrown: unknown) => {
@@ -185,7 +181,7 @@ function createHearing({ clock, unheard, refuse, meter, onUnauthorized }: Hearin
 /** Until an answer of a stranger has ended, in times of what it may take to begin. */
 const WHOLE = 6
 
-/** What is left of an answer when it is a refusal. */
+/** The parts of an answer that a refusal is read from. */
 interface Refusal {
   statusCode: number
   headers: Record<string, string | string[] | undefined>
@@ -213,7 +209,7 @@ function parseStatus(text: string): ApiStatus {
   }
 }
 
-function parse<T>(text: string, about: string, share: Share): T {
+function parse<T>(text: string, about: string, share: AnswerShare): T {
   const began = performance.now()
   try {
     return JSON.parse(text)
@@ -224,7 +220,7 @@ function parse<T>(text: string, about: string, share: Share): T {
   }
 }
 
-/** Where a program's own kubeconfig comes from: the file, else `KUBECONFIG`, the service account of the pod, `~/.kube/config`. */
+/** Reads a program's own kubeconfig: the file, else `KUBECONFIG`, the service account of the pod, `~/.kube/config`. */
 export function loadKubeConfig({ file, context }: { file?: string | undefined; context?: string | undefined } = {}): KubeConfig {
   const config = new KubeConfig()
   try {
@@ -251,5 +247,5 @@ export function loadKubeConfig({ file, context }: { file?: string | undefined; c
   return config
 }
 
-/** Where the client finds nothing it makes up a cluster without TLS on this machine. */
+/** A client that finds nothing makes up a cluster without TLS on this machine. */
 const isMadeUp = (config: KubeConfig): boolean => config.getCurrentCluster()?.server === 'http://localhost:8080'

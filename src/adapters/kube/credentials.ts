@@ -4,30 +4,16 @@ import { createSecureContext, type SecureContext, type SecureContextOptions } fr
 import type { KubeConfig } from '@kubernetes/client-node'
 import { Agent, buildConnector } from 'undici'
 import { type Clock, Failure, minutes, type Secret } from '../../std/index.ts'
-import { asHeader } from './header.ts'
 import { createMultiplex, type Multiplex, type TlsOptions } from './multiplex.ts'
+import { asHeader } from './paths.ts'
 
-/** What a request is sent with. */
-interface Ready extends Pool {
-  authorization: Record<string, string>
-}
-
-/** The same one as long as the TLS material is the same. */
-interface Pool {
-  agents: Agents
+/** The connections with one TLS material. */
+interface ConnectionPool {
+  agents: Record<'requests' | 'watches', Agent> & { streams: Multiplex }
   tls: TlsOptions
 }
 
-interface Credentials {
-  current(): Promise<Ready>
-  /** The server refused them: read them again for the next request. */
-  forget(): void
-  close(): Promise<void>
-}
-
-type Agents = Record<'requests' | 'watches', Agent> & { streams: Multiplex }
-
-interface Limits {
+interface PoolOptions {
   connections: number
   /** How the server's name becomes addresses; the system's way without it. */
   lookup?: LookupFunction | undefined
@@ -35,35 +21,34 @@ interface Limits {
   isStrange: boolean
 }
 
-interface Source {
-  clock: Clock
-  /** Wins over what the kubeconfig says. */
-  token?: (() => Promise<Secret<string>>) | undefined
-}
-
 /** TLS material and the authorization header, read again each minute: tokens in files and from exec plugins rotate. */
-export function createCredentials(config: KubeConfig, { clock, token }: Source, limits: Limits): Credentials {
-  const pools = createPools(limits, clock)
-  let ready: { until: number; value: Promise<Ready> } | undefined
+export function createCredentials(
+  config: KubeConfig,
+  /** The token wins over the one of the kubeconfig. */
+  { clock, token }: { clock: Clock; token?: (() => Promise<Secret<string>>) | undefined },
+  options: PoolOptions,
+) {
+  const pools = createPools(options, clock)
+  let ready: { until: number; value: ReturnType<typeof load> } | undefined
   let newest = 0
 
-  const load = async (turn: number): Promise<Ready> => {
-    const options: RequestOptions = {}
-    await config.applyToHTTPSOptions(options).catch((cause: unknown) => {
+  const load = async (turn: number): Promise<ConnectionPool & { authorization: Record<string, string> }> => {
+    const request: RequestOptions = {}
+    await config.applyToHTTPSOptions(request).catch((cause: unknown) => {
       throw unreadable(cause)
     })
     // A newer one is under way: what an older one read may have ended since.
     if (turn !== newest) return current()
-    const authorization = token ? { authorization: `Bearer ${(await token()).reveal()}` } : headersOf(options)
-    return { ...pools.for(options), authorization }
+    const authorization = token ? { authorization: `Bearer ${(await token()).reveal()}` } : headersOf(request)
+    return { ...pools.for(request), authorization }
   }
 
-  const current = (): Promise<Ready> => {
+  const current = (): ReturnType<typeof load> => {
     if (ready && ready.until > clock.now()) return ready.value
     const value = load(++newest)
     const loading = { until: clock.now() + minutes(1), value }
     ready = loading
-    // Whoever asks while it is under way shares the failure; who asks later has it tried again.
+    // Requests that come while it is under way share the failure; the next one has it tried again.
     value.catch(() => {
       if (ready === loading) ready = undefined
     })
@@ -72,7 +57,8 @@ export function createCredentials(config: KubeConfig, { clock, token }: Source, 
 
   return {
     current,
-    forget() {
+    /** The server refused them: they are read again for the next request. */
+    forget(): void {
       ready = undefined
     },
     close: () => pools.close(),
@@ -80,12 +66,12 @@ export function createCredentials(config: KubeConfig, { clock, token }: Source, 
 }
 
 /** Connections with one TLS material at a time; those with an older one end when what goes over them has ended. */
-function createPools({ lookup, connections, isStrange }: Limits, clock: Clock) {
-  let open: { material: string; pool: Pool } | undefined
+function createPools({ lookup, connections, isStrange }: PoolOptions, clock: Clock) {
+  let open: { material: string; pool: ConnectionPool } | undefined
   let isClosed = false
   const retired = new Set<Agent>()
 
-  const retire = ({ requests, watches, streams }: Agents) => {
+  const retire = ({ requests, watches, streams }: ConnectionPool['agents']) => {
     // Who watches over them opens them anew, with what is valid now.
     streams.close()
     for (const agent of [requests, watches]) {
@@ -96,7 +82,7 @@ function createPools({ lookup, connections, isStrange }: Limits, clock: Clock) {
   }
 
   return {
-    for(options: RequestOptions): Pool {
+    for(options: RequestOptions): ConnectionPool {
       if (isClosed) throw new Failure('unavailable', 'the connection is closed')
       const given = tlsOf(options)
       const material = JSON.stringify(given)

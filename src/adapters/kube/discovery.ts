@@ -1,12 +1,8 @@
 import type { Kind } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
-import type { Connection } from './connection.ts'
+import type { KubeConnection } from './connection.ts'
 
-export interface Discovery {
-  resolve(apiVersion: string, kind: string): Promise<Kind | undefined>
-  /** The server no longer knows a kind of this group and version as it was: ask again the next time. */
-  forget(apiVersion: string): void
-}
+export type Discovery = ReturnType<typeof createDiscovery>
 
 interface ResourceList {
   resources: { name: string; kind: string; namespaced: boolean }[]
@@ -19,9 +15,8 @@ const MOST = 500
  * Which kinds the server serves, asked for group by group and remembered. It follows CRDs that come, go and change: a kind that
  * is not known is asked for again, and a request that finds no such resource makes the client forget the group.
  */
-export function createDiscovery(connection: Connection): Discovery {
+export function createDiscovery(connection: KubeConnection) {
   const known = new Map<string, Promise<Map<string, Kind>>>()
-
   const load = (apiVersion: string): Promise<Map<string, Kind>> => {
     const loading = fetchGroup(connection, apiVersion)
     known.set(apiVersion, loading)
@@ -30,19 +25,17 @@ export function createDiscovery(connection: Connection): Discovery {
     if (known.size > MOST && oldest !== undefined) known.delete(oldest)
     return loading
   }
-
   return {
-    async resolve(apiVersion, kind) {
+    async resolve(apiVersion: string, kind: string): Promise<Kind | undefined> {
       const remembered = (await known.get(apiVersion))?.get(kind)
       return remembered ?? (await load(apiVersion)).get(kind)
     },
-    forget(apiVersion) {
-      known.delete(apiVersion)
-    },
+    /** The server no longer knows a kind of this group and version as it was: it is asked again the next time. */
+    forget: (apiVersion: string): void => void known.delete(apiVersion),
   }
 }
 
-async function fetchGroup(connection: Connection, apiVersion: string): Promise<Map<string, Kind>> {
+async function fetchGroup(connection: KubeConnection, apiVersion: string): Promise<Map<string, Kind>> {
   const slash = apiVersion.indexOf('/')
   const group = slash < 0 ? '' : apiVersion.slice(0, slash)
   const version = apiVersion.slice(slash + 1)

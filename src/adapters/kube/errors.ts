@@ -77,17 +77,17 @@ export const isNamespaceTerminating = (failure: unknown): boolean =>
   failure instanceof Failure && causesOf(failure).some((cause) => cause.reason === 'NamespaceTerminating')
 
 /** One thing that the API server holds against an object. */
-export interface Cause {
+export interface StatusCause {
   readonly reason: string
   readonly message: string
   readonly field: string
 }
 
 /** Of a refusal. */
-export const causesOf = ({ cause }: Failure): Cause[] => (isRecord(cause) ? causesIn(cause.details) : [])
+export const causesOf = ({ cause }: Failure): StatusCause[] => (isRecord(cause) ? causesIn(cause.details) : [])
 
 /** meta.k8s.io/v1 StatusDetails.causes. */
-export function causesIn(details: unknown): Cause[] {
+export function causesIn(details: unknown): StatusCause[] {
   if (!isRecord(details) || !Array.isArray(details.causes)) return []
   return details.causes.filter(isRecord).map(({ reason, message, field }) => ({
     reason: textIn(reason),
@@ -98,5 +98,5 @@ export function causesIn(details: unknown): Cause[] {
 
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** What the server said as a whole, for telling one refusal from another. It may be a stranger's text, which is not for showing. */
+/** The server's words as a whole, for telling one refusal from another. It may be a stranger's text, which is not for showing. */
 export const saidIn = ({ cause }: Failure): string => (isRecord(cause) ? textIn(cause.message) : '')

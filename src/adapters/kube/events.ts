@@ -1,5 +1,5 @@
-import { apiVersionOf, type Kind, type KubeObject, refOf } from '../../api/index.ts'
-import { type Clock, Failure, type Log, minutes, seconds, timestamp } from '../../std/index.ts'
+import { type Kind, type KubeObject, refOf, typeMetaOf } from '../../api/index.ts'
+import { type Clock, createTally, Failure, type Log, minutes, seconds, timestamp } from '../../std/index.ts'
 import type { Kube } from './kube.ts'
 import { titleOf } from './left-out.ts'
 
@@ -10,12 +10,7 @@ export interface Occurrence {
   message: string
 }
 
-/** Events for people. Recording never fails and never waits; the same occurrence again only raises a count. */
-export interface Events {
-  record(about: KubeObject, occurrence: Occurrence): void
-  /** Everything recorded so far is written. */
-  flush(): Promise<void>
-}
+export type EventRecorder = ReturnType<typeof createEvents>
 
 interface EventObject extends KubeObject {
   count: number
@@ -30,7 +25,7 @@ interface Series {
   first: number
   last: number
   count: number
-  /** How many of `count` the API knows of. */
+  /** The API knows of so many of `count`. */
   written: number
   /** When it was last handed over to be written. */
   asked: number
@@ -45,9 +40,10 @@ const QUIET = seconds(15)
 const MOST_PER_OBJECT = 25
 const IN_FLIGHT = 8
 
-export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock: Clock; log: Log; reporter: string }): Events {
+/** Events for people. Recording never fails and never waits; the same occurrence again only raises a count. */
+export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock: Clock; log: Log; reporter: string }) {
   const series = new Map<string, Series>()
-  const perObject = new Map<string, number>()
+  const perObject = createTally()
   const waiting: Series[] = []
   const flying = new Set<Promise<void>>()
 
@@ -55,10 +51,7 @@ export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock
     for (const [key, { last, about, busy }] of series) {
       if (busy || now - last < SERIES) break
       series.delete(key)
-      const uid = about.metadata.uid ?? ''
-      const left = (perObject.get(uid) ?? 1) - 1
-      if (left > 0) perObject.set(uid, left)
-      else perObject.delete(uid)
+      perObject.add(about.metadata.uid ?? '', -1)
     }
   }
 
@@ -85,7 +78,7 @@ export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock
   }
 
   return {
-    record(about, occurrence) {
+    record(about: KubeObject, occurrence: Occurrence): void {
       const now = clock.now()
       forgetOld(now)
       const uid = about.metadata.uid ?? ''
@@ -100,9 +93,8 @@ export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock
         if (now - known.asked >= QUIET) enqueue(known)
         return
       }
-      const many = perObject.get(uid) ?? 0
-      if (many >= MOST_PER_OBJECT) return
-      perObject.set(uid, many + 1)
+      if (perObject.of(uid) >= MOST_PER_OBJECT) return
+      perObject.add(uid, 1)
       const entry: Series = {
         about: titleOf(about),
         occurrence: { ...occurrence, message: occurrence.message.slice(0, 1024) },
@@ -117,7 +109,8 @@ export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock
       series.set(key, entry)
       enqueue(entry)
     },
-    async flush() {
+    /** Everything recorded so far is written. */
+    async flush(): Promise<void> {
       while (flying.size > 0) await Promise.all(flying)
     },
   }
@@ -139,8 +132,7 @@ async function write(kube: Kube, entry: Series, reporter: string): Promise<void>
 function render({ about, occurrence, ref, first, last, count }: Series, reporter: string): EventObject {
   const { metadata, apiVersion, kind } = about
   const event = {
-    apiVersion: apiVersionOf(EventKind),
-    kind: 'Event',
+    ...typeMetaOf(EventKind),
     metadata: ref,
     involvedObject: {
       apiVersion,

@@ -5,10 +5,10 @@
  * Read kube.ts (the port), then client.ts, connection.ts (the wire), watch.ts and store.ts (the caches).
  */
 export {
-  type Attributes,
+  type AccessSubject,
   isAllowed,
   isAllowedToUs,
-  type Subject,
+  type ResourceAttributes,
   subjectOf,
   whoNeedsEntry,
   whoWeAre,
@@ -18,14 +18,14 @@ export { type CacheOptions, type Caches, type CacheWiring, createCaches, untilLi
 export { connect, connectTo, type ServerOptions } from './client.ts'
 export type { Meter } from './connection.ts'
 export { type Bell, createDoorbell } from './doorbell.ts'
-export { type Cause, causesOf, isNamespaceTerminating, saidIn } from './errors.ts'
-export { createEvents, type Events, type Occurrence } from './events.ts'
+export { causesOf, isNamespaceTerminating, type StatusCause, saidIn } from './errors.ts'
+export { createEvents, type EventRecorder, type Occurrence } from './events.ts'
 export type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, PatchHow, ReadOptions } from './kube.ts'
 export { kubeFromSecret, readTarget, type TargetOptions } from './kubeconfig-secret.ts'
 export { createMemoryOfHeap, createStrangeMemory, type Memory, sayShare, weightOf } from './memory.ts'
 export { isAnswer, whyNoAnswer } from './no-answer.ts'
 export { orBegunAnew } from './page-limit.ts'
-export { type HttpHeaders, openPassage, type Passage, type PassageAnswer, type PassageRequest } from './passage.ts'
+export { type HttpHeaders, openPassage, type Passage, type PassageAnswer } from './passage.ts'
 export { type Login, loginOf } from './person.ts'
 export type { Reach } from './reach.ts'
 export { isNewer } from './resource-version.ts'

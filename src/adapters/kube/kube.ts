@@ -6,7 +6,7 @@ export interface ListQuery {
   /** A label selector in the API's own syntax: `app=web,tier in (a,b)`. */
   labels?: string | undefined
   fields?: string | undefined
-  /** Only metadata is fetched (PartialObjectMetadata); of a Secret, nothing that is secret. */
+  /** Only metadata is fetched, and kept (PartialObjectMetadata); of a Secret, nothing that is secret. */
   metadataOnly?: boolean | undefined
   /** Of one answer, 16 MiB without it: where objects are larger, fewer of them come in a page. */
   mostBytes?: number | undefined
@@ -44,7 +44,7 @@ export interface ReadOptions {
   signal?: AbortSignal | undefined
   /** The Accept header; JSON without it. */
   accept?: string | undefined
-  /** What it is about, for messages; the path without it. */
+  /** The subject of messages; the path without it. */
   about?: string | undefined
   /** Of a stream: one of very many, which share a connection where the server can. */
   shared?: boolean | undefined
@@ -63,7 +63,7 @@ export interface Identity {
 export interface Kube {
   /** The server's URL, for messages. */
   readonly server: string
-  /** What it refused in the middle of an answer, as a Failure. */
+  /** Makes a Failure of a refusal in the middle of an answer. */
   readonly refuse: Refuse
   /** `undefined` when there is no such object. */
   get<T extends KubeObject>(kind: Kind<T>, ref: Ref, signal?: AbortSignal): Promise<T | undefined>

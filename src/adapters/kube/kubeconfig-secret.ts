@@ -4,7 +4,7 @@ import { createAnswers } from './answers.ts'
 import { createKube } from './client.ts'
 import { type Meter, openConnection, serverOf } from './connection.ts'
 import type { Kube } from './kube.ts'
-import { createGate, type Reach, type Subject } from './reach.ts'
+import { createGate, type Reach, type UrlSubject } from './reach.ts'
 
 export interface TargetOptions {
   /** Take the cluster with this server (case does not matter) instead of the current context's. */
@@ -16,7 +16,7 @@ export interface TargetOptions {
   /** Longest answer to a request, bytes; the server is a stranger's. A list that is not taken in pages is one. */
   maxBytes?: number
   /**
-   * Where it may lead, and that it is a stranger's. Without it everywhere, and the server's words are shown: on a person's own machine.
+   * Limits where it may lead, and says that it is a stranger's. Without it it may lead everywhere, and the server's words are shown: on a person's own machine.
    * It must be said, so that it can't be forgotten.
    */
   reach: Reach | undefined
@@ -25,29 +25,17 @@ export interface TargetOptions {
   /** Counts requests. */
   meter?: Meter | undefined
   /** Whose URL `server` is, when it is refused. */
-  subject?: Subject
+  subject?: UrlSubject
 }
 
-const KUBECONFIG: Subject = { field: "the kubeconfig's clusters[].cluster.server" }
-
-interface Named<T> {
-  name: string
-  value: T
-}
-
-interface Kubeconfig {
-  clusters: Named<Record<string, unknown>>[]
-  contexts: Named<{ cluster: string; user: string; namespace: string | undefined }>[]
-  users: Named<Record<string, unknown>>[]
-  current: string | undefined
-}
+const KUBECONFIG: UrlSubject = { field: "the kubeconfig's clusters[].cluster.server" }
 
 /** A few hundred clusters. Nothing else is done while it is read. */
 const LIMITS = { characters: 2 ** 20, tokens: 30_000, expanded: 2 ** 21 }
 
 const ANYWHERE: Reach = { refuseLocal: false }
 
-/** What a kubeconfig that somebody else wrote may not contain: each would run, read or reach something on our side. */
+/** A kubeconfig that somebody else wrote may not contain these: each would run, read or reach something on our side. */
 const REFUSED_OF_USER = [
   'exec',
   'auth-provider',
@@ -105,12 +93,21 @@ export function readTarget(kubeconfig: Secret<string>, { server: wanted, insecur
   }
 }
 
-function locate(config: Kubeconfig, wanted: string | undefined) {
-  const context = wanted === undefined ? config.contexts.find(({ name }) => name === config.current) : contextFor(config, wanted)
+/** An entry of `clusters`, `contexts` or `users`. */
+interface NamedEntry {
+  name: string
+  value: Record<string, unknown>
+}
+
+function locate(config: Record<string, unknown>, wanted: string | undefined) {
+  const clusters = entriesIn(config, 'cluster')
+  const contexts = entriesIn(config, 'context')
+  const current = config['current-context']
+  const context = wanted === undefined ? contexts.find(({ name }) => name === current) : contextFor(clusters, contexts, wanted)
   if (!context) {
     const what =
       wanted === undefined
-        ? `current-context "${config.current ?? ''}" names no context`
+        ? `current-context "${typeof current === 'string' ? current : ''}" names no context`
         : `no context leads to a cluster whose server is ${wanted}`
     throw broken(
       'UnableToLocateContext',
@@ -118,8 +115,8 @@ function locate(config: Kubeconfig, wanted: string | undefined) {
       'Add the context, or correct apiURL so that both are the same text.',
     )
   }
-  const cluster = config.clusters.find(({ name }) => name === context.value.cluster)?.value
-  const user = config.users.find(({ name }) => name === context.value.user)?.value
+  const cluster = clusters.find(({ name }) => name === nameIn(context, 'cluster'))?.value
+  const user = entriesIn(config, 'user').find(({ name }) => name === nameIn(context, 'user'))?.value
   if (!cluster || typeof cluster.server !== 'string')
     throw broken(
       'UnableToLocateContext',
@@ -135,36 +132,30 @@ function locate(config: Kubeconfig, wanted: string | undefined) {
   return { cluster, user }
 }
 
+const nameIn = ({ value }: NamedEntry, key: 'cluster' | 'user'): string => String(value[key] ?? '')
+
 /** The last context that leads to the server wins, as upstream does. */
-function contextFor({ clusters, contexts }: Kubeconfig, server: string) {
+function contextFor(clusters: NamedEntry[], contexts: NamedEntry[], server: string) {
   const same = clusters.filter(({ value }) => String(value.server).toLowerCase() === server.toLowerCase()).map(({ name }) => name)
-  return contexts.findLast(({ value }) => same.includes(value.cluster))
+  return contexts.findLast((context) => same.includes(nameIn(context, 'cluster')))
 }
 
-function parseKubeconfig(kubeconfig: Secret<string>): Kubeconfig {
+function parseKubeconfig(kubeconfig: Secret<string>): Record<string, unknown> {
   const remedy = 'Store a kubeconfig as `kubectl config view --raw --minify` prints it under the key `kubeconfig`.'
   const { documents, problem } = parseYaml(kubeconfig.reveal(), LIMITS)
   if (problem)
     throw broken('UnableToParseKubeconfigData', `the kubeconfig is ${problem.isTooLarge ? 'too large' : 'not YAML'}`, remedy)
   const document = documents.length === 1 ? documents[0]?.value : undefined
-  if (!isRecord(document)) throw broken('UnableToParseKubeconfigData', 'the kubeconfig is not a mapping', remedy)
-  return {
-    clusters: namedOf(document.clusters, 'cluster', (value) => value),
-    users: namedOf(document.users, 'user', (value) => value),
-    contexts: namedOf(document.contexts, 'context', (value) => ({
-      cluster: String(value.cluster ?? ''),
-      user: String(value.user ?? ''),
-      namespace: undefined,
-    })),
-    current: typeof document['current-context'] === 'string' ? document['current-context'] : undefined,
-  }
+  if (isRecord(document)) return document
+  throw broken('UnableToParseKubeconfigData', 'the kubeconfig is not a mapping', remedy)
 }
 
-function namedOf<T>(list: unknown, key: string, read: (value: Record<string, unknown>) => T): Named<T>[] {
+function entriesIn(config: Record<string, unknown>, key: 'cluster' | 'context' | 'user'): NamedEntry[] {
+  const list = config[`${key}s`]
   if (!Array.isArray(list)) return []
   return list.filter(isRecord).flatMap((item) => {
     const value = item[key]
-    return isRecord(value) ? [{ name: String(item.name ?? ''), value: read(value) }] : []
+    return isRecord(value) ? [{ name: String(item.name ?? ''), value }] : []
   })
 }
 

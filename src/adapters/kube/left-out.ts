@@ -1,24 +1,9 @@
 import { type KubeObject, keyOf, refOf } from '../../api/index.ts'
 import { isNewer } from './resource-version.ts'
 
-/** The objects of a store that had no room, by namespace. */
-export interface LeftOut {
-  add(object: KubeObject, need: Need): void
-  /** This version of it is kept, or it is gone. What had no room later stays noted. */
-  remove(object: KubeObject): void
-  /** What a list as of that version left out takes the place of what was noted before it, in one namespace where one is given. */
-  replace(listed: LeftOut, version: string, namespace?: string): void
-  /** What was noted of the object. */
-  needOf(object: KubeObject): Need | undefined
-  /** Of the namespace nothing is kept any more. */
-  clear(namespace: string): void
-  /** Whether there is room now for one of them. */
-  isAny(hasRoom: (namespace: string, need: Need) => boolean, namespace?: string): boolean
-  /** For `replace`. */
-  readonly notes: ReadonlyMap<string, Notes>
-}
+export type LeftOut = ReturnType<typeof createLeftOut>
 
-/** What it would have taken. */
+/** The memory that an object would have taken. */
 export interface Need {
   bytes: number
   /** No older version of it was kept. */
@@ -39,10 +24,11 @@ export interface LeftOutBell {
   whole?(namespace: string): void
 }
 
-/** Whoever fills a namespace fills nothing with notes of that. */
+/** A tenant who fills a namespace must not fill the memory with notes of that. */
 const MOST = 1000
 
-export function createLeftOut(bell: LeftOutBell = {}): LeftOut {
+/** The objects of a store that had no room, by namespace. */
+export function createLeftOut(bell: LeftOutBell = {}) {
   const notes = new Map<string, Notes>()
   const endIfEmpty = (namespace: string, { needs, areMore }: Notes) => {
     if (needs.size > 0 || areMore) return
@@ -58,12 +44,14 @@ export function createLeftOut(bell: LeftOutBell = {}): LeftOut {
     if (!known) tell()
   }
   return {
+    /** For `replace`. */
     notes,
-    add(object, need) {
+    add(object: KubeObject, need: Need): void {
       const { namespace = '', resourceVersion: version } = object.metadata
       note(namespace, keyOf(refOf(object)), { ...need, version }, () => bell.leftOut?.(titleOf(object)))
     },
-    remove(object) {
+    /** This version of it is kept, or it is gone. An object that had no room later stays noted. */
+    remove(object: KubeObject): void {
       const { namespace = '', resourceVersion } = object.metadata
       const known = notes.get(namespace)
       if (!known) return
@@ -72,7 +60,8 @@ export function createLeftOut(bell: LeftOutBell = {}): LeftOut {
       known.needs.delete(key)
       endIfEmpty(namespace, known)
     },
-    replace(listed, version, part) {
+    /** The notes of a list as of that version take the place of those before it, in one namespace where one is given. */
+    replace(listed: { readonly notes: ReadonlyMap<string, Notes> }, version: string, part?: string): void {
       for (const [namespace, known] of [...notes]) {
         if (part !== undefined && part !== namespace) continue
         const now = listed.notes.get(namespace)
@@ -82,11 +71,13 @@ export function createLeftOut(bell: LeftOutBell = {}): LeftOut {
         endIfEmpty(namespace, known)
       }
     },
-    needOf: (object) => notes.get(object.metadata.namespace ?? '')?.needs.get(keyOf(refOf(object))),
-    clear(namespace) {
+    needOf: (object: KubeObject): Need | undefined => notes.get(object.metadata.namespace ?? '')?.needs.get(keyOf(refOf(object))),
+    /** Of the namespace nothing is kept any more. */
+    clear(namespace: string): void {
       if (notes.delete(namespace)) bell.whole?.(namespace)
     },
-    isAny: (hasRoom, part) =>
+    /** Says whether there is room now for one of them. */
+    isAny: (hasRoom: (namespace: string, need: Need) => boolean, part?: string): boolean =>
       [...notes].some(([namespace, { needs, areMore }]) => {
         if (part !== undefined && part !== namespace) return false
         if (needs.size === 0) return areMore
@@ -96,7 +87,7 @@ export function createLeftOut(bell: LeftOutBell = {}): LeftOut {
   }
 }
 
-/** What is left of an object without its content. */
+/** An object without its content. */
 export const titleOf = ({ apiVersion, kind, metadata }: KubeObject): KubeObject => {
   const { name, namespace, uid, resourceVersion } = metadata
   const more = { ...(namespace && { namespace }), ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }

@@ -5,7 +5,7 @@ const BRACKET = 0x5b
 const BRACE = 0x7b
 
 /**
- * Whether a JSON text begins more objects and lists, and separates more of what stands in them, than so many. Each takes a parser up
+ * Says whether a JSON text begins more objects and lists, and separates more elements in them, than so many. Each takes a parser up
  * to two microseconds and 64 bytes, however few bytes it has in the text. Strings are left out.
  */
 export function hasMoreMarks(text: string, most: number): boolean {
@@ -19,7 +19,7 @@ export function hasMoreMarks(text: string, most: number): boolean {
   return false
 }
 
-/** Where the quote is that ends it. One that an odd number of backslashes stands before does not. */
+/** Finds the quote that ends it. One that an odd number of backslashes stands before does not. */
 function endOfString(text: string, begin: number): number {
   let from = begin
   for (;;) {

@@ -2,29 +2,17 @@ import { getHeapStatistics } from 'node:v8'
 import { CREDENTIALS_NAMESPACE } from '../../api/index.ts'
 import { createTally, Failure, minutes } from '../../std/index.ts'
 
+export type Memory = ReturnType<typeof createMemory>
+
+/** New objects get so much of the part of an owner; the rest is for the status that is written of them. */
+const FOR_NEW = 0.75
+
 /**
  * The memory for the objects that caches keep, in bytes. Each owner gets a part of it, and never more than is left after that: so there is
  * always some left for those who have little. (Choudhury and Hahne, Dynamic Queue Length Thresholds, 1998.)
  */
-export interface Memory {
-  /** What one owner gets. */
-  readonly each: number
-  /** Whether there are so many bytes more for the owner, who has them then. What is kept already may grow where something new has no place. */
-  take(owner: string, bytes: number, isNew: boolean): boolean
-  giveBack(owner: string, bytes: number): void
-  /** Whether `take` would give as much. */
-  has(owner: string, bytes: number, isNew: boolean): boolean
-  /** From now on what the owner has, and will have, is charged to another one; to itself again without one. */
-  chargeTo(owner: string, other: string | undefined): void
-  /** To whom it is charged. */
-  payerOf(owner: string): string
-}
-
-/** New objects get so much of what an owner gets; the rest is for the status that is written of them. */
-const FOR_NEW = 0.75
-
-export function createMemory({ all, each }: { all: number; each: number }): Memory {
-  /** What each owner has, and what is charged to each payer. */
+export function createMemory({ all, each }: { all: number; each: number }) {
+  /** The bytes that each owner has, and those that are charged to each payer. */
   const own = createTally()
   const sums = createTally()
   const payers = createPayers()
@@ -38,20 +26,25 @@ export function createMemory({ all, each }: { all: number; each: number }): Memo
     own.add(owner, bytes)
   }
   return {
+    /** The bytes that one owner gets. */
     each,
-    take(owner, bytes, isNew) {
+    /** Gives the owner so many bytes more, if there are as many. Objects that are kept may grow where a new one has no place. */
+    take(owner: string, bytes: number, isNew: boolean): boolean {
       if (!has(owner, bytes, isNew)) return false
       add(owner, bytes)
       return true
     },
-    giveBack: (owner, bytes) => add(owner, -bytes),
+    giveBack: (owner: string, bytes: number): void => add(owner, -bytes),
+    /** Says whether `take` would give as much. */
     has,
-    chargeTo(owner, other) {
+    /** From now on all that the owner has, and will have, is charged to another one; to itself again without one. */
+    chargeTo(owner: string, other: string | undefined): void {
       const moved = payers.chargedBy(owner)
       for (const one of moved) sums.add(payers.of(one), -own.of(one))
       payers.set(owner, other)
       for (const one of moved) sums.add(payers.of(one), own.of(one))
     },
+    /** The owner to whom it is charged. */
     payerOf: payers.of,
   }
 }
@@ -96,21 +89,20 @@ function createPayers() {
   }
 }
 
-/** Of the heap that V8 may have, which follows the limit of the container. */
-const partOfHeap = (part: number): number => Math.floor(getHeapStatistics().heap_size_limit / part)
+/** A part of the heap that V8 may have, which follows the limit of the container; and of that one for each owner: 2 is a half, 8 an eighth. */
+export function createMemoryOfHeap({ all, each }: { all: number; each: number }): Memory {
+  const { heap_size_limit: heap } = getHeapStatistics()
+  return createMemory({ all: Math.floor(heap / all), each: Math.floor(heap / each) })
+}
 
-/** A part of the heap, and of that one for each owner: 2 is a half, 8 an eighth. */
-export const createMemoryOfHeap = ({ all, each }: { all: number; each: number }): Memory =>
-  createMemory({ all: partOfHeap(all), each: partOfHeap(each) })
-
-/** For what is kept of a program's own cluster, by namespace. */
+/** For the objects of a program's own cluster, by namespace. */
 export const createOwnMemory = (): Memory => createMemoryOfHeap({ all: 2, each: 8 })
 
-/** For what is kept of clusters that strangers run, by tenant. */
+/** For the objects of clusters that strangers run, by tenant. */
 export const createStrangeMemory = (): Memory => createMemoryOfHeap({ all: 8, each: 32 })
 
-/** Where a store takes the memory for its objects. */
-export interface Room {
+/** A store takes the memory for its objects from it. */
+export interface StoreMemory {
   /** As of a Memory. Throws `too-large` where nothing may be left out. */
   take(namespace: string, bytes: number, isNew: boolean): boolean
   giveBack(namespace: string, bytes: number): void
@@ -118,7 +110,7 @@ export interface Room {
 }
 
 /** Each namespace has its own. Where tenants can write nothing there is no end. */
-export function roomOfNamespaces(memory: Memory): Room {
+export function roomOfNamespaces(memory: Memory): StoreMemory {
   const isEndless = (namespace: string) => namespace === '' || namespace === CREDENTIALS_NAMESPACE
   return {
     take: (namespace, bytes, isNew) => isEndless(namespace) || memory.take(namespace, bytes, isNew),
@@ -130,7 +122,7 @@ export function roomOfNamespaces(memory: Memory): Room {
 }
 
 /** All is one tenant's, who can say that there are any number of objects: so nothing is noted of what has no place. */
-export const roomOfTenant = (memory: Memory, tenant: string): Room => ({
+export const roomOfTenant = (memory: Memory, tenant: string): StoreMemory => ({
   take(_, bytes, isNew) {
     if (memory.take(tenant, bytes, isNew)) return true
     throw new Failure(
@@ -157,7 +149,7 @@ export function namespaceTooLarge(namespace: string, memory: Memory): Failure {
   })
 }
 
-/** What one owner gets, in words. */
+/** The bytes that one owner gets, in words. */
 export const sayShare = ({ each }: Memory): string => `${Math.floor(each / 2 ** 20)} MiB`
 
 /**

@@ -3,17 +3,9 @@ import { isIP, type LookupFunction } from 'node:net'
 import { type ConnectionOptions, connect as secure, type TLSSocket } from 'node:tls'
 import { type Clock, Failure, seconds } from '../../std/index.ts'
 
-/**
- * Very many streams over few connections, by HTTP/2: a watch costs 12 KB so, and 104 KB with a connection of its own
- * (docs/decisions/0090). undici's HTTP/2 hung here; requests go on over HTTP/1.1.
- */
-export interface Multiplex {
-  /** `undefined` when the server does not speak HTTP/2. Ends with the signal. */
-  open(request: StreamRequest): Promise<StreamAnswer | undefined>
-  close(): void
-}
+export type Multiplex = ReturnType<typeof createMultiplex>
 
-export interface StreamRequest {
+interface StreamRequest {
   url: URL
   headers: Record<string, string | string[]>
   /** Until the answer begins, milliseconds. */
@@ -21,7 +13,7 @@ export interface StreamRequest {
   signal: AbortSignal | undefined
 }
 
-export interface StreamAnswer {
+interface StreamAnswer {
   statusCode: number
   headers: IncomingHttpHeaders
   body: ClientHttp2Stream
@@ -29,7 +21,7 @@ export interface StreamAnswer {
 
 export type TlsOptions = Pick<ConnectionOptions, 'secureContext' | 'rejectUnauthorized' | 'servername'>
 
-export interface MultiplexOptions {
+interface MultiplexOptions {
   tls: TlsOptions
   clock: Clock
   lookup?: LookupFunction | undefined
@@ -37,49 +29,54 @@ export interface MultiplexOptions {
   isStrange: boolean
 }
 
-interface Line {
+/** A connection over which streams go. */
+interface SharedConnection {
   session: ClientHttp2Session
   streams: number
-  /** What the server allows at once. */
+  /** The server allows so many at once. */
   most: number
 }
 
 /** A connection that is cut without a word would hold a hundred watches. */
 const HEARTBEAT = seconds(30)
 const HEARTBEAT_WITHIN = seconds(45)
-/** What a server may send before it is read. */
+/** A server may send so much before it is read. */
 const WINDOW = 8 * 2 ** 20
 const WINDOW_OF_STRANGERS = 2 ** 18
 
-export function createMultiplex(options: MultiplexOptions): Multiplex {
-  const lines = new Set<Line>()
-  let opening: Promise<Line | undefined> | undefined
+/**
+ * Very many streams over few connections, by HTTP/2: a watch costs 12 KB so, and 104 KB with a connection of its own
+ * (docs/decisions/0090). Pings of undici's HTTP/2 find no connection that has died without a word; requests go on over HTTP/1.1.
+ */
+export function createMultiplex(options: MultiplexOptions) {
+  const connections = new Set<SharedConnection>()
+  let opening: Promise<SharedConnection | undefined> | undefined
   let isClosed = false
   let isUnable = false
 
-  const openLine = async (origin: URL): Promise<Line | undefined> => {
+  const connectTo = async (origin: URL): Promise<SharedConnection | undefined> => {
     const session = await sessionTo(origin, options)
     if (!session) {
       isUnable = true
       return undefined
     }
-    const line = { session, streams: 0, most: session.remoteSettings.maxConcurrentStreams ?? 100 }
+    const connection = { session, streams: 0, most: session.remoteSettings.maxConcurrentStreams ?? 100 }
     if (isClosed) session.destroy()
-    lines.add(line)
-    for (const end of ['close', 'goaway', 'error']) session.on(end, () => lines.delete(line))
+    connections.add(connection)
+    for (const end of ['close', 'goaway', 'error']) session.on(end, () => connections.delete(connection))
     beat(session, options.clock)
-    return line
+    return connection
   }
-  const lineTo = async (origin: URL): Promise<Line | undefined> => {
+  const freeConnectionTo = async (origin: URL): Promise<SharedConnection | undefined> => {
     while (!isUnable) {
       if (isClosed) throw new Failure('unavailable', 'the connection is closed')
-      const free = [...lines].find(({ session, streams, most }) => streams < most && !session.closed)
+      const free = [...connections].find(({ session, streams, most }) => streams < most && !session.closed)
       if (free) {
         // At once: whoever asks in the same breath must not get the same place.
         free.streams++
         return free
       }
-      opening ??= openLine(origin).finally(() => {
+      opening ??= connectTo(origin).finally(() => {
         opening = undefined
       })
       await opening
@@ -88,30 +85,31 @@ export function createMultiplex(options: MultiplexOptions): Multiplex {
   }
 
   return {
-    async open(request) {
-      const line = await lineTo(request.url)
-      if (!line) return
+    /** `undefined` when the server does not speak HTTP/2. Ends with the signal. */
+    async open(request: StreamRequest): Promise<StreamAnswer | undefined> {
+      const connection = await freeConnectionTo(request.url)
+      if (!connection) return undefined
       const { url, headers, signal } = request
-      const stream = requestOn(line, { ':path': url.pathname + url.search, ...headers })
-      stream.once('close', () => line.streams--)
+      const stream = requestOn(connection, { ':path': url.pathname + url.search, ...headers })
+      stream.once('close', () => connection.streams--)
       const abort = () => stream.destroy(Failure.from(signal?.reason))
       if (signal?.aborted) abort()
       signal?.addEventListener('abort', abort, { once: true })
       stream.once('close', () => signal?.removeEventListener('abort', abort))
       return answerTo(stream, request, options.clock)
     },
-    close() {
+    close(): void {
       isClosed = true
-      for (const { session } of lines) session.destroy()
+      for (const { session } of connections) session.destroy()
     },
   }
 }
 
-function requestOn(line: Line, headers: Record<string, string | string[]>): ClientHttp2Stream {
+function requestOn(connection: SharedConnection, headers: Record<string, string | string[]>): ClientHttp2Stream {
   try {
-    return line.session.request(headers, { endStream: true })
+    return connection.session.request(headers, { endStream: true })
   } catch (cause) {
-    line.streams--
+    connection.streams--
     throw new Failure('unavailable', 'the connection was closed meanwhile', { cause })
   }
 }

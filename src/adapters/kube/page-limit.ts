@@ -43,6 +43,27 @@ export function createPageSize(most: number): <T>(ask: (limit: number) => Promis
   }
 }
 
+/** A page of a list, as it is answered. */
+export interface ListPage<T> {
+  metadata: { continue?: string; resourceVersion: string }
+  items: T[] | null
+}
+
+export type FetchPage<T> = (part: { limit?: number; continue?: string | undefined }) => Promise<ListPage<T>>
+
+/** The pages of a list, of `most` objects each. A stranger's server may send one without metadata. */
+export async function* pagesOf<T>(about: string, most: number, fetch: FetchPage<T>): AsyncGenerator<ListPage<T>> {
+  const count = createPageLimit(about)
+  const ask = createPageSize(most)
+  for (let next: string | undefined = ''; next !== undefined; ) {
+    const from = next || undefined
+    const page: ListPage<T> = await ask((limit) => fetch({ limit, continue: from }))
+    count(page.items?.length ?? 0)
+    yield page
+    next = page.metadata?.continue || undefined
+  }
+}
+
 /** Goes through a list, once more from its beginning where the rest of it expires on the way: only a later page can be too old. */
 export async function orBegunAnew<T>(goThrough: () => Promise<T>): Promise<T> {
   try {

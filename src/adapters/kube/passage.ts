@@ -5,15 +5,15 @@ import type { Duplex } from 'node:stream'
 import { type Clock, Failure, seconds } from '../../std/index.ts'
 import { loadKubeConfig, serverOf } from './connection.ts'
 import { createCredentials } from './credentials.ts'
-import { asHeader } from './header.ts'
 import type { TlsOptions } from './multiplex.ts'
 import { unreachable } from './no-answer.ts'
+import { asHeader } from './paths.ts'
 
 /** Names in lower case or Go's canonical form; values in order. */
 export type HttpHeaders = Readonly<Record<string, readonly string[]>>
 
 /** A request of somebody else. */
-export interface PassageRequest {
+interface PassageRequest {
   method: string
   /** Path and query, ready to be sent; below the path of the server. */
   target: string
@@ -37,18 +37,16 @@ export interface PassageAnswer {
   send(bytes: Uint8Array | undefined): Promise<void>
 }
 
-/** Lets requests of others through to the API server, with the credentials of the kubeconfig and otherwise as they are. */
-export interface Passage {
-  /** Any answer is one, redirects too. Fails with a `Failure` when there is none; the signal ends also what is under way. */
-  open(request: PassageRequest): Promise<PassageAnswer>
-  close(): Promise<void>
-}
+export type Passage = ReturnType<typeof openPassage>
 
-/** Where nobody answers. */
+/** A server that nobody answers for is given up after it. */
 const CONNECT_WITHIN = seconds(30)
 
-/** undici cannot show the answer to a refused upgrade, so requests go by Node's own client. */
-export function openPassage(from: { kubeconfig?: string | undefined; context?: string | undefined; clock: Clock }): Passage {
+/**
+ * Lets requests of others through to the API server, with the credentials of the kubeconfig and otherwise as they are. undici cannot
+ * show the answer to a refused upgrade, so requests go by Node's own client.
+ */
+export function openPassage(from: { kubeconfig?: string | undefined; context?: string | undefined; clock: Clock }) {
   const config = loadKubeConfig({ file: from.kubeconfig, context: from.context })
   const { server, url } = serverOf(config)
   const credentials = createCredentials(config, { clock: from.clock }, { connections: 1, isStrange: false })
@@ -87,8 +85,9 @@ export function openPassage(from: { kubeconfig?: string | undefined; context?: s
   }
 
   return {
+    /** Any answer is one, redirects too. Fails with a `Failure` when there is none; the signal ends also what is under way. */
     open: attempt,
-    async close() {
+    async close(): Promise<void> {
       pool?.agent.destroy()
       await credentials.close()
     },

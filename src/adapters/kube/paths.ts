@@ -10,13 +10,8 @@ const root = (kind: Kind): string => (kind.group ? `/apis/${apiVersionOf(kind)}`
  */
 function segment(name: string): string {
   if (name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name)) return encodeURIComponent(name)
-  throw new Failure(
-    'not-found',
-    `nothing can be called ${JSON.stringify(name)}: a name is not empty, . or .., and has no / or %`,
-    {
-      remedy: 'Correct the name.',
-    },
-  )
+  const why = `nothing can be called ${JSON.stringify(name)}: a name is not empty, . or .., and has no / or %`
+  throw new Failure('not-found', why, { remedy: 'Correct the name.' })
 }
 
 /** The collection; without a namespace, all namespaces. */
@@ -26,10 +21,17 @@ export const collectionPath = (kind: Kind, namespace?: string): string =>
 export const objectPath = (kind: Kind, { name, namespace }: Ref, subresource?: string): string =>
   `${collectionPath(kind, namespace)}/${segment(name)}${subresource ? `/${subresource}` : ''}`
 
+type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>
+
 /** `?a=b&c=d`, leaving out what is undefined; `` when nothing is left. */
-export function queryString(values: Record<string, string | number | boolean | undefined>): string {
+export function queryString(values: QueryValues): string {
   const pairs = Object.entries(values).filter(([, value]) => value !== undefined)
   return pairs.length === 0 ? '' : `?${pairs.map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`).join('&')}`
 }
 
-export const selectors = ({ labels, fields }: ListQuery) => ({ labelSelector: labels, fieldSelector: fields })
+/** The objects that selectors choose of a collection. */
+export const listPath = (kind: Kind, { namespace, labels, fields }: ListQuery, query: QueryValues): string =>
+  collectionPath(kind, namespace) + queryString({ labelSelector: labels, fieldSelector: fields, ...query })
+
+/** To be sent as UTF-8, as the API server reads headers: Node and undici write each character of a value as one byte. */
+export const asHeader = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')

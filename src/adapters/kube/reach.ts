@@ -4,7 +4,7 @@ import { type AddressRule, Failure, guardedLookup, isRefusedHost } from '../../s
 import type { Answers } from './answers.ts'
 import type { Memory } from './memory.ts'
 
-/** Where clients made from other people's kubeconfigs may lead, and how much they may hold. One value for a whole program. */
+/** Limits where clients made from other people's kubeconfigs may lead, and how much they may hold. One value for a whole program. */
 export interface Reach {
   /** Refuse addresses of the machine itself and of its networks. Those of its cloud, such as metadata, are refused always. */
   refuseLocal: boolean
@@ -12,43 +12,39 @@ export interface Reach {
   own?: string | readonly string[] | undefined
   /** For the answers to all of them; each client has its own without it. */
   answers?: Answers | undefined
-  /** For what caches keep of all their objects; each client's caches have their own without it. */
+  /** For the objects that their caches keep; each client's caches have their own without it. */
   memory?: Memory | undefined
 }
 
 /** Whose URL it is, for the refusal: `GitOpsDeploymentManagedEnvironment team-a/dev`, `spec.apiURL`. */
-export interface Subject {
+export interface UrlSubject {
   object?: string | undefined
   field: string
 }
 
-/** Judges where a connection leads: the address that is connected to, not the text that somebody wrote. */
-export interface Gate {
-  /** Throws `invalid`, reason UnsupportedAPIURL, when the URL's host is an address that is refused. */
-  judge(url: URL): void
-  /** For the connections to this URL: names become addresses, and a name with one refused address is refused as a whole. */
-  lookupFor(url: URL): LookupFunction | undefined
-  /** Whether it is this installation's own. */
-  isOwn(url: URL): boolean
-}
+export type ConnectionGate = ReturnType<typeof createGate>
 
-export function createGate(reach: Reach, subject: Subject, lookup: LookupFunction = systemLookup): Gate {
+/** Judges where a connection leads: the address that is connected to, not the text that somebody wrote. */
+export function createGate(reach: Reach, subject: UrlSubject, lookup: LookupFunction = systemLookup) {
   const rule: AddressRule = reach.refuseLocal ? 'public' : 'own-too'
   const own = [reach.own ?? []].flat().flatMap((url) => (URL.canParse(url) ? new URL(url).origin : []))
   const isOwn = (url: URL): boolean => own.includes(url.origin)
   return {
-    judge(url) {
+    /** Throws `invalid`, reason UnsupportedAPIURL, when the URL's host is an address that is refused. */
+    judge(url: URL): void {
       if (!isOwn(url) && isRefusedHost(url, rule)) throw refusal(url, rule, subject)
     },
-    lookupFor(url) {
+    /** For the connections to this URL: names become addresses, and a name with one refused address is refused as a whole. */
+    lookupFor(url: URL): LookupFunction | undefined {
       return isOwn(url) ? undefined : guardedLookup(lookup, rule, () => refusal(url, rule, subject))
     },
+    /** Says whether it is this installation's own. */
     isOwn,
   }
 }
 
-/** What it resolves to is not told: the name servers inside may know more than the tenant is to know. */
-const refusal = ({ origin }: URL, rule: AddressRule, { object, field }: Subject): Failure =>
+/** The addresses that it resolves to are not told: the name servers inside may know more than the tenant is to know. */
+const refusal = ({ origin }: URL, rule: AddressRule, { object, field }: UrlSubject): Failure =>
   new Failure('invalid', `${field} "${origin}" leads to ${REFUSED[rule].what}`, {
     reason: 'UnsupportedAPIURL',
     remedy: `Use an address that the cluster has for others${REFUSED[rule].way}`,

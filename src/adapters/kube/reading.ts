@@ -1,9 +1,9 @@
 import { Failure } from '../../std/index.ts'
-import type { Share } from './answers.ts'
+import type { AnswerShare } from './answers.ts'
 
 /** While there is no place for more of it, nothing is read: the other side waits. */
 export async function textWithin(
-  share: Share,
+  share: AnswerShare,
   body: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): Promise<string> {
@@ -20,7 +20,7 @@ export async function textWithin(
 /** Bytes of a refusal that are read. A server that strangers run may refuse without end. */
 const LONGEST_REFUSAL = 64 * 2 ** 10
 
-/** What comes after it is not waited for: whoever leaves the loop destroys the body. */
+/** The rest is not waited for: leaving the loop destroys the body. */
 export async function firstBytesOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -39,9 +39,9 @@ export async function firstBytesOf(body: AsyncIterable<Uint8Array>): Promise<str
 /** No object is this large. A server that strangers run may send a line without end. */
 const LONGEST_LINE = 16 * 2 ** 20
 
-/** Where a part of a line is held. */
-export interface LineBounds {
-  share: Share
+/** The memory that holds a part of a line. */
+interface LineBounds {
+  share: AnswerShare
   signal: AbortSignal | undefined
   /** It has a place, which nobody may hold for ever. The answer calls it off. */
   hurry: () => () => void

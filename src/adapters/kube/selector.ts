@@ -1,6 +1,6 @@
 import { Failure } from '../../std/index.ts'
 
-/** Whether an object with these labels is meant. */
+/** Says whether an object with these labels is selected. */
 export type Selector = (labels?: Readonly<Record<string, string>>) => boolean
 
 /**

@@ -1,7 +1,7 @@
 import { labels, Namespaces } from '../../api/index.ts'
 import type { Caches } from './caches.ts'
 
-/** What lies in a space is charged to the namespace that asked for the space: one may have a hundred of them. */
+/** The objects in a space are charged to the namespace that asked for the space: one may have a hundred of them. */
 export function chargeSpaces({ of, memory }: Caches): void {
   const spaces = of(Namespaces, { labels: labels.spaceRequestUid, everywhere: true, metadataOnly: true })
   spaces.onChange((now, before) => {

@@ -2,7 +2,7 @@ import { type Index, indexBy, type KubeObject, keyOf, type Ref, refOf } from '..
 import { isFailure } from '../../std/index.ts'
 import { createIndexes } from './indexes.ts'
 import { createLeftOut, type LeftOut, type LeftOutBell, type Need } from './left-out.ts'
-import { type Room, weightOf } from './memory.ts'
+import { type StoreMemory, weightOf } from './memory.ts'
 import { isNewer } from './resource-version.ts'
 import type { Listing, Sink } from './watch.ts'
 
@@ -28,7 +28,7 @@ export interface Cache<T extends KubeObject> {
 export interface StoreLimits<T> extends LeftOutBell {
   /** What of an object is kept. */
   trim?(object: T): T
-  room?: Room
+  room?: StoreMemory
 }
 
 /** The part of a store that one watch of all namespaces feeds. */

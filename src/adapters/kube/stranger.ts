@@ -1,7 +1,7 @@
 import { isRecord } from '../../std/index.ts'
-import { type ApiStatus, type Cause, causesIn, failureFromStatus, isKnownReason, type Refuse } from './errors.ts'
+import { type ApiStatus, causesIn, failureFromStatus, isKnownReason, type Refuse, type StatusCause } from './errors.ts'
 
-/** Whoever wants to see more fields at fault than these reads on with kubectl. */
+/** Fields at fault that are told; kubectl shows the rest. */
 const MOST_FIELDS = 8
 /** Names, indexes and values of a field's way. Longer ones could be anything, the caller's token too. */
 const PART = /^[\w-]{0,63}$/
@@ -25,7 +25,7 @@ export const failureFromStranger: Refuse = (httpStatus, said, about) => {
   return failureFromStatus(httpStatus, { reason, message, details }, about, { remedy, cause })
 }
 
-function detailsOf(details: unknown): Details & { causes: Cause[] } {
+function detailsOf(details: unknown): Details & { causes: StatusCause[] } {
   const { name, retryAfterSeconds } = isRecord(details) ? details : {}
   return {
     ...(typeof name === 'string' && { name }),

@@ -4,7 +4,7 @@ import type { CacheOptions, Caches } from './caches.ts'
 /** Secrets of the types that can hold a kubeconfig; of others, none is kept in memory. */
 export const OF_KUBECONFIGS = Object.values(secretTypes).map((type) => ({ fields: `type=${type}` }))
 
-/** Where the Secrets with credentials of targets are seen: beside the targets, and, of private ones, in the namespace of Berth's credentials. */
+/** Secrets with credentials lie beside their targets, and, of private ones, in the namespace of Berth's credentials. */
 export const OF_TARGETS = [...OF_KUBECONFIGS, { labels: labels.spaceRequestUid, everywhere: true }]
 
 /** Finds a Secret that is in one of these caches. Any other counts as none. */

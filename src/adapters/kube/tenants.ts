@@ -5,21 +5,9 @@ import type { Kube } from './kube.ts'
 import { Store, type StoreLimits } from './store.ts'
 import { BACKOFF, type Feed, keepFed } from './watch.ts'
 
-/** Hears of each namespace that lets the program in, and of each that does so no more. */
-export interface Visitor {
-  enter(namespace: string): void
-  leave(namespace: string): void
-}
+export type Tenants = ReturnType<typeof createTenants>
 
-/** The namespaces whose Secrets a program may read. */
-export interface Tenants {
-  /** Whether it may read them in all namespaces, once the API server has said so. */
-  areAll(): Promise<boolean>
-  /** Tells of those that are there, and of changes. For who knows that it may not read them all. */
-  visit(visitor: Visitor): void
-}
-
-export interface TenantsWiring {
+interface TenantsOptions {
   kube: Kube
   clock: Clock
   log: Log
@@ -27,12 +15,15 @@ export interface TenantsWiring {
   scope: string | undefined
   /** The ClusterRole to which an admin of a namespace binds the program there; the RoleBinding has its name. */
   role: string
-  /** For what is kept of the role bindings. */
+  /** For the role bindings that are kept. */
   limits: Omit<StoreLimits<RoleBinding>, 'trim'>
 }
 
-/** Asks once whether the program may read Secrets everywhere; where it may not, role bindings say in which namespaces it may. */
-export function createTenants({ kube, clock, log, scope, role, limits }: TenantsWiring, signal: AbortSignal): Tenants {
+/**
+ * The namespaces whose Secrets a program may read. It is asked once whether it may read them everywhere; where it may not, role bindings
+ * say in which namespaces it may.
+ */
+export function createTenants({ kube, clock, log, scope, role, limits }: TenantsOptions, signal: AbortSignal) {
   const bindings = new Store<RoleBinding>(limits)
   let user: string | undefined
   const begin = async (): Promise<boolean> => {
@@ -50,11 +41,13 @@ export function createTenants({ kube, clock, log, scope, role, limits }: Tenants
     binding !== undefined && user !== undefined && binds(binding, role, subjectOf(user))
   let begun: Promise<boolean> | undefined
   return {
-    areAll() {
+    /** Says whether it may read them in all namespaces, once the API server has said so. */
+    areAll(): Promise<boolean> {
       begun ??= begin()
       return begun
     },
-    visit({ enter, leave }) {
+    /** Tells of each namespace that lets the program in, now or later, and of each that does so no more. Not for one that may read them all. */
+    visit(enter: (namespace: string) => void, leave: (namespace: string) => void): void {
       const stop = bindings.onChange((now, before) => {
         const { namespace = '' } = (now ?? before)?.metadata ?? {}
         if (isOurs(now) !== isOurs(before)) (isOurs(now) ? enter : leave)(namespace)
@@ -85,7 +78,7 @@ async function untilAnswered<T>(ask: () => Promise<T>, clock: Clock, signal: Abo
   return undefined
 }
 
-export interface PartedFeed<T extends KubeObject> extends Feed<T> {
+interface PartedFeed<T extends KubeObject> extends Feed<T> {
   store: Store<T>
   /** Namespaces that the program reads in any case. */
   own: readonly string[]
@@ -135,7 +128,7 @@ export async function keepPartsFed<T extends KubeObject>(
     arrive(namespace)
   }
   for (const namespace of feed.own) enter(namespace)
-  tenants.visit({ enter, leave })
+  tenants.visit(enter, leave)
   for (const namespace of parts.keys()) awaited.add(namespace)
   if (awaited.size === 0) feed.listed()
   await aborted(signal)

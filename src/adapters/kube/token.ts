@@ -3,18 +3,14 @@ import { Failure, Secret } from '../../std/index.ts'
 import type { Kube } from './kube.ts'
 import { objectPath } from './paths.ts'
 
-export interface TokenWish {
-  /** Of whoever is to believe it; the API server itself without them. */
-  audiences?: string[] | undefined
-  /** At least 600; the API server may give less than it is asked for. */
-  seconds: number
-}
-
-/** A bound token of a service account, from the API server that knows it. */
+/**
+ * A bound token of a service account, from the API server that knows it. Without audiences it is for the API server itself. It gives no
+ * fewer than 600 seconds, and may give less than it is asked for.
+ */
 export async function requestToken(
   kube: Kube,
   { namespace, name }: ServiceAccountName,
-  { audiences, seconds }: TokenWish,
+  { audiences, seconds }: { audiences?: string[] | undefined; seconds: number },
 ): Promise<Secret<string>> {
   const path = objectPath(ServiceAccounts, { name, namespace }, 'token')
   const { status } = await kube.post<TokenRequest>(path, {

@@ -1,19 +1,13 @@
 import { apiVersionOf, type Kind, type KubeObject } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
 import type { ApiStatus } from './errors.ts'
-import type { Kube } from './kube.ts'
-import { createPageLimit, createPageSize } from './page-limit.ts'
-import { collectionPath, queryString } from './paths.ts'
+import type { Kube, ListQuery } from './kube.ts'
+import { type ListPage, pagesOf } from './page-limit.ts'
+import { listPath } from './paths.ts'
 
-export interface WatchScope {
-  namespace?: string | undefined
-  labels?: string | undefined
-  fields?: string | undefined
-  /** Only metadata is fetched and kept (PartialObjectMetadata). */
-  metadataOnly?: boolean | undefined
-}
+export type WatchScope = Omit<ListQuery, 'mostBytes'>
 
-/** What a watch feeds: a Store, or whoever keeps less of each object than a Store does. */
+/** A watch feeds it: a Store, or something that keeps less of each object than a Store does. */
 export interface Sink<T extends KubeObject> {
   put(object: T): void
   remove(object: T): void
@@ -21,11 +15,11 @@ export interface Sink<T extends KubeObject> {
   list(): Listing<T>
   /** Nothing changed up to that version. */
   saw(version: string): void
-  /** Whether a list would bring what had no room before. */
+  /** Says whether a list would bring objects that had no room before. */
   isDue?(): boolean
 }
 
-/** Where the pages of a list go. One that does not end, because a page could not be had, counts for nothing. */
+/** Takes the pages of a list. A list that does not end, because a page could not be had, counts for nothing. */
 export interface Listing<T extends KubeObject> {
   page(objects: readonly T[]): void
   /** That was all, as of that version. */
@@ -39,7 +33,7 @@ export interface Feed<T extends KubeObject> {
   kind: Kind<T>
   scope: WatchScope
   store: Sink<T>
-  /** What of an object is kept; all but managedFields and kubectl's copy without it. It must keep the metadata. */
+  /** Takes from an object what is not kept; managedFields and kubectl's copy without it. It must keep the metadata. */
   keep?: ((object: T) => T) | undefined
   /** The resourceVersion of which the store holds everything: without it a list comes first. */
   from?: string | undefined
@@ -55,18 +49,13 @@ export interface Feed<T extends KubeObject> {
   failed: (failure: Failure) => void
 }
 
-interface Page<T> {
-  metadata: { continue?: string; resourceVersion: string }
-  items: T[] | null
-}
-
 interface WatchEvent<T> {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
-  /** What a stranger's server sends may lack it. */
+  /** Events of a stranger's server may lack it. */
   object?: T & ApiStatus & { code?: number }
 }
 
-/** What `kubectl apply` writes: the whole object once more. */
+/** `kubectl apply` writes the whole object once more here. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 /** Objects in a page of a list: small pages leave little garbage, and V8 keeps a heap that was large once. */
 const PAGE = 100
@@ -113,7 +102,7 @@ export async function keepFed<T extends KubeObject>(feed: Feed<T>, signal: Abort
   }
 }
 
-/** What a busy server asks for, within reason: a target's server is a stranger's, and may ask for a year. */
+/** A busy server may ask for a wait, within reason: a target's server is a stranger's, and may ask for a year. */
 const waitAfter = ({ retryAfter = 0 }: Failure, attempt: number): number =>
   Math.max(waitOf(BACKOFF, attempt), Math.min(retryAfter, LONGEST_WAIT))
 
@@ -121,18 +110,12 @@ async function list<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): P
   const { kube, kind, scope, store } = feed
   const listing = store.list()
   let version = ''
-  const count = createPageLimit(kind.plural)
-  const ask = createPageSize(PAGE)
   const how = { about: `list of ${kind.plural}`, accept: accept(scope, 'List'), signal }
+  const pages = pagesOf(kind.plural, PAGE, (part) => kube.read<ListPage<T>>(listPath(kind, scope, part), how))
   try {
-    for (let next: string | undefined = ''; next !== undefined; ) {
-      const rest = { continue: next || undefined }
-      const page: Page<T> = await ask((limit) => kube.read<Page<T>>(pathOf(kind, scope, { ...rest, limit }), how))
-      const items = page.items ?? []
-      count(items.length)
-      listing.page(items.map((item) => kept(feed, item)))
-      version = page.metadata.resourceVersion
-      next = page.metadata.continue || undefined
+    for await (const { items, metadata } of pages) {
+      listing.page((items ?? []).map((item) => kept(feed, item)))
+      version = metadata.resourceVersion
     }
   } catch (thrown) {
     listing.drop?.()
@@ -152,7 +135,7 @@ async function watch<T extends KubeObject>(
   const stalled = new AbortController()
   let calm = clock.after(stall, () => stalled.abort())
   try {
-    const path = pathOf(kind, scope, {
+    const path = listPath(kind, scope, {
       watch: true,
       allowWatchBookmarks: true,
       resourceVersion: from,
@@ -200,12 +183,6 @@ function parseEvent<T>(line: string): WatchEvent<T> {
   }
 }
 
-const pathOf = (
-  kind: Kind,
-  { namespace, labels, fields }: WatchScope,
-  query: Record<string, string | number | boolean | undefined>,
-): string => collectionPath(kind, namespace) + queryString({ labelSelector: labels, fieldSelector: fields, ...query })
-
 const accept = ({ metadataOnly }: WatchScope, suffix: 'List' | ''): string | undefined =>
   metadataOnly ? `application/json;as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1,application/json` : undefined
 
@@ -216,7 +193,7 @@ function kept<T extends KubeObject>({ kind, keep = slim }: Feed<T>, object: T): 
   return keep(object)
 }
 
-/** What tools write for themselves is half of an object's size or more, and nobody here reads it. */
+/** Tools write for themselves half of an object's size or more, and nobody here reads it. */
 function slim<T extends KubeObject>(object: T): T {
   object.metadata = without(object.metadata, 'managedFields')
   const { annotations } = object.metadata

@@ -5,7 +5,7 @@ import { type Destination, type Held, OWNER_LABEL, trespassOf } from '../../engi
 import { isFailure } from '../../std/index.ts'
 import { OWNING } from './policy.ts'
 
-interface Adopting {
+interface AdoptOptions {
   kube: Kube
   owner: string
   inventoryId: string
@@ -14,37 +14,29 @@ interface Adopting {
 }
 
 /**
- * Puts our mark on what agentk's inventory names, so that it is pruned like everything else when it has left the repository. Whoever
- * may write ConfigMaps there may name anything in it: only what says itself that it belongs to this inventory is taken, whatever
- * `inventory_policy` allows the repository. Answers what is left alone because it lies beyond the limits, a sentence about each.
+ * Puts our mark on the objects that agentk's inventory names, so that they are pruned like everything else when they have left the
+ * repository. Anybody who may write ConfigMaps there may name anything in it: only an object that says itself that it belongs to this
+ * inventory is taken, whatever `inventory_policy` allows the repository. Answers with a sentence about each object that is left alone
+ * because it lies beyond the limits.
  */
-export async function adopt(held: readonly Held[], adopting: Adopting): Promise<string[]> {
+export async function adopt(held: readonly Held[], options: AdoptOptions): Promise<string[]> {
   const left: string[] = []
   for (const item of held) {
-    adopting.signal.throwIfAborted()
-    const objection = trespassOf(item.id, adopting.destination)
-    if (objection === undefined) await adoptOne(item, adopting)
+    options.signal.throwIfAborted()
+    const objection = trespassOf(item.id, options.destination)
+    if (objection === undefined) await adoptOne(item, options)
     else left.push(`${sayId(item.id)} ${objection}`)
   }
   return left
 }
 
-/** The same place in the API, read as objects of whose inside nothing is known. */
-const kindOfAny = ({ group, version, kind, plural, namespaced }: Kind): Kind<AnyObject> => ({
-  group,
-  version,
-  kind,
-  plural,
-  namespaced,
-})
-
-async function adoptOne({ id, version }: Held, { kube, owner, inventoryId, signal }: Adopting): Promise<void> {
+async function adoptOne({ id, version }: Held, { kube, owner, inventoryId, signal }: AdoptOptions): Promise<void> {
   const served = await kube.resolve(id.group === '' ? version : `${id.group}/${version}`, id.kind)
   if (!served) return
-  const kind = kindOfAny(served)
+  const { example: _, ...kind }: Kind = served
   const ref = { name: id.name, namespace: id.namespace }
   try {
-    const live = await kube.get(kind, ref, signal)
+    const live = await kube.get<AnyObject>(kind, ref, signal)
     if (!live || live.metadata.labels?.[OWNER_LABEL] !== undefined || live.metadata.annotations?.[OWNING] !== inventoryId) return
     const { resourceVersion } = live.metadata
     await kube.patch(kind, ref, { metadata: { resourceVersion, labels: { [OWNER_LABEL]: owner } } }, { manager: 'berth-agent' })

@@ -10,7 +10,7 @@ export function inventoryKeyOf({ group, kind, namespace = '', name }: ObjectId):
   return /^[-._a-zA-Z0-9]{1,253}$/.test(key) && !name.includes('_') ? key : undefined
 }
 
-/** Whoever writes the ConfigMap writes the group, and it becomes part of a path. */
+/** Anybody who writes the ConfigMap writes the group, and it becomes part of a path. */
 const KEY = /^([^_]*)_(.+)_((?:[a-z0-9][-a-z0-9]*(?:\.[a-z0-9][-a-z0-9]*)*)?)_([^_]+)$/
 
 /** `undefined` for a key that names no object. */

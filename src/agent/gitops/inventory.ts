@@ -1,5 +1,5 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { annotations, type ConfigMap, ConfigMaps, type KubeObject, keyOf, type Ref } from '../../api/index.ts'
+import { annotations, type ConfigMap, ConfigMaps, type KubeObject, keyOf, type Ref, typeMetaOf } from '../../api/index.ts'
 import { keyOfId } from '../../engines/apply/index.ts'
 import { type Held, INVENTORY_LABEL, type InventoryStore, inventoryInConfigMaps } from '../../engines/gitops/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
@@ -15,7 +15,7 @@ const MANAGER = 'berth-agent'
 /** A ConfigMap may hold 1 MiB; what has no place in it stands in our own inventory alone. Bytes of keys. */
 const MOST = 900 * 1024
 
-export interface Belonging {
+interface InventoryOwner {
   kube: Kube
   /** Of agentk's ConfigMap. Ours beside it have `-berth` at the end of their names. */
   ref: Ref & { namespace: string }
@@ -27,11 +27,11 @@ export interface Belonging {
 }
 
 export interface AgentInventory extends InventoryStore {
-  /** What somebody else wrote into agentk's inventory: it is not known what they are like. */
+  /** Objects that somebody else wrote into agentk's inventory: nothing more is known of them. */
   foreign(): Promise<readonly Held[]>
   /** Reads again, the next time, what others may have written. */
   expire(): void
-  /** Whether somebody has confirmed that this commit deletes, by an annotation on the ConfigMap. */
+  /** Says whether somebody has confirmed that this commit deletes, by an annotation on the ConfigMap. */
   isConfirmed(commitId: string): boolean
   /** Takes over what another inventory of this project names, and deletes that one. */
   inherit(from: AgentInventory): Promise<void>
@@ -39,18 +39,13 @@ export interface AgentInventory extends InventoryStore {
   remove(): Promise<void>
 }
 
-interface Loaded {
-  index: ConfigMap | undefined
-  foreign: readonly Held[]
-}
-
 /**
  * An inventory in two places. What is known of each object stands in the sharded ConfigMaps of the engine; which objects there
  * are stands once more in the ConfigMap of agentk, as agentk writes it, so that either can take over from the other. An object
  * that only one of them names counts.
  */
-export function agentInventory(belonging: Belonging): AgentInventory {
-  const { kube, ref } = belonging
+export function agentInventory(owner: InventoryOwner): AgentInventory {
+  const { kube, ref } = owner
   const maps = new Map<string, ConfigMap>()
   const detailRef = { ...ref, name: `${ref.name}-berth` }
   const detail = inventoryInConfigMaps({
@@ -59,22 +54,17 @@ export function agentInventory(belonging: Belonging): AgentInventory {
     ref: detailRef,
     manager: MANAGER,
   })
-  let loaded: Loaded | undefined
+  let loaded: { index: ConfigMap | undefined; foreign: readonly Held[] } | undefined
 
-  const refresh = async (): Promise<Loaded> => {
+  const refresh = async () => {
     maps.clear()
     const index = await kube.get(ConfigMaps, ref)
-    if (index && !isInventory(index, belonging)) throw taken(belonging)
+    if (index && !isInventory(index, owner)) throw taken(owner)
     await readShards(kube, detailRef, maps)
     const known = new Set((await detail.load())?.held.map(({ key }) => key))
     const ids = Object.keys(index?.data ?? {}).flatMap((key) => idOfInventoryKey(key) ?? [])
-    return {
-      index,
-      foreign: await heldFrom(
-        ids.filter((id) => !known.has(keyOfId(id))),
-        kube,
-      ),
-    }
+    const strange = ids.filter((id) => !known.has(keyOfId(id)))
+    return { index, foreign: await heldFrom(strange, kube) }
   }
   const current = async () => {
     loaded ??= await refresh()
@@ -109,7 +99,7 @@ export function agentInventory(belonging: Belonging): AgentInventory {
       const { index } = await current()
       try {
         await detail.save({ server: '', held })
-        const written = await writeIndex(belonging, index, held)
+        const written = await writeIndex(owner, index, held)
         // Whoever saves has loaded before: what he left out is gone.
         loaded = { index: written, foreign: [] }
       } catch (failure) {
@@ -119,7 +109,7 @@ export function agentInventory(belonging: Belonging): AgentInventory {
     },
     async remove() {
       await readShards(kube, detailRef, maps)
-      await removeMaps(belonging, [...maps.values()])
+      await removeMaps(owner, [...maps.values()])
       maps.clear()
       loaded = undefined
     },
@@ -128,19 +118,19 @@ export function agentInventory(belonging: Belonging): AgentInventory {
 }
 
 /** The first one last: while it is there, the rest is found again. What is no inventory stays. */
-async function removeMaps(belonging: Belonging, details: readonly ConfigMap[]): Promise<void> {
-  const { kube, ref } = belonging
+async function removeMaps(owner: InventoryOwner, details: readonly ConfigMap[]): Promise<void> {
+  const { kube, ref } = owner
   const shards = details.filter(({ metadata }) => metadata.labels?.[INVENTORY_LABEL] !== undefined)
   for (const { metadata } of shards.reverse()) await kube.delete(ConfigMaps, { name: metadata.name, namespace: ref.namespace })
   const index = await kube.get(ConfigMaps, ref)
-  if (index && isInventory(index, belonging)) await kube.delete(ConfigMaps, ref, { uid: index.metadata.uid })
+  if (index && isInventory(index, owner)) await kube.delete(ConfigMaps, ref, { uid: index.metadata.uid })
 }
 
 /** A repository may name the ConfigMap: one that is there and something else is not written to, and not deleted. */
-const isInventory = ({ metadata }: ConfigMap, { inventoryId }: Belonging): boolean =>
+const isInventory = ({ metadata }: ConfigMap, { inventoryId }: InventoryOwner): boolean =>
   metadata.labels?.[INVENTORY_ID] === inventoryId
 
-const taken = ({ ref, inventoryId }: Belonging): Failure =>
+const taken = ({ ref, inventoryId }: InventoryOwner): Failure =>
   new Failure('invalid', `ConfigMap ${keyOf(ref)} is there already, and is not inventory ${inventoryId}`, {
     reason: 'InventoryTaken',
     remedy: `Remove it; or label it ${INVENTORY_ID}=${inventoryId} if it is.`,
@@ -192,25 +182,25 @@ async function preferredVersion(kube: Kube, name: string): Promise<string> {
   }
 }
 
-async function writeIndex(belonging: Belonging, index: ConfigMap | undefined, held: readonly Held[]): Promise<ConfigMap> {
-  const { kube, ref } = belonging
+async function writeIndex(owner: InventoryOwner, index: ConfigMap | undefined, held: readonly Held[]): Promise<ConfigMap> {
+  const { kube, ref } = owner
   const keys = keysThatFit(held)
   const metadata = {
-    labels: { [INVENTORY_ID]: belonging.inventoryId, [AGENT_LABEL]: String(belonging.agentId) },
-    annotations: { [PROJECT]: belonging.project },
+    labels: { [INVENTORY_ID]: owner.inventoryId, [AGENT_LABEL]: String(owner.agentId) },
+    annotations: { [PROJECT]: owner.project },
   }
   if (!index) {
     const data = Object.fromEntries([...keys].map((key) => [key, '']))
-    const whole = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...ref, ...metadata }, data }
-    return kube.create(ConfigMaps, whole, { manager: MANAGER })
+    return kube.create(ConfigMaps, { ...typeMetaOf(ConfigMaps), metadata: { ...ref, ...metadata }, data }, { manager: MANAGER })
   }
   const before = index.data ?? {}
   const added = [...keys].filter((key) => !(key in before)).map((key) => [key, ''] as const)
   const gone = Object.keys(before)
     .filter((key) => !keys.has(key) && idOfInventoryKey(key))
     .map((key) => [key, null] as const)
-  if (added.length + gone.length === 0 && isDescribed(index, metadata)) return index
-  const { resourceVersion } = index.metadata
+  const { resourceVersion, labels, annotations: given } = index.metadata
+  const isDescribed = hasAll(labels, metadata.labels) && hasAll(given, metadata.annotations)
+  if (added.length + gone.length === 0 && isDescribed) return index
   const patch = { metadata: { ...metadata, resourceVersion }, data: Object.fromEntries([...added, ...gone]) }
   return kube.patch(ConfigMaps, ref, patch, { manager: MANAGER })
 }
@@ -227,11 +217,5 @@ function keysThatFit(held: readonly Held[]): Set<string> {
   return keys
 }
 
-interface Marks {
-  labels: Record<string, string>
-  annotations: Record<string, string>
-}
-
-const isDescribed = ({ metadata: { labels = {}, annotations: given = {} } }: ConfigMap, marks: Marks): boolean =>
-  Object.entries(marks.labels).every(([key, value]) => labels[key] === value) &&
-  Object.entries(marks.annotations).every(([key, value]) => given[key] === value)
+const hasAll = (has: Record<string, string> | undefined, wanted: Record<string, string>): boolean =>
+  Object.entries(wanted).every(([key, value]) => has?.[key] === value)

@@ -2,41 +2,31 @@ import type { ManifestProject } from '../../agentcfg/index.ts'
 import { sayId } from '../../engines/apply/index.ts'
 import { type Entry, entriesOf, preview, type SyncRequest, type SyncResult, sync } from '../../engines/gitops/index.ts'
 import type { Manifest, Render, Snapshot } from '../../engines/render/index.ts'
+import type { ManifestProjectStatus } from '../ports.ts'
 import { adopt } from './adopt.ts'
-import type { AgentInventory } from './inventory.ts'
+import type { ProjectInventory } from './inventory-place.ts'
 import { takeOverRulesFor } from './policy.ts'
-import { destinationOf, ownerFrom, type Term } from './shop.ts'
+import { destinationOf, type LeadershipTerm, ownerFrom } from './services.ts'
 
 /** One commit of one project, about to be brought about. */
-export interface Pass {
+interface CommitToSync extends ProjectInventory {
   project: ManifestProject
   snapshot: Snapshot
   manifests: readonly Manifest[]
-  owner: string
-  inventoryId: string
-  inventory: AgentInventory
-  memory: SyncRequest['memory']
   /** Read everything again, whatever the watches say. */
   compare: boolean
 }
 
-/** What a pass has left to say. */
-export interface Verdict {
-  objects: number
-  undone: number
-  health: string
-  /** Both empty when nothing is wrong. */
-  reason: string
-  message: string
-  /** What agentk's inventory named beyond the limits of the configuration; a sentence about each. */
+export interface PassResult extends Pick<ManifestProjectStatus, 'objects' | 'undone' | 'health' | 'reason' | 'message'> {
+  /** The objects that agentk's inventory named beyond the limits of the configuration; a sentence about each. */
   leftAlone?: readonly string[]
   /** How it goes on: `calm` - when something is heard. `soon` - something is on its way. `failed` - something must be mended. */
   next: 'calm' | 'soon' | 'failed'
 }
 
-export async function bringAbout(pass: Pass, term: Term, signal: AbortSignal): Promise<Verdict> {
+export async function syncCommit(pass: CommitToSync, term: LeadershipTerm, signal: AbortSignal): Promise<PassResult> {
   const { project, snapshot, inventoryId, inventory } = pass
-  const owner = ownerFrom(pass.owner, { inventoryId, agentId: term.agentId, project: project.id })
+  const owner = ownerFrom(pass.owner, inventoryId, term.agentId, project.id)
   const { kube, clock, meter } = term
   const destination = destinationOf(kube, project)
   const foreign = project.dryRun === 'none' ? await inventory.foreign() : []
@@ -58,12 +48,12 @@ export async function bringAbout(pass: Pass, term: Term, signal: AbortSignal): P
     wants: term.wants,
     takeOver: takeOverRulesFor(inventoryId, project.inventoryPolicy),
   }
-  if (project.dryRun === 'client') return dryVerdict(project, `${pass.manifests.length} objects, none of them sent`)
-  if (project.dryRun === 'server') return dryVerdict(project, await rehearse(request, { render, clock }, signal))
-  return { ...verdictOn(await sync(request, { render, clock, meter }, signal), pass), leftAlone }
+  if (project.dryRun === 'client') return dryResult(project, `${pass.manifests.length} objects, none of them sent`)
+  if (project.dryRun === 'server') return dryResult(project, await rehearse(request, { render, clock }, signal))
+  return { ...resultOf(await sync(request, { render, clock, meter }, signal), pass), leftAlone }
 }
 
-const dryVerdict = ({ dryRun }: ManifestProject, what: string): Verdict => ({
+const dryResult = ({ dryRun }: ManifestProject, what: string): PassResult => ({
   objects: 0,
   undone: 0,
   health: 'Unknown',
@@ -82,10 +72,10 @@ async function rehearse(request: SyncRequest, tools: Parameters<typeof preview>[
   return first === undefined ? told : `${told}; first: ${first}`
 }
 
-function verdictOn(
+function resultOf(
   { changes, inventory, observed, putOff }: SyncResult,
-  { snapshot, inventory: store, inventoryId, project }: Pass,
-): Verdict {
+  { snapshot, inventory: store, inventoryId, project }: CommitToSync,
+): PassResult {
   const failed = entriesOf(changes, 'failed')
   const withheld = entriesOf(changes, 'withheld')
   const open = entriesOf(changes, 'waiting', 'terminating')
@@ -97,7 +87,7 @@ function verdictOn(
     undone: failed.length + withheld.length + open.length + skipped.length + putOff.length,
     health: observed.health.status,
   }
-  const say = (reason: string, entries: readonly Entry[], next: Verdict['next']): Verdict => ({
+  const say = (reason: string, entries: readonly Entry[], next: PassResult['next']): PassResult => ({
     ...counts,
     reason,
     message: sayEntries(entries),

@@ -1,5 +1,4 @@
 import type { InventoryPolicy } from '../../agentcfg/index.ts'
-import type { AnyObject } from '../../api/index.ts'
 import type { SyncRequest } from '../../engines/gitops/index.ts'
 import { Failure } from '../../std/index.ts'
 
@@ -8,19 +7,13 @@ export const OWNING = 'config.k8s.io/owning-inventory'
 /** The field manager of agentk. */
 const AGENTK = 'agentk'
 
-/** Whether an object that is there may become one of this inventory. */
-export function mayTake(live: AnyObject, inventoryId: string, policy: InventoryPolicy): boolean {
-  const owning = live.metadata.annotations?.[OWNING] ?? ''
-  if (owning === inventoryId || policy === 'adopt_all') return true
-  return owning === '' && policy === 'adopt_if_no_inventory'
-}
-
+/** Which objects that are there already may become some of this inventory. */
 export const takeOverRulesFor = (inventoryId: string, policy: InventoryPolicy): NonNullable<SyncRequest['takeOver']> => ({
   managers: [AGENTK],
   fromOthers: policy === 'adopt_all',
-  objection(live) {
-    if (mayTake(live, inventoryId, policy)) return
-    const owning = live.metadata.annotations?.[OWNING]
+  objection({ metadata }) {
+    const owning = metadata.annotations?.[OWNING]
+    if (owning === inventoryId || policy === 'adopt_all' || (!owning && policy === 'adopt_if_no_inventory')) return
     return new Failure(
       'already-exists',
       owning ? `is there already and belongs to inventory ${owning}` : 'is there already and belongs to no inventory',

@@ -1,9 +1,9 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type ConfigMap, ConfigMaps } from '../../api/index.ts'
+import { type ConfigMap, ConfigMaps, typeMetaOf } from '../../api/index.ts'
 import { Failure, isFailure, isRecord, recordIn } from '../../std/index.ts'
 
-/** Where an inventory of a project lies. */
-export interface Place {
+/** The place of an inventory of a project. */
+export interface InventoryPlace {
   readonly namespace: string
   /** Of agentk's ConfigMap. */
   readonly name: string
@@ -11,30 +11,30 @@ export interface Place {
 }
 
 /** A project that this agent has ever applied something of, and that is not gone yet. */
-export interface Registered {
+export interface RegisteredProject {
   /** The number that kas gave the project; the mark of its objects follows from it. */
   readonly number: bigint
   /** Path of the project. */
   readonly id: string
-  /** What becomes of its objects when it leaves the configuration. */
+  /** Says whether its objects stay when it leaves the configuration, or are deleted. */
   readonly deletion: string
-  readonly places: readonly Place[]
+  readonly places: readonly InventoryPlace[]
 }
 
 /**
- * What an agent remembers of its projects: a ConfigMap in the namespace of its pods, where nobody writes but who is the agent
- * anyway. What lies beside the objects is written by tenants: whose an inventory is and what becomes of its objects is never read there.
+ * The memory of an agent for its projects: a ConfigMap in the namespace of its pods, where nobody writes but who is the agent
+ * anyway. Tenants write beside the objects: whose an inventory is and what becomes of its objects is never read there.
  */
 export interface Register {
-  read(): Promise<readonly Registered[]>
+  read(): Promise<readonly RegisteredProject[]>
   /**
    * Writes down what `change` makes of what stands there, and answers it; `undefined` strikes the project out. Fails with `conflict`
    * when another one wrote meanwhile.
    */
   revise(
     number: bigint,
-    change: (before: Registered | undefined) => Omit<Registered, 'number'> | undefined,
-  ): Promise<Registered | undefined>
+    change: (before: RegisteredProject | undefined) => Omit<RegisteredProject, 'number'> | undefined,
+  ): Promise<RegisteredProject | undefined>
 }
 
 const MANAGER = 'berth-agent'
@@ -64,7 +64,11 @@ export function createRegister({ kube, home, agentId }: { kube: Kube; home: stri
     try {
       loaded = before
         ? await kube.patch(ConfigMaps, ref, { metadata: { resourceVersion }, data: { [key]: line } }, { manager: MANAGER })
-        : await kube.create(ConfigMaps, wholeOf(ref, { [key]: line ?? '' }), { manager: MANAGER })
+        : await kube.create(
+            ConfigMaps,
+            { ...typeMetaOf(ConfigMaps), metadata: ref, data: { [key]: line ?? '' } },
+            { manager: MANAGER },
+          )
     } catch (thrown) {
       loaded = undefined
       throw explained(thrown, ref)
@@ -81,21 +85,14 @@ export function createRegister({ kube, home, agentId }: { kube: Kube; home: stri
   }
 }
 
-const registeredIn = (map: ConfigMap | undefined): Registered[] => Object.entries(map?.data ?? {}).flatMap(registeredOf)
-
-const wholeOf = (ref: { name: string; namespace: string }, data: Record<string, string>): ConfigMap => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: ref,
-  data,
-})
+const registeredIn = (map: ConfigMap | undefined): RegisteredProject[] => Object.entries(map?.data ?? {}).flatMap(registeredOf)
 
 /** In one order, so that what is the same looks the same. */
-const lineOf = ({ id, deletion, places }: Omit<Registered, 'number'>): string =>
+const lineOf = ({ id, deletion, places }: Omit<RegisteredProject, 'number'>): string =>
   JSON.stringify({ id, deletion, places: places.map(({ namespace, name, inventoryId }) => ({ namespace, name, inventoryId })) })
 
-/** What is damaged is as if it were not there: nothing is deleted then. */
-function registeredOf([key, line]: [string, string]): Registered[] {
+/** A damaged line is as if it were not there: nothing is deleted then. */
+function registeredOf([key, line]: [string, string]): RegisteredProject[] {
   const told = recordIn(line)
   if (!(/^-?\d{1,20}$/.test(key) && Array.isArray(told?.places))) return []
   const { id, deletion } = told
@@ -103,7 +100,7 @@ function registeredOf([key, line]: [string, string]): Registered[] {
   return typeof id === 'string' && typeof deletion === 'string' ? [{ number: BigInt(key), id, deletion, places }] : []
 }
 
-function placeOf(told: unknown): Place[] {
+function placeOf(told: unknown): InventoryPlace[] {
   if (!isRecord(told)) return []
   const { namespace, name, inventoryId } = told
   return typeof namespace === 'string' && typeof name === 'string' && typeof inventoryId === 'string'

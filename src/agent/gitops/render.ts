@@ -18,7 +18,7 @@ export async function patternsOf({ globs, kustomize }: Paths, files: readonly So
   return [...globs, ...withoutInner(found.flat())]
 }
 
-/** What a folder with a kustomization reads. What cannot be followed is left to the rendering, which says what is wrong with it. */
+/** The files that a folder with a kustomization reads. One that cannot be followed is left to the rendering, which says why. */
 async function reachOf(folder: string, files: readonly SourceFile[], yaml: ReadYaml): Promise<string[]> {
   try {
     return await patternsFor(files, folder, yaml)

@@ -1,27 +1,18 @@
 import { hours, pause } from '../../std/index.ts'
-import type { Board } from '../ports.ts'
-import type { Registered } from './register.ts'
-import { type Limits, retire } from './removal.ts'
-import type { Term } from './shop.ts'
-import type { Worker } from './worker.ts'
-
-/** What is under way for projects that left the configuration. */
-export interface Retirements {
-  /** Unless it is under way, or was done. */
-  begin(left: Registered, limits: Limits, term: Term, signal: AbortSignal): void
-  /** Ends and forgets some of them: they may begin again. */
-  recall(which: (left: Registered) => boolean): Promise<void>
-  /** Nothing more is done to the project of this number: it is in the configuration, by another path. */
-  claim(number: bigint): Promise<void>
-}
+import type { Reports } from '../ports.ts'
+import type { RegisteredProject } from './register.ts'
+import { type InventoryLimits, retire } from './removal.ts'
+import type { LeadershipTerm } from './services.ts'
+import type { ProjectWorker } from './worker.ts'
 
 interface Retirement {
-  left: Registered
+  left: RegisteredProject
   ending: AbortController
   done: Promise<void>
 }
 
-export function createRetirements(workers: ReadonlyMap<string, Worker>, board: Board): Retirements {
+/** Ends the projects that left the configuration. */
+export function createRetirements(workers: ReadonlyMap<string, ProjectWorker>, reports: Reports) {
   /** By the number of the project. */
   const begun = new Map<bigint, Retirement>()
   const end = async ({ left, ending, done }: Retirement) => {
@@ -30,28 +21,36 @@ export function createRetirements(workers: ReadonlyMap<string, Worker>, board: B
     begun.delete(left.number)
   }
   /** A project may have got another path: then one of the workers has its number, and nothing of it is deleted. */
-  const unlessWanted = async (left: Registered, limits: Limits, term: Term, signal: AbortSignal) => {
+  const retireUnlessWanted = async (
+    left: RegisteredProject,
+    limits: InventoryLimits,
+    term: LeadershipTerm,
+    signal: AbortSignal,
+  ) => {
     for (const { known } of workers.values())
       if (!(known.aborted || signal.aborted)) await pause(term.clock, hours(24), AbortSignal.any([signal, known]))
     const isWanted = [...workers.values()].some((worker) => worker.number() === left.number)
-    if (isWanted) board.forget(left.id)
+    if (isWanted) reports.forget(left.id)
     else await retire(left, limits, term, signal)
   }
   return {
-    begin(left, limits, term, signal) {
+    /** Does nothing for a project whose retirement is under way, or was done. */
+    begin(left: RegisteredProject, limits: InventoryLimits, term: LeadershipTerm, signal: AbortSignal): void {
       if (begun.has(left.number)) return
       const ending = new AbortController()
-      const done = unlessWanted(left, limits, term, AbortSignal.any([signal, ending.signal]))
+      const done = retireUnlessWanted(left, limits, term, AbortSignal.any([signal, ending.signal]))
       begun.set(left.number, { left, ending, done })
     },
-    async recall(which) {
+    /** Ends and forgets some of them: they may begin again. */
+    async recall(which: (left: RegisteredProject) => boolean): Promise<void> {
       await Promise.all([...begun.values()].filter(({ left }) => which(left)).map(end))
     },
-    async claim(number) {
+    /** Nothing more is done to the project of this number: it is in the configuration, by another path. */
+    async claim(number: bigint): Promise<void> {
       const retirement = begun.get(number)
       if (!retirement) return
       await end(retirement)
-      if (!workers.has(retirement.left.id)) board.forget(retirement.left.id)
+      if (!workers.has(retirement.left.id)) reports.forget(retirement.left.id)
     },
   }
 }

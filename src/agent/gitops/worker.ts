@@ -1,20 +1,20 @@
 import type { ManifestProject } from '../../agentcfg/index.ts'
 import { Failure, isFailure, minutes, sayFailure, seconds, waitOf } from '../../std/index.ts'
-import type { Told } from '../ports.ts'
+import type { ManifestProjectStatus } from '../ports.ts'
 import { createBell } from './bell.ts'
-import { type Opened, openFor, withoutTemplate } from './opening.ts'
-import { bringAbout, type Verdict } from './pass.ts'
+import { openInventory, type ProjectInventory, withoutTemplate } from './inventory-place.ts'
+import { type PassResult, syncCommit } from './pass.ts'
 import { renderingOf } from './render.ts'
-import type { Term } from './shop.ts'
+import type { LeadershipTerm } from './services.ts'
 import { type Commit, followProject } from './source.ts'
 
-export interface Worker {
+export interface ProjectWorker {
   readonly project: ManifestProject
   /** That kas gave it; `undefined` until the first commit. */
   number(): bigint | undefined
   /** Aborted when the number is known, or why it is not. */
   readonly known: AbortSignal
-  /** Ends what is under way; what was begun is finished by whoever comes next. */
+  /** Ends what is under way; the next worker finishes what this one has begun. */
   stop(): Promise<void>
 }
 
@@ -24,158 +24,140 @@ const COMPARE = minutes(5)
 const SILENCE = minutes(1)
 const SOON = { base: seconds(1), max: seconds(20), factor: 1.3, jitter: 0.1 }
 
-/** Brings about each new commit of one project, and sets back what is changed in the cluster. */
-export function startWorker(project: ManifestProject, term: Term): Worker {
-  const ending = new AbortController()
-  const { signal } = ending
-  const bell = createBell(term.clock)
-  const known = new AbortController()
-  let calm: (() => void) | undefined
-  const desk: Desk = { commit: undefined, trouble: undefined, superseded: new AbortController() }
-  const ears = {
-    onCommit(commit: Commit) {
-      desk.commit = commit
-      known.abort()
-      // What is under way for the commit before is not worth finishing.
-      desk.superseded.abort()
-      bell.ring()
-    },
-    onTrouble(failure: Failure | undefined) {
-      if (failure) known.abort()
-      // An empty repository has nothing to tell, and nobody is to wait for its first commit.
-      else calm ??= term.clock.after(SILENCE, () => known.abort())
-      if (desk.trouble?.message === failure?.message) return
-      desk.trouble = failure
-      bell.ring()
-    },
-  }
-  const work = createWork(project, { term, desk, ring: bell.ring })
-  const loop = async () => {
-    while (!signal.aborted) {
-      await bell.wait(work.rest(), signal)
-      if (!signal.aborted) await work.turn(signal)
-    }
-  }
-  const done = Promise.all([followProject(project, term.means, ears, signal), loop()])
-  return {
-    project,
-    number: () => desk.commit?.projectId,
-    known: known.signal,
-    async stop() {
-      ending.abort()
-      calm?.()
-      known.abort()
-      await done
-      work.close()
-    },
-  }
-}
-
-interface Desk {
+/** The newest that is known of the repository of a project. */
+interface Head {
   commit: Commit | undefined
   /** Why no newer one can be had. */
   trouble: Failure | undefined
   superseded: AbortController
 }
 
-interface Around {
-  term: Term
-  desk: Desk
-  ring: () => void
+/** Brings about each new commit of one project, and sets back what is changed in the cluster. */
+export function startWorker(project: ManifestProject, term: LeadershipTerm): ProjectWorker {
+  const ending = new AbortController()
+  const { signal } = ending
+  const bell = createBell(term.clock)
+  const known = new AbortController()
+  let cancelSilence: (() => void) | undefined
+  const head: Head = { commit: undefined, trouble: undefined, superseded: new AbortController() }
+  const listener = {
+    onCommit(commit: Commit) {
+      head.commit = commit
+      known.abort()
+      // What is under way for the commit before is not worth finishing.
+      head.superseded.abort()
+      bell.ring()
+    },
+    onTrouble(failure: Failure | undefined) {
+      if (failure) known.abort()
+      // An empty repository has nothing to tell, and nobody is to wait for its first commit.
+      else cancelSilence ??= term.clock.after(SILENCE, () => known.abort())
+      if (head.trouble?.message === failure?.message) return
+      head.trouble = failure
+      bell.ring()
+    },
+  }
+  const passes = createPasses(project, term, head, bell.ring)
+  const loop = async () => {
+    while (!signal.aborted) {
+      await bell.wait(passes.rest(), signal)
+      if (!signal.aborted) await passes.next(signal)
+    }
+  }
+  const done = Promise.all([followProject(project, term.source, listener, signal), loop()])
+  return {
+    project,
+    number: () => head.commit?.projectId,
+    known: known.signal,
+    async stop() {
+      ending.abort()
+      cancelSilence?.()
+      known.abort()
+      await done
+      passes.close()
+    },
+  }
 }
 
-interface Work {
-  /** How long nothing is to be done if nothing is heard. */
-  rest(): number
-  turn(signal: AbortSignal): Promise<void>
-  close(): void
-}
-
-interface State {
-  /** In a row, that left something undone. */
-  tries: number
-  next: Verdict['next']
-  compareAt: number
+function createPasses(project: ManifestProject, term: LeadershipTerm, head: Head, ring: () => void) {
+  const { clock, log, reports } = term
+  const render = renderingOf(project, term.renderers, term.source.yaml)
+  /** Passes in a row that left something undone. */
+  let tries = 0
+  let next: PassResult['next'] = 'calm'
+  let compareAt = 0
   /** Since when something is on its way. */
-  openSince: number | undefined
+  let openSince: number | undefined
   /** It is told for as long as this worker lives: nothing remembers these objects afterwards. */
-  leftAlone: readonly string[]
-}
-
-function createWork(project: ManifestProject, { term, desk, ring }: Around): Work {
-  const { clock, log, board } = term
-  const render = renderingOf(project, term.renderers, term.means.yaml)
-  const state: State = { tries: 0, next: 'calm', compareAt: 0, openSince: undefined, leftAlone: [] }
-  let told: Told = fresh(project.id)
-  let opened: Opened | undefined
-  const tell = (part: Partial<Told>) => {
-    told = { ...told, ...part }
-    const { trouble } = desk
-    const isWorse = trouble !== undefined && told.reason === ''
-    board.project(isWorse ? { ...told, reason: trouble.reason ?? 'SourceUnavailable', message: trouble.message } : told)
+  let leftAlone: readonly string[] = []
+  let status = emptyStatus(project.id)
+  let opened: ProjectInventory | undefined
+  const tell = (part: Partial<ManifestProjectStatus>) => {
+    status = { ...status, ...part }
+    const { trouble } = head
+    const isWorse = trouble !== undefined && status.reason === ''
+    reports.project(isWorse ? { ...status, reason: trouble.reason ?? 'SourceUnavailable', message: trouble.message } : status)
   }
 
-  const act = async (commit: Commit, signal: AbortSignal): Promise<void> => {
+  const syncOnce = async (commit: Commit, signal: AbortSignal): Promise<void> => {
     const all = await render(commit, signal)
     const { manifests, template } = withoutTemplate(all)
-    opened = await openFor(opened, { project, term, commit, template, ring }, signal)
-    const { owner, inventory, inventoryId, memory } = opened
-    const compare = clock.now() >= state.compareAt
-    if (compare) inventory.expire()
-    const pass = { project, snapshot: commit, manifests, owner, inventoryId, inventory, memory, compare }
-    const verdict = await bringAbout(pass, term, signal)
-    if (compare) state.compareAt = clock.now() + COMPARE
-    state.next = verdict.next
-    state.tries = verdict.next === 'calm' ? 0 : state.tries + 1
-    state.openSince = verdict.next === 'calm' ? undefined : (state.openSince ?? clock.now())
-    const { next: _, leftAlone = [], ...said } = patient(verdict, project, clock.now() - (state.openSince ?? clock.now()))
-    if (leftAlone.length > 0) state.leftAlone = leftAlone
+    opened = await openInventory(opened, { project, term, commit, template, ring }, signal)
+    const compare = clock.now() >= compareAt
+    if (compare) opened.inventory.expire()
+    const result = await syncCommit({ ...opened, project, snapshot: commit, manifests, compare }, term, signal)
+    if (compare) compareAt = clock.now() + COMPARE
+    next = result.next
+    tries = next === 'calm' ? 0 : tries + 1
+    openSince = next === 'calm' ? undefined : (openSince ?? clock.now())
+    const { next: _, leftAlone: left = [], ...said } = withTimeouts(result, project, clock.now() - (openSince ?? clock.now()))
+    if (left.length > 0) leftAlone = left
     const isIn = project.dryRun === 'none'
     tell({
       ...said,
-      ...(said.reason === '' && sayLeftAlone(state.leftAlone)),
+      ...(said.reason === '' && sayLeftAlone(leftAlone)),
       ...(isIn && { commitId: commit.commitId }),
-      ...(isIn && told.commitId !== commit.commitId && { syncedAt: clock.now() }),
+      ...(isIn && status.commitId !== commit.commitId && { syncedAt: clock.now() }),
     })
   }
 
   return {
-    rest() {
-      if (!desk.commit) return COMPARE
-      if (state.next === 'soon') return waitOf(SOON, state.tries)
-      if (state.next === 'failed') return waitOf(term.backoff, state.tries - 1)
-      return Math.max(state.compareAt - clock.now(), 0)
+    /** How long nothing is to be done if nothing is heard. */
+    rest(): number {
+      if (!head.commit) return COMPARE
+      if (next === 'soon') return waitOf(SOON, tries)
+      if (next === 'failed') return waitOf(term.backoff, tries - 1)
+      return Math.max(compareAt - clock.now(), 0)
     },
-    async turn(signal) {
-      const { commit } = desk
+    async next(signal: AbortSignal): Promise<void> {
+      const { commit } = head
       if (!commit) return tell({})
-      desk.superseded = new AbortController()
-      const either = AbortSignal.any([signal, desk.superseded.signal])
+      head.superseded = new AbortController()
+      const either = AbortSignal.any([signal, head.superseded.signal])
       try {
-        if (told.commitId !== commit.commitId) state.openSince = undefined
-        await act(commit, either)
+        if (status.commitId !== commit.commitId) openSince = undefined
+        await syncOnce(commit, either)
       } catch (thrown) {
         if (either.aborted) return
         const failure = Failure.from(thrown)
         log.warn('a project was not brought about', { project: project.id, commit: commit.commitId, error: failure })
         // Somebody else wrote the inventory; what he wrote is read before the next try.
         if (isFailure(failure, 'conflict', 'already-exists')) opened?.inventory.expire()
-        state.next = 'failed'
-        state.tries++
+        next = 'failed'
+        tries++
         tell({ reason: failure.reason ?? 'SyncFailed', message: sayFailure(failure) })
       }
     },
-    close() {
+    close(): void {
       if (!opened) return
-      const { owner } = opened
-      term.memories.end(owner)
-      term.wants.rest(owner)
+      term.memories.end(opened.owner)
+      term.wants.rest(opened.owner)
     },
   }
 }
 
 /** Of a project of which nothing is known. */
-export const fresh = (id: string): Told => ({
+export const emptyStatus = (id: string): ManifestProjectStatus => ({
   id,
   commitId: '',
   objects: 0,
@@ -188,16 +170,16 @@ export const fresh = (id: string): Told => ({
 })
 
 /** Nothing at all when there is nothing to say. */
-function sayLeftAlone([first, ...others]: readonly string[]): Partial<Told> {
+function sayLeftAlone([first, ...others]: readonly string[]): Partial<ManifestProjectStatus> {
   if (first === undefined) return {}
   const more = others.length > 0 ? `; and ${others.length} more` : ''
   return { reason: 'LeftAlone', message: `its inventory named objects that are neither adopted nor deleted: ${first}${more}` }
 }
 
-/** What takes longer than its time is a fault, and goes on all the same. */
-function patient(verdict: Verdict, { reconcileTimeout, pruneTimeout }: ManifestProject, since: number): Verdict {
-  const { reason, message, next } = verdict
-  if (next !== 'soon') return verdict
+/** A result that takes longer than its time is a fault, and the work goes on all the same. */
+function withTimeouts(result: PassResult, { reconcileTimeout, pruneTimeout }: ManifestProject, since: number): PassResult {
+  const { reason, message, next } = result
+  if (next !== 'soon') return result
   const [limit, word] = reason === 'InProgress' ? [pruneTimeout, 'PruneTimeout'] : [reconcileTimeout, 'ReconcileTimeout']
-  return since > limit ? { ...verdict, reason: word, message: `not so within ${limit / 1000} s: ${message}` } : verdict
+  return since > limit ? { ...result, reason: word, message: `not so within ${limit / 1000} s: ${message}` } : result
 }

@@ -5,59 +5,55 @@ import { canonicalName, encodeResponse, type HttpFrame, pieces, type RequestHead
 import { Failure, isFailure } from '../../std/index.ts'
 import { hasUpgrade, passageHeaders, targetOf } from './request.ts'
 
-export interface KubernetesApiOptions {
-  passage: Passage
-  /** What Via headers tell of the agent, such as `berth-agent/1.2.0`. */
-  product: string
-}
-
-/** What this needs of a call. */
-type Handler = (requests: AsyncIterable<Uint8Array>, call: { readonly signal: AbortSignal }) => ReturnType<RawHandler>
+type RequestHandler = (requests: AsyncIterable<Uint8Array>, call: { readonly signal: AbortSignal }) => ReturnType<RawHandler>
 
 const STATUS = { internal: 13, unavailable: 14 }
 
-/** For `/gitlab.agent.kubernetes_api.rpc.KubernetesApi/MakeRequest`. Errors have the codes of the GitLab agent. */
-export const createKubernetesApi = ({ passage, product }: KubernetesApiOptions): Handler =>
+/**
+ * For `/gitlab.agent.kubernetes_api.rpc.KubernetesApi/MakeRequest`. Errors have the codes of the GitLab agent. `product` names the agent
+ * in Via headers: `berth-agent/1.2.0`.
+ */
+export const createKubernetesApi = ({ passage, product }: { passage: Passage; product: string }): RequestHandler =>
   async function* respond(requests, call) {
     const over = new AbortController()
-    const caller = new Caller(requests, () => over.abort())
+    const reader = new RequestReader(requests, () => over.abort())
     try {
-      const head = await caller.head()
-      const hasBody = await caller.hasBody()
+      const head = await reader.head()
+      const hasBody = await reader.hasBody()
       const answer = await passage.open({
         method: head.method,
         target: targetOf(head),
         headers: passageHeaders(head, product, hasBody),
-        body: hasBody ? caller.body() : undefined,
+        body: hasBody ? reader.body() : undefined,
         upgrades: hasUpgrade(head.headers),
         signal: AbortSignal.any([call.signal, over.signal]),
       })
       yield encodeResponse({ kind: 'head', head: responseHead(answer, product) })
-      if (answer.status === 101) yield* upgraded(answer, caller)
-      else yield* plain(answer, caller)
+      if (answer.status === 101) yield* upgraded(answer, reader)
+      else yield* plain(answer, reader)
     } catch (thrown) {
-      throw ending(caller.fault ?? thrown)
+      throw ending(reader.fault ?? thrown)
     } finally {
       over.abort()
     }
   }
 
-async function* plain({ body }: PassageAnswer, caller: Caller): AsyncGenerator<Uint8Array> {
-  void caller.expectEnd()
+async function* plain({ body }: PassageAnswer, reader: RequestReader): AsyncGenerator<Uint8Array> {
+  void reader.expectEnd()
   for await (const chunk of body) for (const data of pieces(chunk)) yield encodeResponse({ kind: 'data', data })
   yield encodeResponse({ kind: 'trailer' })
 }
 
 /** Both directions until the server has ended its own, or one has failed. */
-async function* upgraded({ body, send }: PassageAnswer, caller: Caller): AsyncGenerator<Uint8Array> {
+async function* upgraded({ body, send }: PassageAnswer, reader: RequestReader): AsyncGenerator<Uint8Array> {
   yield encodeResponse({ kind: 'trailer' })
-  void caller.pourInto(send)
+  void reader.pourInto(send)
   for await (const chunk of body) for (const data of pieces(chunk)) yield encodeResponse({ kind: 'upgraded', data })
 }
 
 /** The caller's frames, taken in the order in which HTTP needs them. */
-class Caller {
-  /** What the caller did wrong; the failures that follow from it say less. */
+class RequestReader {
+  /** The caller's mistake; the failures that follow from it say less. */
   fault: unknown
   readonly #frames: AsyncGenerator<HttpFrame<RequestHead>>
   readonly #onFault: () => void
@@ -113,7 +109,7 @@ class Caller {
     }
   }
 
-  /** What comes after the upgrade. That the caller has ended is passed on; what it does wrong ends both directions. */
+  /** Passes on the data after the upgrade, and that the caller has ended; its mistakes end both directions. */
   async pourInto(send: PassageAnswer['send']): Promise<void> {
     try {
       for await (const frame of this.#frames) if (frame.kind === 'upgraded') await send(frame.data)

@@ -3,7 +3,7 @@ import type { HttpHeaders } from '../../adapters/kube/index.ts'
 import type { Impersonation, RequestHead, Values } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
 
-/** Who the agent is to the API server nobody else says, and cookies of a person are none of its business. */
+/** Nobody else says who the agent is to the API server, and cookies of a person are none of its business. */
 const REFUSED = /^(host|content-length|authorization|cookie|x-remote-.*|x-csrf-token|gitlab-agent-id)$/
 
 export const hasUpgrade = (headers: Values): boolean => Object.keys(headers).some((name) => name.toLowerCase() === 'upgrade')
@@ -44,7 +44,7 @@ function impersonation({ user, groups, uid, extra }: Impersonation, sent: HttpHe
   return headers
 }
 
-/** What is no token of HTTP is percent-encoded, as the API server reads it. */
+/** Characters that no token of HTTP has are percent-encoded, as the API server reads them. */
 const escaped = (key: string): string =>
   [...Buffer.from(key.toLowerCase(), 'utf8')]
     .map((byte) => (TOKEN.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, '0')}`))

@@ -1,4 +1,4 @@
-import { type Attributes, isAllowedToUs } from '../../adapters/kube/index.ts'
+import { isAllowedToUs, type ResourceAttributes } from '../../adapters/kube/index.ts'
 import { Failure } from '../../std/index.ts'
 import { remedyFor } from '../local/cluster.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
@@ -21,7 +21,7 @@ export async function examineApi({ kube }: CheckContext): Promise<DoctorFinding>
 }
 
 /** The permissions that are needed to install Berth, and those that a developer needs. */
-const NEEDED: readonly Attributes[] = [
+const NEEDED: readonly ResourceAttributes[] = [
   { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', verb: 'create', namespace: '' },
   { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies', verb: 'create', namespace: '' },
   { group: 'rbac.authorization.k8s.io', resource: 'clusterroles', verb: 'create', namespace: '' },

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { Failure } from '../../std/index.ts'
 
-export interface Run {
+export interface ProgramRun {
   cwd?: string
   env: Readonly<Record<string, string | undefined>>
   input?: string
@@ -9,7 +9,11 @@ export interface Run {
 }
 
 /** Runs a program to its end and answers what it printed. What it complained of becomes the message of the failure. */
-export function runProgram(program: string, parameters: readonly string[], { cwd, env, input, signal }: Run): Promise<string> {
+export function runProgram(
+  program: string,
+  parameters: readonly string[],
+  { cwd, env, input, signal }: ProgramRun,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = execFile(
       program,

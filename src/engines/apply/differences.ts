@@ -57,7 +57,6 @@ const isNothing = (value: unknown): boolean =>
   value === null || (isRecord(value) && Object.values(value).every((inner) => inner === null))
 
 const isEmpty = (value: unknown): boolean =>
-  value === '' ||
-  value === false ||
-  value === undefined ||
-  (typeof value === 'object' && Object.values(value ?? {}).every(isEmpty))
+  Array.isArray(value)
+    ? value.length === 0
+    : value === '' || value === false || value === undefined || (isRecord(value) && Object.values(value).every(isEmpty))

@@ -5,7 +5,7 @@
  * `keepExactly` (exactly.ts) lets nothing stand in a field that is not wanted, and knows by canonical.ts how the server writes it.
  */
 export { type Canonical, createCanonical } from './canonical.ts'
-export { createOnce } from './create-once.ts'
+export { createOnce, createUnlessThere } from './create-once.ts'
 export { differences, holds } from './differences.ts'
 export { keepExactly } from './exactly.ts'
 export {

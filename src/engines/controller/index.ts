@@ -1,7 +1,7 @@
 /**
  * The loop that every controller runs in: queue, reconcile, one status write, retries, leader election.
  * It knows no kind of ours. A controller is data (`Controller`) and one function (`Reconcile`).
- * Read reconcile.ts first, then loop.ts (the story), retry-policy.ts, run.ts, leader.ts, meters.ts.
+ * Read reconcile.ts first, then loop.ts (the story), retry-policy.ts, wakeups.ts, run.ts, leader.ts, meters.ts.
  */
 export { type Candidate, leadInTurns } from './leader.ts'
 export { type LoopMeter, type Outcome, sentenceOf } from './loop.ts'
@@ -17,3 +17,4 @@ export {
   type Workshop,
 } from './reconcile.ts'
 export { runControllers } from './run.ts'
+export { createWakeups, type Wakeups } from './wakeups.ts'

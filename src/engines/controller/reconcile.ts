@@ -1,13 +1,14 @@
-import type { Caches, Events, Kube } from '../../adapters/kube/index.ts'
+import type { Caches, EventRecorder, Kube } from '../../adapters/kube/index.ts'
 import type { Kind, KubeObject, Ref, Statement } from '../../api/index.ts'
 import type { Clock, Failure, Log } from '../../std/index.ts'
+import type { Wakeups } from './wakeups.ts'
 
 /** What every controller of a program is built from. */
 export interface Workshop {
   /** Writes through here show in the caches at once. */
   kube: Kube
   caches: Caches
-  events: Events
+  events: EventRecorder
   clock: Clock
   log: Log
 }
@@ -74,8 +75,8 @@ export interface Controller<T extends KubeObject = KubeObject> {
   /** How long one reconcile may take, milliseconds; two minutes without it. */
   limit?: number
   reconcile(object: T, signal: AbortSignal): Promise<Next>
-  /** Another source of wake-ups than the API: a stream from outside. Called once, ends with the signal. */
-  doorbell?: (ring: (ref: Ref) => void, signal: AbortSignal) => void
+  /** Another source of wake-ups than the API. */
+  wakeups?: Wakeups
   /** The object is gone from the API. Rarely needed: what must be undone hangs on a finalizer. */
   gone?: (ref: Ref, signal: AbortSignal) => Promise<Next>
   /** What the status says after a failure. Without it only the log and an Event do. */

@@ -56,7 +56,7 @@ function assemble<T extends KubeObject>(workshop: Workshop, controller: Controll
       caches.onOpen((namespace) => {
         for (const object of cache.in(namespace)) loop.enqueue(keyOf(refOf(object)))
       })
-      controller.doorbell?.((ref) => loop.enqueue(keyOf(ref)), signal)
+      controller.wakeups?.begin(loop.enqueue, signal)
     },
   }
 }

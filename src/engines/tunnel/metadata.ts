@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf'
-import { type End, endFrom, type TextMetadata } from '../../adapters/grpc/index.ts'
+import { type CallEnd, endFrom, type TextMetadata } from '../../adapters/grpc/index.ts'
 import { type MetaValues, MetaValuesSchema } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
 
@@ -51,7 +51,10 @@ export function answerMetaFrom(text: TextMetadata): Meta {
 }
 
 /** How an answer ends. A trailer that cannot travel makes it fail, and nothing else: the stream that carries it goes on to its end. */
-export function endingOf(trailer: TextMetadata, failure: { thrown: unknown } | undefined): { meta: Meta; end: End | undefined } {
+export function endingOf(
+  trailer: TextMetadata,
+  failure: { thrown: unknown } | undefined,
+): { meta: Meta; end: CallEnd | undefined } {
   const end = failure && endFrom(failure.thrown)
   try {
     return { meta: answerMetaFrom({ ...trailer, ...end?.trailer }), end }

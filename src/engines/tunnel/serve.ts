@@ -1,4 +1,4 @@
-import type { Connection, TextMetadata } from '../../adapters/grpc/index.ts'
+import type { GrpcConnection, TextMetadata } from '../../adapters/grpc/index.ts'
 import { ReverseTunnel } from '../../rpc/index.ts'
 import { type Clock, Failure, type Log, pause, seconds, waitOf } from '../../std/index.ts'
 import { answer, type TunnelHandler, type Tunnelled } from './answer.ts'
@@ -7,7 +7,7 @@ import { BRIEF, FORGIVEN, PATIENCE, POOL, type PoolSize } from './limits.ts'
 
 export interface ServeTunnelsOptions {
   /** To kas, with the token of the agent. */
-  connection: Connection
+  connection: GrpcConnection
   /** Handlers by `/service/method`. */
   services: ReadonlyMap<string, TunnelHandler>
   clock: Clock

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { create } from '@bufbuild/protobuf'
-import { type Call, type Door, offer, type Service } from '../../adapters/grpc/index.ts'
+import { type Call, type Door, type GrpcService, offer } from '../../adapters/grpc/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { configurationFor } from '../../agentcfg/index.ts'
 import { type Agent, keyOf } from '../../api/index.ts'
@@ -45,7 +45,7 @@ export interface ConfigurationOptions {
   log: Log
 }
 
-export const createAgentConfigurationService = (options: ConfigurationOptions): Service =>
+export const createAgentConfigurationService = (options: ConfigurationOptions): GrpcService =>
   offer(AgentConfigurationService, { getConfiguration: (request, call) => serve(options, request, call) }, options.door)
 
 /** One stream of one pod. */

@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
-import { type Door, offer, type Service } from '../../adapters/grpc/index.ts'
+import { type Door, type GrpcService, offer } from '../../adapters/grpc/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
 import type { Agent } from '../../api/index.ts'
 import {
@@ -25,7 +25,7 @@ export interface RegistrationOptions {
 }
 
 /** Agents register here and report what they do. */
-export const createRegistrationServices = ({ gate, door, roll, onReport }: RegistrationOptions): Service[] => {
+export const createRegistrationServices = ({ gate, door, roll, onReport }: RegistrationOptions): GrpcService[] => {
   const admitted = async <T>(authorization: string | undefined, work: (pass: AgentPass) => T): Promise<T> => {
     const pass = gate.admit(authorization)
     try {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Cache, Events, Kube } from '../../adapters/kube/index.ts'
+import type { Cache, EventRecorder, Kube } from '../../adapters/kube/index.ts'
 import { type Agent, type AgentStatus, Agents, conditionOf, isDeleting, keyOf, type Ref, refFromKey } from '../../api/index.ts'
 import type { ReportRequest } from '../../rpc/index.ts'
 import { type Clock, createWorkQueue, Failure, isFailure, isRecord, type Log, seconds } from '../../std/index.ts'
@@ -21,7 +21,7 @@ export interface StatusWriterOptions {
   projectOf: (agent: Agent, path: string) => Project | undefined
   roll: RollOfPods
   presence: Presence
-  events: Events
+  events: EventRecorder
   clock: Clock
   log: Log
 }
@@ -228,7 +228,7 @@ function withNulls(after: unknown, before: unknown): unknown {
 }
 
 /** Says what has changed for people. */
-function tell(events: Events, agent: Agent, status: AgentStatus): void {
+function tell(events: EventRecorder, agent: Agent, status: AgentStatus): void {
   for (const type of ['Connected', 'ConfigurationValid', PROJECTS_TRUSTED]) {
     const [before, now] = [conditionOf(agent.status?.conditions, type), conditionOf(status.conditions, type)]
     if (!now || (before?.reason === now.reason && before.message === now.message)) continue

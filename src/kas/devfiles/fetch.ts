@@ -1,8 +1,8 @@
-import type { Page, ReadPage } from '../../adapters/http/index.ts'
+import type { FetchedPage, ReadPage } from '../../adapters/http/index.ts'
 import { type Clock, createTurnstile, Failure, minutes, remembered } from '../../std/index.ts'
 import { allowedUrl } from './hosts.ts'
 
-export interface ShelfOptions {
+export interface FetchOptions {
   hosts: readonly string[]
   read: ReadPage
   clock: Clock
@@ -17,7 +17,7 @@ const AT_ONCE = 8
 const MOST = 16
 const FRESH = minutes(1)
 
-export function createDevfileFetcher({ hosts, read, clock }: ShelfOptions): FetchDevfile {
+export function createDevfileFetcher({ hosts, read, clock }: FetchOptions): FetchDevfile {
   const turns = createTurnstile({ width: AT_ONCE })
   const textAt = remembered(
     (href: string) => turns.pass(new URL(href).host, () => follow(href, { hosts, read })),
@@ -29,7 +29,7 @@ export function createDevfileFetcher({ hosts, read, clock }: ShelfOptions): Fetc
 }
 
 /** A redirect may lead to listed hosts only, as the URL itself. */
-async function follow(text: string, { hosts, read }: Omit<ShelfOptions, 'clock'>, left = MOST_REDIRECTS): Promise<string> {
+async function follow(text: string, { hosts, read }: Omit<FetchOptions, 'clock'>, left = MOST_REDIRECTS): Promise<string> {
   const url = allowedUrl(text, hosts)
   const page = await read(url)
   const { status, location } = page
@@ -39,7 +39,7 @@ async function follow(text: string, { hosts, read }: Omit<ShelfOptions, 'clock'>
   return follow(new URL(location, url.href).href, { hosts, read }, left - 1)
 }
 
-function textOf({ status, text, isWhole }: Page, url: URL): string {
+function textOf({ status, text, isWhole }: FetchedPage, url: URL): string {
   if (status >= 500 || status === 429)
     throw new Failure('unavailable', `${url.host} answers ${status}`, { remedy: 'It is tried again.' })
   if (status !== 200) throw useless(url, `answers ${status}`)

@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf'
-import { type Door, offer, type Service } from '../../adapters/grpc/index.ts'
+import { type Door, type GrpcService, offer } from '../../adapters/grpc/index.ts'
 import { Devfiles } from '../../rpc/index.ts'
 import { Failure, type Log } from '../../std/index.ts'
 import type { FetchDevfile } from './fetch.ts'
@@ -13,7 +13,7 @@ export const createDevfileService = ({
   door: Door
   fetchDevfile: FetchDevfile
   log: Log
-}): Service =>
+}): GrpcService =>
   offer(
     Devfiles,
     {

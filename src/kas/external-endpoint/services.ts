@@ -4,9 +4,9 @@ import {
   type Call,
   type Door,
   type GrpcServer,
+  type GrpcService,
   offer,
   type ServeOptions,
-  type Service,
   serveGrpc,
 } from '../../adapters/grpc/index.ts'
 import type { Counter } from '../../adapters/http/index.ts'
@@ -22,7 +22,7 @@ import {
   Notifications,
 } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { Config } from '../config.ts'
+import type { KasConfig } from '../config.ts'
 import type { Census, Polls, Router } from '../ports.ts'
 import type { Projects } from '../project.ts'
 import { sharedSecret } from '../shared-secret.ts'
@@ -31,7 +31,7 @@ import { listPods } from './pods.ts'
 interface ExternalEndpoint
   extends Omit<ExternalOptions, 'verify' | 'patience'>,
     Pick<ServeOptions, 'tls' | 'onTurnedAway' | 'clock' | 'log'> {
-  config: Pick<Config, 'api' | 'apiSecret' | 'agentWait'>
+  config: Pick<KasConfig, 'api' | 'apiSecret' | 'agentWait'>
 }
 
 /** Callers sign as GitLab does. */
@@ -63,7 +63,7 @@ interface ExternalOptions {
 }
 
 /** The services of the external endpoint. Every call is proved first. */
-function createServices(options: ExternalOptions): Service[] {
+function createServices(options: ExternalOptions): GrpcService[] {
   const { census, projects, polls } = options
   /** Nothing is read of what shows no good token, but it is counted. */
   const door: Door = async ({ metadata, path }) => {

@@ -1,10 +1,10 @@
 import { type GitCredential, type Protocol, remoteUrl } from '../../adapters/git/index.ts'
 import {
-  type Answer,
   type Counter,
   type HttpServer,
-  type Question,
   type Responder,
+  type ServedRequest,
+  type ServedResponse,
   type ServeHttpOptions,
   serveHttp,
 } from '../../adapters/http/index.ts'
@@ -53,7 +53,7 @@ const LASTS = minutes(5)
 function answerPods(options: GitCredentialsServer): Responder {
   const { log } = options
   const provePod = createPodProof({ ...options, audienceOf: gitAudienceOf })
-  const respond = async (question: Question): Promise<Answer> => {
+  const respond = async (question: ServedRequest): Promise<ServedResponse> => {
     const ask = readAsk(question)
     if (!ask) return REFUSED
     try {
@@ -77,11 +77,11 @@ function answerPods(options: GitCredentialsServer): Responder {
 }
 
 const TYPE = 'application/x-git-upload-pack-advertisement'
-const REFUSED: Answer = { status: 403, text: 'No such workspace, or not the token of one of its pods.\n' }
+const REFUSED: ServedResponse = { status: 403, text: 'No such workspace, or not the token of one of its pods.\n' }
 
 const nameOfAsk = ({ workspace }: Ask): string => `${workspace.namespace}/${workspace.name}`
 
-const hurry = (wait: number): Answer => ({
+const hurry = (wait: number): ServedResponse => ({
   status: 429,
   text: 'Too many requests.\n',
   headers: { 'retry-after': String(Math.ceil(wait / 1000)) },
@@ -98,7 +98,7 @@ interface Ask {
 const PATH = /^\/git\/([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9-]{0,62})\/info\/refs$/
 
 /** `GET /git/<namespace>/<workspace>/info/refs`; `undefined` when something of it is missing. */
-function readAsk({ method, path, header }: Question): Ask | undefined {
+function readAsk({ method, path, header }: ServedRequest): Ask | undefined {
   const [, namespace, name] = PATH.exec(path) ?? []
   const token = bearerIn(header('authorization'))
   const url = header('berth-git-url')
@@ -186,7 +186,7 @@ function isSame(own: string, asked: string): boolean {
 const STATUS: Partial<Record<Failure['code'], number>> = { invalid: 409, 'not-found': 404, unavailable: 503, timeout: 503 }
 
 /** A caller that has come so far is the workspace itself: it is told what is wrong, unless the fault is ours. */
-function told(failure: Failure, note: () => void): Answer {
+function told(failure: Failure, note: () => void): ServedResponse {
   const status = failure.reason === WITHHELD ? 403 : STATUS[failure.code]
   if (status === undefined) {
     note()

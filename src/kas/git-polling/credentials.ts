@@ -1,4 +1,4 @@
-import type { Access, GitCredential, SshKey } from '../../adapters/git/index.ts'
+import type { GitAccess, GitCredential, SshKey } from '../../adapters/git/index.ts'
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type CoreSecret, keyOf, type Ref, textIn } from '../../api/index.ts'
 import { Failure, Secret } from '../../std/index.ts'
@@ -38,7 +38,7 @@ async function read(kube: Kube, project: Project, ref: Ref, field: string): Prom
 }
 
 /** The keys are those of kubernetes.io/basic-auth and kubernetes.io/ssh-auth, and as Flux has them. */
-function accessIn(secret: CoreSecret, project: Project): Access {
+function accessIn(secret: CoreSecret, project: Project): GitAccess {
   if (project.url.startsWith('ssh:')) return { ssh: sshKey(secret, project) }
   const authorities = textOf(secret, 'ca.crt')
   const isAlone = authorities !== undefined && LOGIN.every((key) => textOf(secret, key) === undefined)

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Cache, Events, Kube } from '../../adapters/kube/index.ts'
+import type { Cache, EventRecorder, Kube } from '../../adapters/kube/index.ts'
 import {
   type GitProject,
   type GitProjectStatus,
@@ -23,7 +23,7 @@ export interface StatusOptions {
   cache: Cache<GitProject>
   holders: PathHolders
   polls: Polls
-  events: Events
+  events: EventRecorder
   clock: Clock
   log: Log
 }

@@ -1,12 +1,12 @@
 import { create } from '@bufbuild/protobuf'
-import { type Call, offer, type Service } from '../../adapters/grpc/index.ts'
+import { type Call, type GrpcService, offer } from '../../adapters/grpc/index.ts'
 import { GitlabAccess, type HttpRequest, type HttpResponse } from '../../rpc/index.ts'
 import type { AgentGate } from '../ports.ts'
 
 const RESPONSE = GitlabAccess.method.makeRequest.output
 const NOT_FOUND = { statusCode: 404, status: '404 Not Found' }
 
-export const createModuleRequestService = (gate: AgentGate): Service =>
+export const createModuleRequestService = (gate: AgentGate): GrpcService =>
   offer(GitlabAccess, { makeRequest: (requests, call) => answer(gate, requests, call) })
 
 /** The request is read to its end, as its sender expects; but not longer than he may be here. */

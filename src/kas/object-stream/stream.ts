@@ -1,5 +1,5 @@
 import type { TreeFile } from '../../adapters/git/index.ts'
-import { type Call, type Door, offer, type Service } from '../../adapters/grpc/index.ts'
+import { type Call, type Door, type GrpcService, offer } from '../../adapters/grpc/index.ts'
 import type { Counter } from '../../adapters/http/index.ts'
 import {
   Gitops,
@@ -45,7 +45,7 @@ export interface ObjectStreamOptions {
   clock: Clock
 }
 
-export function createObjectStreamService(options: ObjectStreamOptions): Service {
+export function createObjectStreamService(options: ObjectStreamOptions): GrpcService {
   const context: StreamContext = {
     ...options,
     choose: createChoose(options.limits),

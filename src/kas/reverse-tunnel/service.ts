@@ -1,4 +1,4 @@
-import { offer, type Service } from '../../adapters/grpc/index.ts'
+import { type GrpcService, offer } from '../../adapters/grpc/index.ts'
 import type { Tunnels } from '../../engines/tunnel/index.ts'
 import { PORT_KEYS, ReverseTunnel } from '../../rpc/index.ts'
 import type { AgentGate, WorkspaceGate } from '../ports.ts'
@@ -15,7 +15,7 @@ export interface ReverseTunnelOptions {
 /** A little different for each, or agents would all come back at the same moment. */
 const JITTER = 0.05
 
-export const createReverseTunnelService = ({ gate, workspaces, tunnels, maxAge }: ReverseTunnelOptions): Service =>
+export const createReverseTunnelService = ({ gate, workspaces, tunnels, maxAge }: ReverseTunnelOptions): GrpcService =>
   offer(ReverseTunnel, {
     async *connect(requests, call) {
       const authorization = call.metadata('authorization')

@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf'
-import { type Connection, offer, type Service } from '../../adapters/grpc/index.ts'
+import { type GrpcConnection, type GrpcService, offer } from '../../adapters/grpc/index.ts'
 import { AgentTracker, type ConnectedAgentInfo, type GetConnectedAgentsRequest } from '../../rpc/index.ts'
 import { Failure, type Log, seconds, within } from '../../std/index.ts'
 import type { Census } from '../ports.ts'
@@ -12,7 +12,7 @@ export interface CensusOptions {
   connected: Connected
   peers: Pick<PeerRegistry, 'everybody'>
   /** A connection to the private endpoint of another kas, with what proves who we are. */
-  dial: (url: string) => Connection
+  dial: (url: string) => GrpcConnection
   log: Log
 }
 
@@ -51,7 +51,7 @@ export const createCensus =
   }
 
 /** Answers the others for this kas alone, whatever they ask for, so that questions cannot go in circles. */
-export const answerCensus = (connected: Connected, verify: (authorization: string | undefined) => Promise<void>): Service =>
+export const answerCensus = (connected: Connected, verify: (authorization: string | undefined) => Promise<void>): GrpcService =>
   offer(
     AgentTracker,
     {

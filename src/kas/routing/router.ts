@@ -1,4 +1,4 @@
-import type { CallOptions, Connection, Duplex } from '../../adapters/grpc/index.ts'
+import type { CallOptions, Duplex, GrpcConnection } from '../../adapters/grpc/index.ts'
 import { forwardable, request, type Tunnels } from '../../engines/tunnel/index.ts'
 import { type Backoff, type Clock, Failure, hours, type Log, pause, seconds, waitOf } from '../../std/index.ts'
 import type { Router } from '../ports.ts'
@@ -10,7 +10,7 @@ export interface RouterOptions {
   tunnels: Tunnels
   peers: Pick<PeerRegistry, 'kasToAsk' | 'follow'>
   /** A connection to the private endpoint of another kas, with what proves who we are. */
-  dial: (url: string) => Connection
+  dial: (url: string) => GrpcConnection
   /** So long a request waits for its agent. Milliseconds. */
   patience: number
   onRouted: (way: RequestRoute) => void
@@ -59,7 +59,7 @@ export function createRouter(options: RouterOptions): Router & { stop(): void } 
 
 /** The connections to other kas. What runs on one goes on when it is closed. */
 function createLinks({ dial, clock }: Pick<RouterOptions, 'dial' | 'clock'>) {
-  const links = new Map<string, { connection: Connection; used: number }>()
+  const links = new Map<string, { connection: GrpcConnection; used: number }>()
   const open = (url: string) => {
     for (const [other, { connection, used }] of links) {
       if (clock.now() - used < UNUSED) continue
@@ -71,7 +71,7 @@ function createLinks({ dial, clock }: Pick<RouterOptions, 'dial' | 'clock'>) {
     return link
   }
   return {
-    to(url: string): Connection {
+    to(url: string): GrpcConnection {
       const link = links.get(url) ?? open(url)
       link.used = clock.now()
       return link.connection
@@ -103,7 +103,7 @@ interface Question {
 
 /** All requests share what is known of the other kas. */
 interface Others {
-  connect: (url: string) => Connection
+  connect: (url: string) => GrpcConnection
   peerFailures: PeerFailures
 }
 

@@ -1,11 +1,11 @@
-import type { Question } from '../../adapters/http/index.ts'
+import type { ServedRequest } from '../../adapters/http/index.ts'
 import { Failure } from '../../std/index.ts'
 
 /**
  * The whole name of the ref that a push was to, where the payload says so; `undefined` means that anything may have changed.
  * It is compared and nothing else: which commit is there now, the Git server is asked. What is no JSON object is refused.
  */
-export function pushedRef(question: Question): string | undefined {
+export function pushedRef(question: ServedRequest): string | undefined {
   const text = payloadOf(question)
   if (text.trim() === '') return undefined
   const { ref, ref_type: type } = objectIn(text)
@@ -18,7 +18,7 @@ export function pushedRef(question: Question): string | undefined {
 }
 
 /** GitHub sends forms, unless it is told not to. */
-function payloadOf({ header, body }: Question): string {
+function payloadOf({ header, body }: ServedRequest): string {
   const text = body.toString('utf8')
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(header('content-type') ?? '')
   return isForm ? (new URLSearchParams(text).get('payload') ?? '') : text

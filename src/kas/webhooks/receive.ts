@@ -1,4 +1,4 @@
-import type { Answer, Counter, Question, Responder } from '../../adapters/http/index.ts'
+import type { Counter, Responder, ServedRequest, ServedResponse } from '../../adapters/http/index.ts'
 import { keyOf, type Ref } from '../../api/index.ts'
 import { type Clock, createLimiter, isFailure, type Limiter, type Log, type Rate, type Secret } from '../../std/index.ts'
 import type { Credentials, Polls } from '../ports.ts'
@@ -18,7 +18,7 @@ export interface WebhookOptions {
 }
 
 const PATH = /^\/webhooks\/([a-z0-9-]+)\/([a-z0-9.-]+)$/
-const REFUSED: Answer = { status: 401, text: 'No such GitProject, or not signed with its webhook secret.\n' }
+const REFUSED: ServedResponse = { status: 401, text: 'No such GitProject, or not signed with its webhook secret.\n' }
 
 /** All that proves nothing shares one limit, and by project a narrower one. Who knows a secret is never held up by who does not. */
 const STRANGERS: Rate = { burst: 200, perSecond: 10 }
@@ -33,7 +33,7 @@ interface WebhookContext {
   options: WebhookOptions
   secrets: WebhookSecrets
   /** 429 when too much comes that proves nothing. */
-  refuse(key?: string): Answer | undefined
+  refuse(key?: string): ServedResponse | undefined
   perProject: Limiter
   delayed: DelayedPokes
 }
@@ -61,7 +61,7 @@ export function receiveWebhooks(options: WebhookOptions): Responder {
   }
 }
 
-async function receive(context: WebhookContext, question: Question): Promise<Answer> {
+async function receive(context: WebhookContext, question: ServedRequest): Promise<ServedResponse> {
   const { options, refuse } = context
   const [, namespace, name] = PATH.exec(question.path) ?? []
   if (!namespace || !name) return refuse() ?? { status: 404, text: 'Served here: POST /webhooks/<namespace>/<name>\n' }
@@ -76,8 +76,8 @@ async function receive(context: WebhookContext, question: Question): Promise<Ans
 async function refuseForged(
   { secrets, refuse }: WebhookContext,
   project: Project,
-  question: Question,
-): Promise<Answer | undefined> {
+  question: ServedRequest,
+): Promise<ServedResponse | undefined> {
   const key = keyOf(project.ref)
   const remembered = secrets.remembered(project)
   if (remembered) {
@@ -89,15 +89,15 @@ async function refuseForged(
   return (remembered ? undefined : refuse(key)) ?? REFUSED
 }
 
-const isProved = (question: Question, secret: Secret<string> | undefined): boolean =>
+const isProved = (question: ServedRequest, secret: Secret<string> | undefined): boolean =>
   secret !== undefined && isGenuine(question, secret.reveal())
 
 /** A push beyond the limit is told of a little later, and never dropped: a Git server does not say it again. */
 function wake(
   { options: { polls }, perProject, delayed }: WebhookContext,
   { ref: project }: Project,
-  question: Question,
-): Answer {
+  question: ServedRequest,
+): ServedResponse {
   try {
     const pushed = pushedRef(question)
     const wait = perProject(keyOf(project))
@@ -110,7 +110,7 @@ function wake(
   }
 }
 
-function refuseHurry(limiter: Limiter, key: string): Answer | undefined {
+function refuseHurry(limiter: Limiter, key: string): ServedResponse | undefined {
   const wait = limiter(key)
   if (wait === 0) return undefined
   return {

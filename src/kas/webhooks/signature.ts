@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Question } from '../../adapters/http/index.ts'
+import type { ServedRequest } from '../../adapters/http/index.ts'
 
 type Check = (given: string, body: Buffer, secret: string) => boolean
 
@@ -19,11 +19,11 @@ const SIGNATURES: Record<string, Check> = {
 }
 
 /** True when the question carries a proof at all; without one no Secret is read for it. */
-export const isSigned = (question: Question): boolean =>
+export const isSigned = (question: ServedRequest): boolean =>
   Object.keys(SIGNATURES).some((header) => question.header(header) !== undefined)
 
 /** Every proof that is there must hold. */
-export function isGenuine(question: Question, secret: string): boolean {
+export function isGenuine(question: ServedRequest, secret: string): boolean {
   const given = Object.entries(SIGNATURES).flatMap(([header, check]) => {
     const value = question.header(header)
     return value === undefined ? [] : [check(value, question.body, secret)]

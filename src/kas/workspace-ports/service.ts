@@ -1,4 +1,4 @@
-import { type Call, type Door, offerRaw, type Service } from '../../adapters/grpc/index.ts'
+import { type Call, type Door, type GrpcService, offerRaw } from '../../adapters/grpc/index.ts'
 import type { Counter } from '../../adapters/http/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { byUid, type Workspace } from '../../api/index.ts'
@@ -9,7 +9,7 @@ import { Failure } from '../../std/index.ts'
 import { numberOf } from '../number.ts'
 import type { Router } from '../ports.ts'
 
-export interface PortsDesk {
+export interface PortsContext {
   /** Lets the proxy in. */
   door: Door
   workspaces: Cache<Workspace>
@@ -19,35 +19,35 @@ export interface PortsDesk {
 }
 
 /** Joins the proxy with the pod, whichever kas has its tunnels; nothing is kept that has not been asked for. */
-export const createPortsService = (desk: PortsDesk): Service =>
+export const createPortsService = (context: PortsContext): GrpcService =>
   offerRaw(
     [CONNECT_PORT],
     async function* (requests, call) {
-      const right = rightTo(desk, call)
+      const right = rightTo(context, call)
       try {
         const signal = AbortSignal.any([call.hungUp, right.ended])
         const metadata = { [PORT_KEYS.port]: [String(right.port)] }
-        const far = await desk.router.open(right.id, CONNECT_PORT, { metadata, signal })
+        const far = await context.router.open(right.id, CONNECT_PORT, { metadata, signal })
         void pour(requests[Symbol.asyncIterator](), far)
         let isOpen = false
         for await (const piece of far.responses) {
-          if (!isOpen) desk.connected.add({ outcome: 'open' })
+          if (!isOpen) context.connected.add({ outcome: 'open' })
           isOpen = true
           yield piece
         }
       } catch (thrown) {
         const failure = right.ended.aborted ? Failure.from(right.ended.reason) : told(Failure.from(thrown))
-        desk.connected.add({ outcome: failure.reason ?? failure.code })
+        context.connected.add({ outcome: failure.reason ?? failure.code })
         throw failure
       } finally {
         right.close()
       }
     },
-    desk.door,
+    context.door,
   )
 
 /** The right to a port of a workspace: it ends when the workspace does, or no longer has the port. */
-function rightTo({ workspaces }: PortsDesk, call: Call) {
+function rightTo({ workspaces }: PortsContext, call: Call) {
   const uid = call.metadata(PORT_KEYS.workspace) ?? ''
   const port = portIn(call.text[PORT_KEYS.port])
   if (port === undefined || uid === '')

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type CoreSecret,
   type Environment,
+  Environments,
   type GitOpsDeploymentManagedEnvironment,
   GitOpsDeploymentManagedEnvironments,
   type Kind,
@@ -9,23 +10,24 @@ import {
   keyOf,
   labels,
   ownedBy,
+  type Ref,
   refOf,
   Secrets,
 } from '../../api/index.ts'
 import { createOnce } from '../../engines/apply/index.ts'
-import type { Workshop } from '../../engines/controller/index.ts'
+import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { Books } from './books.ts'
+import type { EnvironmentCaches } from './caches.ts'
 import { managedEnvironmentFor, managedEnvironmentRef, managedEnvironmentSpec, secretCopyFor, secretCopyRef } from './desired.ts'
-import type { Access } from './destination.ts'
-import { controllerOf, isMadeFor } from './possession.ts'
+import type { TargetAccess } from './destination.ts'
+import { controllerOf, isMadeFor, ownersOf } from './possession.ts'
 
 export const MANAGER = 'environment'
 
-/** What an Environment has: its managed environment and its copy of a Secret. Nothing is written that is right already. */
-export interface Belongings {
+/** An Environment has a managed environment and a copy of a Secret. Nothing is written that is right already. */
+export interface EnvironmentContext {
   workshop: Workshop
-  books: Books
+  caches: EnvironmentCaches
 }
 
 /**
@@ -34,12 +36,12 @@ export interface Belongings {
  */
 export async function keepManagedEnvironment(
   environment: Environment,
-  access: Access,
+  access: TargetAccess,
   secretName: string,
-  { workshop: { kube }, books }: Belongings,
+  { workshop: { kube }, caches }: EnvironmentContext,
 ): Promise<GitOpsDeploymentManagedEnvironment> {
   const desired = managedEnvironmentFor(environment, access, managedEnvironmentSpec(access, secretName))
-  const existing = books.managed.get(refOf(desired))
+  const existing = caches.managed.get(refOf(desired))
   if (!existing) return kube.create(GitOpsDeploymentManagedEnvironments, desired, { manager: MANAGER })
   if (controllerOf(existing) && !isMadeFor(existing, environment.metadata)) throw occupied(existing, environment)
   const metadata = { ...ownershipPatch(existing, environment), ...claimPatch(existing, desired) }
@@ -50,8 +52,8 @@ export async function keepManagedEnvironment(
 }
 
 /** The claim through which the managed environment leads where it leads; none when credentials were given directly. */
-export function claimUidBehind(environment: Environment, { books }: Belongings): string | undefined {
-  const existing = books.managed.get(managedEnvironmentRef(environment))
+export function claimUidBehind(environment: Environment, { caches }: EnvironmentContext): string | undefined {
+  const existing = caches.managed.get(managedEnvironmentRef(environment))
   return existing && isMadeFor(existing, environment.metadata) ? existing.metadata.labels?.[labels.claimUid] : undefined
 }
 
@@ -65,12 +67,12 @@ function claimPatch(existing: KubeObject, desired: KubeObject): { labels?: Recor
 export async function keepSecretCopy(
   environment: Environment,
   source: CoreSecret,
-  { workshop: { kube }, books }: Belongings,
+  { workshop: { kube }, caches }: EnvironmentContext,
 ): Promise<void> {
   const desired = secretCopyFor(environment, source)
   const ref = secretCopyRef(environment)
   // The caches of Secrets learn of it from their watch only, so it may be there already.
-  const existing = books.secret(ref) ?? (await createOnce(kube, Secrets, desired, MANAGER)).there
+  const existing = caches.secret(ref) ?? (await createOnce(kube, Secrets, desired, MANAGER)).there
   if (!existing) return
   const isOurs = isMadeFor(existing, environment.metadata) || isUnclaimedCopy(existing, environment)
   if (!isOurs || existing.type !== desired.type) throw occupied(existing, environment)
@@ -84,23 +86,23 @@ export async function keepSecretCopy(
   await kube.patch(Secrets, ref, { metadata, data }, { manager: MANAGER })
 }
 
-export async function dropManagedEnvironment(environment: Environment, belongings: Belongings): Promise<void> {
-  const existing = belongings.books.managed.get(managedEnvironmentRef(environment))
-  await drop(GitOpsDeploymentManagedEnvironments, existing, environment, belongings)
+export async function dropManagedEnvironment(environment: Environment, context: EnvironmentContext): Promise<void> {
+  const existing = context.caches.managed.get(managedEnvironmentRef(environment))
+  await drop(GitOpsDeploymentManagedEnvironments, existing, environment, context)
 }
 
 /** `inUse` is the Secret that the managed environment names now: a user may have given it the copy's name. */
-export async function dropSecretCopy(environment: Environment, belongings: Belongings, inUse?: string): Promise<void> {
+export async function dropSecretCopy(environment: Environment, context: EnvironmentContext, inUse?: string): Promise<void> {
   const ref = secretCopyRef(environment)
   if (inUse === ref.name) return
-  await drop(Secrets, belongings.books.secret(ref), environment, belongings)
+  await drop(Secrets, context.caches.secret(ref), environment, context)
 }
 
 async function drop<T extends KubeObject>(
   kind: Kind<T>,
   existing: T | undefined,
   { metadata }: Environment,
-  { workshop: { kube } }: Belongings,
+  { workshop: { kube } }: EnvironmentContext,
 ): Promise<void> {
   // What a user made under our name is not ours to delete.
   if (!existing || !isMadeFor(existing, metadata)) return
@@ -125,3 +127,21 @@ const occupied = (existing: KubeObject, environment: Environment) =>
     object: `Environment ${keyOf(refOf(environment))}`,
     remedy: 'Delete it, or give the Environment another name.',
   })
+
+/**
+ * The Environment is gone. Garbage collection removes objects that name it with the right group; those of the seed's
+ * builders name a wrong one, or were restored from a backup, and would stay for ever.
+ */
+export async function sweepAfter(environment: Ref, { workshop: { kube }, caches }: EnvironmentContext): Promise<Next> {
+  const orphans = caches.managed.in(environment.namespace ?? '').filter((managed) => isMadeFor(managed, environment))
+  if (orphans.length === 0) return settled()
+  // The cache may lag behind a new Environment of this name.
+  if (await kube.get(Environments, environment)) return settled()
+  for (const orphan of orphans)
+    await kube.delete(GitOpsDeploymentManagedEnvironments, refOf(orphan), { uid: orphan.metadata.uid })
+  return settled()
+}
+
+/** Environments that do not exist, but something says it belongs to them: found once, at the start. */
+export const vanishedOwners = ({ managed, environments }: EnvironmentCaches): Ref[] =>
+  [...managed.all()].flatMap((object) => ownersOf(object).filter((owner) => !environments.get(owner)))

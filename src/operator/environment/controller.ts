@@ -1,34 +1,31 @@
 import { isNamespaceTerminating } from '../../adapters/kube/index.ts'
 import { type Environment, Environments } from '../../api/index.ts'
-import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
-import { type Belongings, MANAGER } from './belongings.ts'
-import { openBooks } from './books.ts'
-import { sweepAfter, vanishedOwners } from './orphans.ts'
+import { type Controller, createWakeups, settled, type Workshop } from '../../engines/controller/index.ts'
+import { type EnvironmentContext, MANAGER, sweepAfter, vanishedOwners } from './belongings.ts'
+import { openCaches } from './caches.ts'
 import { reconcileEnvironment } from './reconcile.ts'
 import { failedStatus } from './status.ts'
 import { watchesOf } from './watches.ts'
 
 /** Keeps a GitOpsDeploymentManagedEnvironment for each Environment that leads somewhere (ADR 8: EnvironmentController). */
 export function environments(workshop: Workshop): Controller<Environment> {
-  const books = openBooks(workshop.caches)
-  const belongings: Belongings = { workshop, books }
+  const caches = openCaches(workshop.caches)
+  const context: EnvironmentContext = { workshop, caches }
   return {
     name: MANAGER,
     kind: Environments,
-    watches: watchesOf(books),
+    watches: watchesOf(caches),
     async reconcile(environment) {
       try {
-        return await reconcileEnvironment(environment, belongings)
+        return await reconcileEnvironment(environment, context)
       } catch (failure) {
         // Everything in a namespace that goes will go with it.
         if (isNamespaceTerminating(failure)) return settled()
         throw failure
       }
     },
-    gone: (ref) => sweepAfter(ref, belongings),
+    gone: (ref) => sweepAfter(ref, context),
     failed: failedStatus,
-    doorbell(ring) {
-      for (const owner of vanishedOwners(books)) ring(owner)
-    },
+    wakeups: createWakeups(({ wake }) => vanishedOwners(caches).forEach(wake)),
   }
 }

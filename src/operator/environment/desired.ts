@@ -1,5 +1,4 @@
 import {
-  apiVersionOf,
   type CoreSecret,
   dataOf,
   type Environment,
@@ -8,8 +7,9 @@ import {
   labels,
   ownedBy,
   secretTypes,
+  typeMetaOf,
 } from '../../api/index.ts'
-import type { Access } from './destination.ts'
+import type { TargetAccess } from './destination.ts'
 
 const MANAGED_ENVIRONMENT = 'managed-environment-'
 const SECRET_COPY = 'managed-environment-secret-'
@@ -36,7 +36,7 @@ const after = (prefix: string, name: string): string | undefined =>
 type Spec = GitOpsDeploymentManagedEnvironment['spec']
 
 /** Every field is written out, so that a comparison and a patch leave nothing of an older spec behind. */
-export const managedEnvironmentSpec = (access: Access, secretName: string): Spec => ({
+export const managedEnvironmentSpec = (access: TargetAccess, secretName: string): Spec => ({
   apiURL: access.apiURL,
   credentialsSecret: secretName,
   allowInsecureSkipTLSVerify: access.allowInsecureSkipTLSVerify,
@@ -44,12 +44,15 @@ export const managedEnvironmentSpec = (access: Access, secretName: string): Spec
   clusterResources: access.clusterResources,
 })
 
-export function managedEnvironmentFor(environment: Environment, access: Access, spec: Spec): GitOpsDeploymentManagedEnvironment {
+export function managedEnvironmentFor(
+  environment: Environment,
+  access: TargetAccess,
+  spec: Spec,
+): GitOpsDeploymentManagedEnvironment {
   const { name, namespace } = managedEnvironmentRef(environment)
   const { claimUid } = access.through ?? {}
   return {
-    apiVersion: apiVersionOf(GitOpsDeploymentManagedEnvironments),
-    kind: GitOpsDeploymentManagedEnvironments.kind,
+    ...typeMetaOf(GitOpsDeploymentManagedEnvironments),
     metadata: {
       name,
       ...(namespace && { namespace }),

@@ -9,10 +9,10 @@ import {
   refOf,
   targetNameOf,
 } from '../../api/index.ts'
-import { type Books, claimNameOf, credentialsOf } from './books.ts'
+import { claimNameOf, credentialsOf, type EnvironmentCaches } from './caches.ts'
 
 /** How the place that an Environment leads to is reached. */
-export interface Access {
+export interface TargetAccess {
   apiURL: string
   secret: string
   allowInsecureSkipTLSVerify: boolean
@@ -20,29 +20,29 @@ export interface Access {
   clusterResources: boolean
   /** The claim that led here, and its target. */
   through?: { claimUid: string; target: string }
-  /** Where these credentials are written, for messages. */
+  /** The field that holds these credentials, for messages. */
   of: string
 }
 
-/** What the user has to mend: upstream's sentence, which clients compare, and ours, which helps. */
-export interface Problem {
+/** The user has to mend it: upstream's sentence, which clients compare, and ours, which helps. */
+export interface EnvironmentProblem {
   reason: string
   message: string
   advice: string
 }
 
-export type Destination =
+export type EnvironmentDestination =
   | { kind: 'nowhere' }
   | { kind: 'waiting'; claim: DeploymentTargetClaim; lost: boolean }
-  | { kind: 'wrong'; problem: Problem }
-  | { kind: 'claimGone'; problem: Problem }
-  | { kind: 'access'; access: Access }
+  | { kind: 'wrong'; problem: EnvironmentProblem }
+  | { kind: 'claimGone'; problem: EnvironmentProblem }
+  | { kind: 'access'; access: TargetAccess }
 
-/** Where the Environment leads, read from the caches; nothing is written and nobody is asked. */
-export function destinationOf(environment: Environment, books: Books): Destination {
+/** Finds where the Environment leads, from the caches; nothing is written and nobody is asked. */
+export function destinationOf(environment: Environment, caches: EnvironmentCaches): EnvironmentDestination {
   const claimName = claimNameOf(environment)
   if (claimName && environment.spec.unstableConfigurationFields) return wrong(BOTH)
-  if (claimName) return behindClaim(environment, claimName, books)
+  if (claimName) return behindClaim(environment, claimName, caches)
   const credentials = credentialsOf(environment)
   if (!credentials) return { kind: 'nowhere' }
   return reachedBy({
@@ -56,20 +56,20 @@ export function destinationOf(environment: Environment, books: Books): Destinati
 }
 
 /** A managed environment with such a URL would be refused at admission, with words that name an object nobody made. */
-const reachedBy = (access: Access): Destination =>
+const reachedBy = (access: TargetAccess): EnvironmentDestination =>
   access.apiURL === '' || access.apiURL.startsWith('https://') ? { kind: 'access', access } : wrong(notHttps(access))
 
-function behindClaim({ metadata }: Environment, claimName: string, books: Books): Destination {
-  const claim = books.claims.get({ name: claimName, namespace: metadata.namespace })
+function behindClaim({ metadata }: Environment, claimName: string, caches: EnvironmentCaches): EnvironmentDestination {
+  const claim = caches.claims.get({ name: claimName, namespace: metadata.namespace })
   if (!claim) return { kind: 'claimGone', problem: noClaim(claimName) }
   const phase = claim.status?.phase
   if (phase !== 'Bound') return { kind: 'waiting', claim, lost: phase === 'Lost' }
   if (isPrivate(claim)) return wrong(privateClaim(claimName))
-  const found = targetOf(claim, books)
+  const found = targetOf(claim, caches)
   return 'reason' in found ? wrong(found) : reachedBy(accessTo(found, claim))
 }
 
-const accessTo = ({ metadata, spec }: DeploymentTarget, claim: DeploymentTargetClaim): Access => {
+const accessTo = ({ metadata, spec }: DeploymentTarget, claim: DeploymentTargetClaim): TargetAccess => {
   const { apiURL, clusterCredentialsSecret, allowInsecureSkipTLSVerify = false, defaultNamespace } = spec.kubernetesCredentials
   return {
     apiURL,
@@ -83,7 +83,7 @@ const accessTo = ({ metadata, spec }: DeploymentTarget, claim: DeploymentTargetC
 }
 
 /** The target that a Bound claim has: the one it names, else the only one that names it. */
-function targetOf(claim: DeploymentTargetClaim, { targets }: Books): DeploymentTarget | Problem {
+function targetOf(claim: DeploymentTargetClaim, { targets }: EnvironmentCaches): DeploymentTarget | EnvironmentProblem {
   const { name: claimName, namespace } = claim.metadata
   const name = targetNameOf(claim)
   if (name) {
@@ -103,33 +103,37 @@ function targetOf(claim: DeploymentTargetClaim, { targets }: Books): DeploymentT
     : only
 }
 
-const wrong = (problem: Problem) => ({ kind: 'wrong' as const, problem })
+const wrong = (problem: EnvironmentProblem) => ({ kind: 'wrong' as const, problem })
 
-const BOTH: Problem = {
+const BOTH: EnvironmentProblem = {
   reason: 'InvalidEnvironment',
   message: 'Environment is invalid since it cannot have both DeploymentTargetClaim and credentials configuration set',
   advice: 'Remove either spec.configuration.target.deploymentTargetClaim or spec.unstableConfigurationFields',
 }
 
-const notHttps = ({ of, apiURL }: Access): Problem => ({
+const notHttps = ({ of, apiURL }: TargetAccess): EnvironmentProblem => ({
   reason: 'InvalidAPIURL',
   message: 'cluster api url must start with https://',
   advice: `${of}.apiURL is "${apiURL}". Use the https:// URL of the Kubernetes API`,
 })
 
-const noClaim = (claim: string): Problem => ({
+const noClaim = (claim: string): EnvironmentProblem => ({
   reason: 'DeploymentTargetClaimNotFound',
   message: 'DeploymentTargetClaim not found while generating the desired Environment resource',
   advice: `spec.configuration.target.deploymentTargetClaim.claimName names "${claim}". Create that DeploymentTargetClaim in this namespace, or name another`,
 })
 
-const privateClaim = (claim: string): Problem => ({
+const privateClaim = (claim: string): EnvironmentProblem => ({
   reason: 'DeploymentTargetClaimPrivate',
   message: 'DeploymentTargetClaim is private, and its credentials are not given to an Environment',
   advice: `DeploymentTargetClaim ${claim} was made for a workspace, or its class says parameters.credentials: Private. Name a claim of another class`,
 })
 
-const targetProblem = (message: string, advice: string): Problem => ({ reason: 'DeploymentTargetNotFound', message, advice })
+const targetProblem = (message: string, advice: string): EnvironmentProblem => ({
+  reason: 'DeploymentTargetNotFound',
+  message,
+  advice,
+})
 
 const missingTarget = (claim: string, target: string) =>
   targetProblem(

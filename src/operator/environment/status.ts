@@ -8,25 +8,25 @@ import {
 } from '../../api/index.ts'
 import { type StatusDraft, sentenceOf } from '../../engines/controller/index.ts'
 import type { Failure } from '../../std/index.ts'
-import type { Access, Problem } from './destination.ts'
+import type { EnvironmentProblem, TargetAccess } from './destination.ts'
 
 /** The condition of a managed environment that says whether its cluster answers. */
 const CONNECTED = 'ConnectionInitializationSucceeded'
 const RESOLVED = 'Resolved'
 
-/** What the Environment has at the moment; it outlives errors. */
-export interface Holding {
+/** The Environment has these at the moment; they outlive errors. */
+export interface EnvironmentHolding {
   managedEnvironment?: string
   target?: string
 }
 
-export const holdingOf = ({ status }: Environment): Holding => ({
+export const holdingOf = ({ status }: Environment): EnvironmentHolding => ({
   ...(status?.managedEnvironment !== undefined && { managedEnvironment: status.managedEnvironment }),
   ...(status?.target !== undefined && { target: status.target }),
 })
 
 /** Something the user has to mend. The pair says it in the words that clients of the seed's builders compare. */
-export function wrongStatus({ reason, message, advice }: Problem, holding: Holding): StatusDraft {
+export function wrongStatus({ reason, message, advice }: EnvironmentProblem, holding: EnvironmentHolding): StatusDraft {
   return {
     ...holding,
     conditions: [
@@ -41,7 +41,7 @@ export function wrongStatus({ reason, message, advice }: Problem, holding: Holdi
 export function waitingStatus(
   environment: Environment,
   { claim, lost }: { claim: DeploymentTargetClaim; lost: boolean },
-  holding: Holding,
+  holding: EnvironmentHolding,
 ): StatusDraft {
   const { name } = claim.metadata
   const why = conditionOf(claim.status?.conditions, 'Ready')?.message
@@ -63,7 +63,7 @@ export function nowhereStatus(environment: Environment): StatusDraft {
 export function leadingStatus(
   environment: Environment,
   managed: GitOpsDeploymentManagedEnvironment,
-  { through, apiURL }: Access,
+  { through, apiURL }: TargetAccess,
 ): StatusDraft {
   return {
     managedEnvironment: managed.metadata.name,
@@ -83,7 +83,7 @@ function readiness({ metadata, status }: GitOpsDeploymentManagedEnvironment, api
   return { type: 'Ready', status: 'True', reason: 'Connected', message: `leads to ${apiURL}` }
 }
 
-/** What a failure looks like: the user's mistakes become the pair, everything else leaves the pair as it is. */
+/** The user's mistakes become the pair, everything else leaves the pair as it is. */
 export function failedStatus(environment: Environment, failure: Failure): StatusDraft {
   const { code, reason, message, remedy = '' } = failure
   const holding = holdingOf(environment)

@@ -16,14 +16,14 @@ import {
   refOf,
 } from '../../api/index.ts'
 import type { Watch } from '../../engines/controller/index.ts'
-import { type Books, bySecret } from './books.ts'
+import { bySecret, type EnvironmentCaches } from './caches.ts'
 import { environmentNameIn } from './desired.ts'
 import { ownersOf } from './possession.ts'
 
-/** What else wakes an Environment: its claim, the target behind it, the Secret behind that, and what was made for it. */
-export const watchesOf = (books: Books): Watch[] => [
-  { kind: DeploymentTargetClaims, wakes: (claim: DeploymentTargetClaim) => environmentsOfClaim(books, claim.metadata) },
-  { kind: DeploymentTargets, wakes: (target: DeploymentTarget) => environmentsOfTarget(books, target) },
+/** These wake an Environment, too: its claim, the target behind it, the Secret behind that, and what was made for it. */
+export const watchesOf = (caches: EnvironmentCaches): Watch[] => [
+  { kind: DeploymentTargetClaims, wakes: (claim: DeploymentTargetClaim) => environmentsOfClaim(caches, claim.metadata) },
+  { kind: DeploymentTargets, wakes: (target: DeploymentTarget) => environmentsOfTarget(caches, target) },
   {
     kind: GitOpsDeploymentManagedEnvironments,
     wakes: (managed: GitOpsDeploymentManagedEnvironment) => [
@@ -32,26 +32,26 @@ export const watchesOf = (books: Books): Watch[] => [
       ...named(managed.metadata.namespace, environmentNameIn.managedEnvironment(managed.metadata.name)),
     ],
   },
-  ...secretWatches(OF_KUBECONFIGS, (secret) => environmentsOfSecret(books, secret)),
+  ...secretWatches(OF_KUBECONFIGS, (secret) => environmentsOfSecret(caches, secret)),
 ]
 
-export const environmentsOfClaim = ({ environments }: Books, { name, namespace }: Ref): Ref[] =>
+const environmentsOfClaim = ({ environments }: EnvironmentCaches, { name, namespace }: Ref): Ref[] =>
   environments.by(byClaimName, `${namespace}/${name}`).map(refOf)
 
-export function environmentsOfTarget(books: Books, target: DeploymentTarget): Ref[] {
+function environmentsOfTarget(caches: EnvironmentCaches, target: DeploymentTarget): Ref[] {
   const { name, namespace } = target.metadata
-  const named = books.claims.by(byTarget, `${namespace}/${name}`).map(({ metadata }) => metadata.name)
+  const named = caches.claims.by(byTarget, `${namespace}/${name}`).map(({ metadata }) => metadata.name)
   const holder = claimRefOf(target)?.name
   const claims = new Set(holder ? [...named, holder] : named)
-  return [...claims].flatMap((claim) => environmentsOfClaim(books, { name: claim, namespace }))
+  return [...claims].flatMap((claim) => environmentsOfClaim(caches, { name: claim, namespace }))
 }
 
-export function environmentsOfSecret(books: Books, { metadata }: CoreSecret): Ref[] {
+function environmentsOfSecret(caches: EnvironmentCaches, { metadata }: CoreSecret): Ref[] {
   const { name, namespace } = metadata
   const key = `${namespace}/${name}`
   return [
-    ...books.environments.by(bySecret.environments, key).map((environment: Environment) => refOf(environment)),
-    ...books.targets.by(bySecret.targets, key).flatMap((target) => environmentsOfTarget(books, target)),
+    ...caches.environments.by(bySecret.environments, key).map((environment: Environment) => refOf(environment)),
+    ...caches.targets.by(bySecret.targets, key).flatMap((target) => environmentsOfTarget(caches, target)),
     ...named(namespace, metadata.labels?.[labels.environmentSecret]),
     ...named(namespace, environmentNameIn.secretCopy(name)),
   ]

@@ -1,6 +1,6 @@
 import { createSender } from '../../adapters/http/index.ts'
 import { byUid, type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
-import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
+import { type Controller, createWakeups, settled, type Workshop } from '../../engines/controller/index.ts'
 import { createSyncMemories, createWants } from '../../engines/gitops/index.ts'
 import { minutes } from '../../std/index.ts'
 import { createNotifier } from './notify/notifier.ts'
@@ -22,13 +22,14 @@ const MOST_OBJECTS = 100_000
 /** Applies what repositories say, in the destination and as the tenant that each GitOpsDeployment names. */
 export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings): Controller<GitOpsDeployment> {
   const { source, render, yaml, reach, mostWatches } = settings
+  const { clock, log } = workshop
   const caches = openCaches(workshop)
   const { meter } = settings
   const waited = (milliseconds: number) => meter?.took('source', milliseconds)
-  const following = createFollowing({ source, clock: workshop.clock, yaml, waited, mostFiles: settings.mostFiles })
   const targets = createTargets(reach)
-  const variables = createVariableReader(workshop.kube, workshop.clock, createVariableMemory())
-  const { clock, log } = workshop
+  const wakeups = createWakeups(({ signal }) => void keepTidy(targets, { clock, used: () => targetsIn(caches) }, signal))
+  const following = createFollowing({ source, clock, wakeups, yaml, waited, mostFiles: settings.mostFiles })
+  const variables = createVariableReader(workshop.kube, clock, createVariableMemory())
   const memories = createSyncMemories({ clock, log, mostWatches })
   meter?.watches(() => memories.watches)
   const notifier = createNotifier({
@@ -45,7 +46,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     render,
     objects: createAllotments(settings.mostObjects ?? MOST_OBJECTS),
     variables,
-    rules: rememberedRules(workshop.clock),
+    rules: rememberedRules(clock),
     findOpening: rememberedOpenings(),
     lastPasses: new Map(),
     seen: new Map(),
@@ -53,8 +54,13 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     memories,
     meter,
     wants: createWants({ clock, exists: (uid) => caches.deployments.by(byUid, uid).length > 0 }),
-    ring: () => undefined,
+    wakeups,
   }
+  const close = () => {
+    memories.close()
+    notifier.close()
+  }
+  wakeups.signal.addEventListener('abort', close, { once: true })
   return {
     name: NAME,
     kind: GitOpsDeployments,
@@ -65,16 +71,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
       notifier.look(deployment)
       return withSecretsMasked(deployment, services, (hidden) => reconcileDeployment(deployment, hidden, signal))
     },
-    doorbell(ring, signal) {
-      services.ring = ring
-      following.ringing(ring, signal)
-      void keepTidy(targets, { clock, used: () => targetsIn(caches) }, signal)
-      const close = () => {
-        services.memories.close()
-        notifier.close()
-      }
-      signal.addEventListener('abort', close, { once: true })
-    },
+    wakeups,
     async gone(ref, signal) {
       forget(ref, services)
       notifier.forget(ref)

@@ -1,17 +1,20 @@
 import {
   annotations,
-  apiVersionOf,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
+  type DeploymentTargetClass,
   type Environment,
   type EnvironmentSpec,
   Environments,
   labels,
   MANAGED_BY_BERTH,
   type Namespace,
+  typeMetaOf,
+  YES,
 } from '../../api/index.ts'
+import { Failure } from '../../std/index.ts'
 
-/** What each onboarded namespace gets, in the order in which versions are promoted. */
+/** Each onboarded namespace gets these, in the order in which versions are promoted. */
 export const STAGES = [
   { name: 'development', displayName: 'Development', deploymentStrategy: 'AppStudioAutomated' },
   { name: 'staging', displayName: 'Staging', deploymentStrategy: 'Manual', parentEnvironment: 'development' },
@@ -35,15 +38,29 @@ const metadataOf = (name: string, namespace: Namespace) => ({
 })
 
 export const claimFor = ({ name }: Stage, namespace: Namespace, className: string): DeploymentTargetClaim => ({
-  apiVersion: apiVersionOf(DeploymentTargetClaims),
-  kind: DeploymentTargetClaims.kind,
+  ...typeMetaOf(DeploymentTargetClaims),
   metadata: metadataOf(name, namespace),
   spec: { deploymentTargetClassName: className },
 })
 
 export const environmentFor = ({ name, ...spec }: Stage, namespace: Namespace): Environment => ({
-  apiVersion: apiVersionOf(Environments),
-  kind: Environments.kind,
+  ...typeMetaOf(Environments),
   metadata: metadataOf(name, namespace),
   spec: { ...spec, configuration: { target: { deploymentTargetClaim: { claimName: name } } } },
 })
+
+/** The class of the claims: the one that the namespace names, else the default one, else the only one. */
+export function chooseClass(namespace: Namespace, classes: DeploymentTargetClass[]): string {
+  const asked = namespace.metadata.annotations?.[annotations.onboardingClass]
+  if (asked) return asked
+  const defaults = classes.filter(({ metadata }) => metadata.annotations?.[annotations.defaultClass] === YES)
+  const [only, another] = defaults.length > 0 ? defaults : classes
+  if (only && !another) return only.metadata.name
+  const names = (defaults.length > 0 ? defaults : classes).map(({ metadata }) => metadata.name).sort()
+  const why = only ? `several DeploymentTargetClasses could be meant: ${names.join(', ')}` : 'there is no DeploymentTargetClass'
+  throw new Failure('invalid', `the claims of the namespace cannot be made: ${why}`, {
+    reason: 'OnboardingClassUnknown',
+    object: `Namespace ${namespace.metadata.name}`,
+    remedy: `Name one in the annotation ${annotations.onboardingClass} of the namespace, or annotate one class with ${annotations.defaultClass}: "${YES}"`,
+  })
+}

@@ -9,10 +9,9 @@ import {
   Namespaces,
   refOf,
 } from '../../api/index.ts'
-import { createOnce } from '../../engines/apply/index.ts'
+import { createUnlessThere } from '../../engines/apply/index.ts'
 import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
-import { chooseClass } from './choice.ts'
-import { claimFor, environmentFor, madeStages, missingStages } from './desired.ts'
+import { chooseClass, claimFor, environmentFor, madeStages, missingStages } from './desired.ts'
 
 export const MANAGER = 'onboarding'
 
@@ -27,8 +26,8 @@ export async function onboard(namespace: Namespace, classes: DeploymentTargetCla
   try {
     // What is there already, by a user or by an interrupted earlier try, is left as it is.
     for (const stage of stages) {
-      await createOnce(kube, DeploymentTargetClaims, claimFor(stage, namespace, className), MANAGER)
-      await createOnce(kube, Environments, environmentFor(stage, namespace), MANAGER)
+      await createUnlessThere(kube, DeploymentTargetClaims, claimFor(stage, namespace, className), MANAGER)
+      await createUnlessThere(kube, Environments, environmentFor(stage, namespace), MANAGER)
     }
   } catch (failure) {
     if (isNamespaceTerminating(failure)) return settled()

@@ -8,7 +8,6 @@ import {
   requestToken,
 } from '../../adapters/kube/index.ts'
 import {
-  apiVersionOf,
   type KubeObject,
   Namespaces,
   nameOfSpaceAccount,
@@ -16,15 +15,17 @@ import {
   type Ref,
   ServiceAccounts,
   type SpaceRequest,
+  typeMetaOf,
 } from '../../api/index.ts'
 import { createOnce } from '../../engines/apply/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import { Failure, type Secret, withoutEnd } from '../../std/index.ts'
+import { type Secret, withoutEnd } from '../../std/index.ts'
 import { ownLabels, type Space } from './desired.ts'
+import { unableToProvision } from './failures.ts'
 import { uidOf } from './namespace.ts'
-import { createPieces, MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
+import { createPieces, MANAGER, OF_SPACES, PIECE_WATCHES } from './pieces.ts'
 import type { Site } from './site.ts'
-import { secondsOf } from './token-lifetime.ts'
+import { secondsOf } from './token.ts'
 
 /** The way to the clusters of agents: kas' door to their Kubernetes APIs. */
 export interface AgentAccess {
@@ -44,7 +45,7 @@ export interface AgentAccess {
 
 /** A site that is watched while it is in use. */
 export interface OpenSite extends Site {
-  /** What is still missing before it can be worked with, and why. */
+  /** Says why it cannot be worked with yet. */
   waitingFor(): string | undefined
   close(): void
 }
@@ -68,9 +69,9 @@ export function agentSite(
   const namespaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true })
   const far = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
   namespaces.onChange((now, before) => bell.changed(now ?? before))
-  for (const { kind, metadataOnly } of PIECE_KINDS)
+  for (const { kind, ...options } of PIECE_WATCHES)
     caches
-      .of(kind, { ...OF_SPACES, ...(metadataOnly && { metadataOnly }) })
+      .of<KubeObject>(kind, options)
       .onChange((now, before) => bell.changed(namespaces.get({ name: (now ?? before)?.metadata.namespace ?? '' })))
   const stopping = new AbortController()
   caches.ready(stopping.signal).then(bell.ready, () => undefined) // Closed before it was ready.
@@ -104,16 +105,15 @@ const accountOf = ({ metadata }: SpaceRequest): Ref => ({
 async function issue(kube: Kube, { request, tier }: Space, audience: string): Promise<Secret<string>> {
   const { name, namespace = '' } = accountOf(request)
   const account = {
-    apiVersion: apiVersionOf(ServiceAccounts),
-    kind: ServiceAccounts.kind,
+    ...typeMetaOf(ServiceAccounts),
     metadata: { name, namespace, labels: ownLabels(request), ownerReferences: [ownedBy(request)] },
     automountServiceAccountToken: false,
   }
   const { made, there = made } = await createOnce(kube, ServiceAccounts, account, MANAGER)
   if (!there?.metadata.ownerReferences?.some(({ uid }) => uid === uidOf(request)))
-    throw new Failure('invalid', `ServiceAccount ${namespace}/${name} is there already and is not of this request`, {
-      reason: 'UnableToProvision',
-      remedy: 'Delete that ServiceAccount',
-    })
+    throw unableToProvision(
+      `ServiceAccount ${namespace}/${name} is there already and is not of this request`,
+      'Delete that ServiceAccount',
+    )
   return requestToken(kube, { namespace, name }, { audiences: [audience], seconds: secondsOf(tier.tokenLifetime) })
 }

@@ -12,33 +12,27 @@ import {
   SpaceRequests,
   type SpaceTier,
 } from '../../api/index.ts'
-import { Failure } from '../../std/index.ts'
+import type { Failure } from '../../std/index.ts'
+import { unableToProvision } from './failures.ts'
 import { requestUidOf, uidOf } from './namespace.ts'
 import { OF_SPACES } from './pieces.ts'
 
-/** How many spaces a namespace gets: as many as the tier of the next one allows, whatever tiers the others are of. */
-export interface Allowance {
-  /** Takes a place for the request, or says why there is none; it waits for one then. Who has a place keeps it. */
-  reserve(request: SpaceRequest, tier: SpaceTier): Failure | undefined
-  /** The request waits no longer. */
-  withdraw(request: SpaceRequest): void
-  /** After a change of a request: those of its namespace that waited longest, as many as there are places. */
-  wokenBy(request: SpaceRequest): Ref[]
-}
+export type SpaceAllowance = ReturnType<typeof createAllowance>
 
 /** Those of one tier that wait in one namespace, by key, in the order in which they came. */
-interface Line {
+interface WaitingLine {
   most: number
   keys: Set<string>
 }
 
-export function createAllowance(caches: Caches): Allowance {
+/** How many spaces a namespace gets: as many as the tier of the next one allows, whatever tiers the others are of. */
+export function createAllowance(caches: Caches) {
   const requests = caches.of(SpaceRequests)
   const spaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true })
   /** Places given a moment ago, by namespace and uid. */
   const given = new Map<string, Map<string, Ref>>()
   /** By namespace and tier. */
-  const lines = new Map<string, Map<string, Line>>()
+  const lines = new Map<string, Map<string, WaitingLine>>()
 
   /**
    * The uids of those that have a place. Only what tenants cannot write says so: what was made for a request, and its status. A
@@ -58,7 +52,7 @@ export function createAllowance(caches: Caches): Allowance {
     return uids
   }
 
-  /** Whether the request has a place now: its own, or one that was free. */
+  /** Says whether the request has a place now: its own, or one that was free. */
   function takePlace(request: SpaceRequest, most: number): boolean {
     const namespace = homeOf(request)
     const holders = holdersIn(namespace)
@@ -70,7 +64,7 @@ export function createAllowance(caches: Caches): Allowance {
 
   /** From the lines of all tiers but this one. */
   function leave(request: SpaceRequest, tier?: string): void {
-    const ofNamespace = lines.get(homeOf(request)) ?? new Map<string, Line>()
+    const ofNamespace = lines.get(homeOf(request)) ?? new Map<string, WaitingLine>()
     for (const [name, { keys }] of ofNamespace) {
       if (name !== tier) keys.delete(keyOf(refOf(request)))
       if (keys.size === 0) ofNamespace.delete(name)
@@ -79,20 +73,25 @@ export function createAllowance(caches: Caches): Allowance {
   }
 
   return {
-    reserve(request, { metadata: { name: tier }, spec: { spacesPerNamespaceQuota: most = -1 } }) {
+    /** Takes a place for the request, or says why there is none; the request waits for one then, and keeps the one that it has. */
+    reserve(request: SpaceRequest, { metadata, spec }: SpaceTier): Failure | undefined {
+      const { name: tier } = metadata
+      const { spacesPerNamespaceQuota: most = -1 } = spec
       if (most < 0 || takePlace(request, most)) {
         leave(request)
-        return
+        return undefined
       }
       leave(request, tier)
       const namespace = homeOf(request)
-      const ofNamespace = lines.get(namespace) ?? new Map<string, Line>()
+      const ofNamespace = lines.get(namespace) ?? new Map<string, WaitingLine>()
       const keys = ofNamespace.get(tier)?.keys ?? new Set()
       lines.set(namespace, ofNamespace.set(tier, { most, keys: keys.add(keyOf(refOf(request))) }))
       return refusal(namespace, tier, most)
     },
-    withdraw: leave,
-    wokenBy(request) {
+    /** The request waits no longer. */
+    withdraw: (request: SpaceRequest): void => leave(request),
+    /** After a change of a request: those of its namespace that waited longest, as many as there are places. */
+    wokenBy(request: SpaceRequest): Ref[] {
       const namespace = homeOf(request)
       if (!requests.get(refOf(request))) leave(request)
       const ofNamespace = lines.get(namespace)
@@ -112,12 +111,7 @@ const byRequestNamespace = indexBy(({ metadata }: Namespace) => [metadata.labels
 const homeOf = ({ metadata }: SpaceRequest): string => metadata.namespace ?? ''
 
 const refusal = (namespace: string, tier: string, most: number): Failure =>
-  new Failure(
-    'invalid',
+  unableToProvision(
     `namespace ${namespace} has the ${most} spaces that SpaceTier ${tier} allows it (spacesPerNamespaceQuota)`,
-    {
-      reason: 'UnableToProvision',
-      remedy:
-        'Delete a claim, workspace or SpaceRequest that nobody needs, or have the quota raised; this one goes on by itself then',
-    },
+    'Delete a claim, workspace or SpaceRequest that nobody needs, or have the quota raised; this one goes on by itself then',
   )

@@ -13,7 +13,7 @@ import {
 } from '../../api/index.ts'
 import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
 import { isFailure, minutes } from '../../std/index.ts'
-import { type Keyring, withdrawPrivate } from './credentials.ts'
+import { type CredentialContext, withdrawPrivate } from './credentials.ts'
 import { byRequest, uidOf } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
 import type { Site } from './site.ts'
@@ -25,13 +25,13 @@ const PATIENCE = minutes(2)
 const LOOK_AGAIN = minutes(1)
 
 /** The request is going: its namespace goes first, and nothing of it is left when the finalizer comes off. */
-export async function cleanUp(request: SpaceRequest, keyring: Keyring): Promise<Next> {
+export async function cleanUp(request: SpaceRequest, context: CredentialContext): Promise<Next> {
   if (!hasFinalizer(request, finalizers.spaceRequest)) return settled()
-  const { site } = keyring
-  const { kube, clock } = keyring.workshop
+  const { site, workshop } = context
+  const { kube, clock } = workshop
   const left = await namespacesOf(request, site)
   if (left.length === 0) {
-    await withdrawPrivate(keyring, request)
+    await withdrawPrivate(context, request)
     return release(request, kube)
   }
 

@@ -17,12 +17,11 @@ import {
   SpaceRequests,
   SpaceTiers,
 } from '../../api/index.ts'
-import { type Controller, settled, type Watch, type Workshop } from '../../engines/controller/index.ts'
+import { type Controller, createWakeups, settled, type Watch, type Workshop } from '../../engines/controller/index.ts'
 import { createAllowance } from './allowance.ts'
-import { ROOT_CA_WATCH, type SpaceSettings } from './endpoint.ts'
-import { ownSite } from './own-site.ts'
-import { MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
-import { type Desk, reconcileRequest } from './reconcile.ts'
+import { ownSite, ROOT_CA_WATCH, type SpaceSettings } from './own-site.ts'
+import { MANAGER, OF_SPACES, PIECE_WATCHES } from './pieces.ts'
+import { reconcileRequest, type SpaceServices } from './reconcile.ts'
 import { agentOf, createSites } from './sites.ts'
 import { afterFailure } from './status.ts'
 
@@ -34,9 +33,10 @@ export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}):
   const requests = caches.of(SpaceRequests)
   const allowance = createAllowance(caches)
   const site = ownSite(workshop, settings)
-  const desk: Desk = {
+  const wakeups = createWakeups()
+  const services: SpaceServices = {
     workshop,
-    sites: createSites(workshop, site, settings.agents),
+    sites: createSites(workshop, wakeups, { own: site, access: settings.agents }),
     tiers: caches.of(SpaceTiers),
     allowance,
     secrets: caches.of(Secrets, OF_SPACES),
@@ -48,10 +48,10 @@ export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}):
       ...watchesOf(requests, site.namespaces),
       { kind: SpaceRequests, wakes: (request: SpaceRequest) => allowance.wokenBy(request) },
     ],
-    doorbell: (ring, signal) => desk.sites.begin(ring, signal),
+    wakeups,
     async reconcile(request) {
       try {
-        return await reconcileRequest(request, desk)
+        return await reconcileRequest(request, services)
       } catch (failure) {
         // The namespace of the request, or the one made for it, is being deleted: an event follows when it is done.
         if (isNamespaceTerminating(failure)) return settled()
@@ -70,12 +70,6 @@ function watchesOf(requests: Cache<SpaceRequest>, namespaces: Cache<Namespace>):
   const ofPiece = ({ metadata }: KubeObject) => ofNamespace(namespaces.get({ name: metadata.namespace ?? '' }))
   const ofCredentials = ({ metadata }: KubeObject) =>
     ofNamespace(namespaces.get({ name: metadata.labels?.[labels.provisionedNamespace] ?? '' }))
-  const pieces = PIECE_KINDS.map(({ kind, metadataOnly }) => ({
-    kind,
-    ...OF_SPACES,
-    ...(metadataOnly && { metadataOnly }),
-    wakes: ofPiece,
-  }))
   return [
     {
       kind: Agents,
@@ -86,7 +80,7 @@ function watchesOf(requests: Cache<SpaceRequest>, namespaces: Cache<Namespace>):
     { kind: Secrets, ...OF_SPACES, wakes: (secret) => [...ownerOf(secret), ...ofCredentials(secret)] },
     // New certificates of the API server go into every kubeconfig.
     { kind: ConfigMaps, ...ROOT_CA_WATCH, wakes: () => [...requests.all()].map(refOf) },
-    ...pieces,
+    ...PIECE_WATCHES.map((watch) => ({ ...watch, wakes: ofPiece })),
   ]
 }
 

@@ -1,6 +1,5 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import {
-  apiVersionOf,
   type CoreSecret,
   CREDENTIALS_NAMESPACE,
   isPrivate,
@@ -13,11 +12,13 @@ import {
   Secrets,
   type SpaceRequest,
   secretTypes,
+  typeMetaOf,
 } from '../../api/index.ts'
 import { createOnce } from '../../engines/apply/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import { Failure, type Secret } from '../../std/index.ts'
+import type { Secret } from '../../std/index.ts'
 import { ownLabels, type Space, serviceAccountOf } from './desired.ts'
+import { unableToProvision } from './failures.ts'
 import { kubeconfigOf, tokenIn } from './kubeconfig.ts'
 import { asLabel, secretNames } from './names.ts'
 import { byRequest, requestUidOf, uidOf } from './namespace.ts'
@@ -26,7 +27,7 @@ import type { Site } from './site.ts'
 import { factsOf, renewalOf, type TokenFacts } from './token.ts'
 
 /** The credentials as they stand: in which Secret, until when, and when they are to be renewed (milliseconds since the epoch). */
-export interface Access {
+export interface SpaceCredentials {
   secretRef: string
   expiresAt?: number
   renewAt?: number
@@ -35,7 +36,7 @@ export interface Access {
   serviceAccountName?: string
 }
 
-export interface Keyring {
+export interface CredentialContext {
   workshop: Workshop
   site: Site
   secrets: Cache<CoreSecret>
@@ -45,32 +46,32 @@ export interface Keyring {
  * A kubeconfig with a bound token, in the namespace of the request, or of a private one in Berth's own; renewed in time, put back when
  * changed or deleted.
  */
-export async function keepCredentials(keyring: Keyring, space: Space): Promise<Access> {
-  const access = await keepSecret(keyring, space)
-  const { agent } = keyring.site
+export async function keepCredentials(context: CredentialContext, space: Space): Promise<SpaceCredentials> {
+  const access = await keepSecret(context, space)
+  const { agent } = context.site
   return agent ? { ...access, agent: keyOf(agent), serviceAccountName: serviceAccountOf(space.tier) } : access
 }
 
-async function keepSecret(keyring: Keyring, space: Space): Promise<Access> {
-  const secret = secretOf(keyring, space.request)
-  if (serviceAccountOf(space.tier) === '') return withdraw(keyring, secret)
-  const facts = secret && factsOfGood(keyring, space, secret)
-  if (secret && facts && renewalOf(facts) > keyring.workshop.clock.now()) return accessOf(secret, facts)
+async function keepSecret(context: CredentialContext, space: Space): Promise<SpaceCredentials> {
+  const secret = secretOf(context, space.request)
+  if (serviceAccountOf(space.tier) === '') return withdraw(context, secret)
+  const facts = secret && factsOfGood(context, space, secret)
+  if (secret && facts && renewalOf(facts) > context.workshop.clock.now()) return accessOf(secret, facts)
 
-  const token = await keyring.site.issue(space)
-  const kubeconfig = kubeconfigOf(keyring.site.endpoint(), space.namespace, token)
-  const written = await writeSecret(keyring, space, secret, kubeconfig)
+  const token = await context.site.issue(space)
+  const kubeconfig = kubeconfigOf(context.site.endpoint(), space.namespace, token)
+  const written = await writeSecret(context, space, secret, kubeconfig)
   const issued = factsOf(token)
   return issued ? accessOf(written, issued) : { secretRef: written.metadata.name }
 }
 
-function secretOf({ secrets }: Keyring, request: SpaceRequest): CoreSecret | undefined {
+function secretOf({ secrets }: CredentialContext, request: SpaceRequest): CoreSecret | undefined {
   const mine = secrets.by(byRequest, uidOf(request)).filter((secret) => isOurs(secret, request))
   const recorded = request.status?.namespaceAccess?.[0]?.secretRef
   return mine.find(({ metadata }) => metadata.name === recorded) ?? mine[0]
 }
 
-/** Where nobody else reads it, if the request is private. */
+/** The Secret of a private request lies where nobody else reads it. */
 const homeOf = (request: SpaceRequest): string =>
   isPrivate(request) ? CREDENTIALS_NAMESPACE : (request.metadata.namespace ?? '')
 
@@ -85,7 +86,7 @@ const isOurs = (secret: CoreSecret, request: SpaceRequest): boolean =>
     : (secret.metadata.ownerReferences?.some(({ uid }) => uid === uidOf(request)) ?? false))
 
 /** The token's facts if the Secret says, letter for letter, what we would write with it; `undefined` if it has to be written anew. */
-function factsOfGood({ site }: Keyring, space: Space, secret: CoreSecret): TokenFacts | undefined {
+function factsOfGood({ site }: CredentialContext, space: Space, secret: CoreSecret): TokenFacts | undefined {
   const keys = Object.keys(secret.data ?? {})
   const kubeconfig = kubeconfigIn(secret)
   const token = kubeconfig && tokenIn(kubeconfig)
@@ -96,35 +97,35 @@ function factsOfGood({ site }: Keyring, space: Space, secret: CoreSecret): Token
   return facts && facts.serviceAccountUid === site.accountUid(space) ? facts : undefined
 }
 
-const accessOf = ({ metadata }: CoreSecret, facts: TokenFacts): Access => ({
+const accessOf = ({ metadata }: CoreSecret, facts: TokenFacts): SpaceCredentials => ({
   secretRef: metadata.name,
   expiresAt: facts.expiresAt,
   renewAt: renewalOf(facts),
 })
 
 /** Under the recorded name if there is one, so that whoever refers to it goes on working. */
-async function writeSecret(keyring: Keyring, space: Space, there: CoreSecret | undefined, kubeconfig: Secret<string>) {
+async function writeSecret(context: CredentialContext, space: Space, there: CoreSecret | undefined, kubeconfig: Secret<string>) {
   const wanted = secretFor(space, there?.metadata.name ?? '', kubeconfig)
-  if (there) return replace(keyring, there, wanted)
+  if (there) return replace(context, there, wanted)
   const recorded = space.request.status?.namespaceAccess?.[0]?.secretRef
   const names = secretNames(space.request.metadata.name, uidOf(space.request))
   for (const name of recorded ? [recorded, ...names] : names) {
-    const written = await makeSecret(keyring, space, { ...wanted, metadata: { ...wanted.metadata, name } })
+    const written = await makeSecret(context, space, { ...wanted, metadata: { ...wanted.metadata, name } })
     if (written) return written
   }
-  throw new Failure('invalid', `Secrets of other owners have every name that could be given: ${names.join(', ')}`, {
-    reason: 'UnableToProvision',
-    remedy: 'Delete those Secrets, or make the SpaceRequest anew under another name',
-  })
+  throw unableToProvision(
+    `Secrets of other owners have every name that could be given: ${names.join(', ')}`,
+    'Delete those Secrets, or make the SpaceRequest anew under another name',
+  )
 }
 
 /** `undefined` when somebody else's Secret has the name. */
-async function makeSecret(keyring: Keyring, space: Space, wanted: CoreSecret): Promise<CoreSecret | undefined> {
-  const { made, there } = await createOnce(keyring.workshop.kube, Secrets, wanted, MANAGER)
-  return there && isOurs(there, space.request) ? replace(keyring, there, wanted) : made
+async function makeSecret(context: CredentialContext, space: Space, wanted: CoreSecret): Promise<CoreSecret | undefined> {
+  const { made, there } = await createOnce(context.workshop.kube, Secrets, wanted, MANAGER)
+  return there && isOurs(there, space.request) ? replace(context, there, wanted) : made
 }
 
-async function replace({ workshop }: Keyring, there: CoreSecret, wanted: CoreSecret): Promise<CoreSecret> {
+async function replace({ workshop }: CredentialContext, there: CoreSecret, wanted: CoreSecret): Promise<CoreSecret> {
   const others = Object.keys(there.data ?? {}).filter((key) => key !== KUBECONFIG_KEY)
   const data = { ...wanted.data, ...Object.fromEntries(others.map((key) => [key, null])) }
   return workshop.kube.patch(Secrets, refOf(there), { metadata: { labels: wanted.metadata.labels }, data }, { manager: MANAGER })
@@ -134,8 +135,7 @@ function secretFor(space: Space, name: string, kubeconfig: Secret<string>): Core
   const { request, namespace } = space
   const { [labels.claimUid]: claimUid } = request.metadata.labels ?? {}
   return {
-    apiVersion: apiVersionOf(Secrets),
-    kind: Secrets.kind,
+    ...typeMetaOf(Secrets),
     metadata: {
       name,
       namespace: homeOf(request),
@@ -153,14 +153,17 @@ function secretFor(space: Space, name: string, kubeconfig: Secret<string>): Core
 }
 
 /** The tier has no service account (any more): what was given out is taken back. */
-async function withdraw({ workshop }: Pick<Keyring, 'workshop'>, secret: CoreSecret | undefined): Promise<Access> {
+async function withdraw(
+  { workshop }: Pick<CredentialContext, 'workshop'>,
+  secret: CoreSecret | undefined,
+): Promise<SpaceCredentials> {
   if (secret) await workshop.kube.delete(Secrets, refOf(secret), { uid: secret.metadata.uid })
   return { secretRef: '' }
 }
 
-/** What was given out for a private request has no owner that takes it along. What no cache shows is asked for live, or it would stay for ever. */
+/** The Secret of a private request has no owner that takes it along. One that no cache shows is asked for live, or it would stay for ever. */
 export async function withdrawPrivate(
-  { workshop, secrets }: Pick<Keyring, 'workshop' | 'secrets'>,
+  { workshop, secrets }: Pick<CredentialContext, 'workshop' | 'secrets'>,
   request: SpaceRequest,
 ): Promise<void> {
   if (!isPrivate(request)) return

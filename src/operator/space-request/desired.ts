@@ -1,6 +1,5 @@
 import {
   annotations,
-  apiVersionOf,
   type Kind,
   keyOf,
   LimitRanges,
@@ -19,6 +18,7 @@ import {
   ServiceAccounts,
   type SpaceRequest,
   type SpaceTierSpec,
+  typeMetaOf,
 } from '../../api/index.ts'
 import type { Piece } from '../../engines/apply/index.ts'
 import { asLabel } from './names.ts'
@@ -35,7 +35,7 @@ export interface Space {
 /** The service account whose credentials the requester gets; none when the tier says so. */
 export const serviceAccountOf = ({ serviceAccountName }: SpaceTierSpec): string => serviceAccountName ?? 'namespace-manager'
 
-/** What marks an object as belonging to the space of this request. */
+/** Marks an object as one of the space of this request. */
 export const ownLabels = (request: SpaceRequest): Record<string, string> => ({
   [labels.spaceRequestUid]: request.metadata.uid ?? '',
   [labels.managedBy]: MANAGED_BY_BERTH,
@@ -45,8 +45,7 @@ export function namespaceOf(request: SpaceRequest, tier: SpaceTierSpec, name: st
   const { metadata, spec } = request
   const keys = { labels: Object.keys(tier.labels ?? {}), annotations: Object.keys(tier.annotations ?? {}) }
   return {
-    apiVersion: apiVersionOf(Namespaces),
-    kind: Namespaces.kind,
+    ...typeMetaOf(Namespaces),
     metadata: {
       name,
       labels: {
@@ -66,7 +65,7 @@ export function namespaceOf(request: SpaceRequest, tier: SpaceTierSpec, name: st
   }
 }
 
-/** What a ClusterRole is called that a tier names, in the cluster where the space is. */
+/** Names a ClusterRole of a tier as it is called in the cluster where the space is. */
 export type NameRole = (role: string) => string
 
 /** In Berth's own cluster `admin` and `edit` have Berth's kinds, which spaces are not to have. */
@@ -116,5 +115,5 @@ const plainRule = ({ apiGroups, ...rule }: PolicyRule): PolicyRule => ({ apiGrou
 
 export function piece(space: Space, kind: Kind, name: string, body: object): Piece {
   const metadata: ObjectMeta = { name, namespace: space.namespace, labels: ownLabels(space.request) }
-  return { kind, object: { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, ...body } }
+  return { kind, object: { ...typeMetaOf(kind), metadata, ...body } }
 }

@@ -5,24 +5,19 @@ import type { Workshop } from '../../engines/controller/index.ts'
 import { Failure, pause, remembered, seconds, waitOf } from '../../std/index.ts'
 import { piece, type Space } from './desired.ts'
 
-/** What the operator may do in the namespaces that it makes (deploy/operator/space-keeper.yaml). */
+/** Its rights in the namespaces that it makes (deploy/operator/space-keeper.yaml). */
 const ROLE = 'berth-space-keeper'
 const BINDING = 'berth-operator'
-/** What stands for that role: nobody who is held to it has this in all namespaces. */
+/** Stands for that role: nobody who is held to it has this in all namespaces. */
 const SIGN = { group: Roles.group, resource: Roles.plural, verb: 'escalate' }
 /** API servers hear of a binding in milliseconds. */
 const PATIENCE = seconds(10)
 const PACE = { base: 10, max: 500 }
 
-/** How the operator gets into the namespaces that it makes, where its account has no rights in others. */
-export interface Entry {
-  /** What gives it rights in this one; none, where it has them anyway. */
-  bindingFor(space: Space): Promise<Piece | undefined>
-  /** Waits until the API server knows them. */
-  untilHeld(namespace: string): Promise<void>
-}
+export type NamespaceEntry = ReturnType<typeof ownEntry>
 
-export function ownEntry({ kube, clock }: Pick<Workshop, 'kube' | 'clock'>): Entry {
+/** How the operator gets into the namespaces that it makes, where its account has no rights in others. */
+export function ownEntry({ kube, clock }: Pick<Workshop, 'kube' | 'clock'>) {
   const whoAsks = remembered(
     (ours: Kube) => whoNeedsEntry(ours, SIGN),
     () => '',
@@ -30,13 +25,15 @@ export function ownEntry({ kube, clock }: Pick<Workshop, 'kube' | 'clock'>): Ent
     { fresh: Number.POSITIVE_INFINITY, most: 1 },
   )
   return {
-    async bindingFor(space) {
+    /** The binding that gives it rights in this one; none, where it has them anyway. */
+    async bindingFor(space: Space): Promise<Piece | undefined> {
       const user = await whoAsks(kube)
-      if (user === undefined) return
+      if (user === undefined) return undefined
       const roleRef = { apiGroup: Roles.group, kind: 'ClusterRole', name: ROLE }
       return piece(space, RoleBindings, BINDING, { roleRef, subjects: [subjectOf(user)] })
     },
-    async untilHeld(namespace) {
+    /** Waits until the API server knows the rights. */
+    async untilHeld(namespace: string): Promise<void> {
       const end = clock.now() + PATIENCE
       for (let attempt = 0; !(await isAllowedToUs(kube, { ...SIGN, namespace })); attempt++) {
         if (clock.now() > end)

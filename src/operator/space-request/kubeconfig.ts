@@ -1,7 +1,7 @@
 import { Secret } from '../../std/index.ts'
 
 /** How the members of a space reach the API server: what stands in their kubeconfig besides the token. */
-export interface Endpoint {
+export interface ApiEndpoint {
   server: string
   /** Base64 of PEM, as kubeconfigs carry it. Empty: the client's own trust store decides. */
   certificateAuthority: string
@@ -9,7 +9,7 @@ export interface Endpoint {
 }
 
 /** A kubeconfig with one cluster, one user and one context, always written letter by letter the same way: so a changed one shows. */
-export function kubeconfigOf(endpoint: Endpoint, namespace: string, token: Secret<string>): Secret<string> {
+export function kubeconfigOf(endpoint: ApiEndpoint, namespace: string, token: Secret<string>): Secret<string> {
   return new Secret(`apiVersion: v1
 kind: Config
 clusters:
@@ -31,7 +31,7 @@ users:
 }
 
 // Clients refuse a kubeconfig that names a certificate authority and skips its check.
-function trustOf({ certificateAuthority, insecureSkipTLSVerify }: Endpoint): string {
+function trustOf({ certificateAuthority, insecureSkipTLSVerify }: ApiEndpoint): string {
   if (insecureSkipTLSVerify) return '      insecure-skip-tls-verify: true\n'
   return certificateAuthority ? `      certificate-authority-data: ${certificateAuthority}\n` : ''
 }

@@ -1,9 +1,9 @@
-import { isAllowed, type Kube, type Subject } from '../../adapters/kube/index.ts'
+import { type AccessSubject, isAllowed, type Kube } from '../../adapters/kube/index.ts'
 import { labels, type Namespace, requesterOf, type SpaceRequest, type SpaceTier, SpaceTiers } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 
 /**
- * Whoever asked for the space may use its tier. It is asked when the namespace is to be made or gets another tier: what is there
+ * The requester of the space may use its tier. It is asked when the namespace is to be made or gets another tier: what is there
  * already stays, as it does in admission. Classes lead here too, with the requester of the claim or workspace (decision 270).
  * Throws a `forbidden` Failure, which is tried again: a role that is bound later wakes nobody.
  */
@@ -29,7 +29,7 @@ export async function assertLeave(
 /** Of them the API server asks nobody: they may do everything. */
 const SUPERUSERS = 'system:masters'
 
-function subjectOf(requester: string): Subject {
+function subjectOf(requester: string): AccessSubject {
   const [user = '', ...groups] = requester.split('\n')
   return { user, groups: groups.length > 0 ? groups : ['system:authenticated'] }
 }

@@ -11,8 +11,8 @@ import {
   type SpaceTierSpec,
 } from '../../api/index.ts'
 import { createOnce } from '../../engines/apply/index.ts'
-import { Failure } from '../../std/index.ts'
 import { namespaceOf } from './desired.ts'
+import { unableToProvision } from './failures.ts'
 import { namespaceNames } from './names.ts'
 import { MANAGER } from './pieces.ts'
 import type { Site } from './site.ts'
@@ -47,10 +47,10 @@ async function makeNamespace(kube: Kube, request: SpaceRequest, tier: SpaceTierS
     if (made) return made
     if (there && requestUidOf(there) === uidOf(request)) return there
   }
-  throw new Failure('invalid', `namespaces of other owners have every name that could be given: ${names.join(', ')}`, {
-    reason: 'UnableToProvision',
-    remedy: 'Make the SpaceRequest anew under another name',
-  })
+  throw unableToProvision(
+    `namespaces of other owners have every name that could be given: ${names.join(', ')}`,
+    'Make the SpaceRequest anew under another name',
+  )
 }
 
 /** Labels and annotations of the tier, and none that it had before and has no more. */

@@ -1,6 +1,7 @@
 import { type Caches, isNamespaceTerminating, type Kube } from '../../adapters/kube/index.ts'
 import {
   type Kind,
+  type KubeObject,
   keyOf,
   LimitRanges,
   labels,
@@ -16,42 +17,33 @@ import { createCanonical, keepExactly, type Piece } from '../../engines/apply/in
 import type { Workshop } from '../../engines/controller/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import { type NameRole, piecesOf, type Space } from './desired.ts'
-import type { Entry } from './entry.ts'
+import type { NamespaceEntry } from './entry.ts'
 
 export const MANAGER = 'space-request'
 
-/** The kinds that a tier can put into a namespace; of service accounts nothing but their presence matters. */
-export const PIECE_KINDS: { kind: Kind; metadataOnly: boolean }[] = [
-  { kind: ResourceQuotas, metadataOnly: false },
-  { kind: LimitRanges, metadataOnly: false },
-  { kind: NetworkPolicies, metadataOnly: false },
-  { kind: Roles, metadataOnly: false },
-  { kind: RoleBindings, metadataOnly: false },
-  { kind: ServiceAccounts, metadataOnly: true },
-]
-
-/** What a watch and a cache of these kinds look at: the objects of all spaces, wherever they are. */
+/** Watches and caches of these kinds look at the objects of all spaces, wherever they are. */
 export const OF_SPACES = { labels: labels.spaceRequestUid, everywhere: true } as const
 
-/** The objects in the namespaces: made where they are missing, put back where they were changed, removed where the tier dropped them. */
-export interface Pieces {
-  /** Makes sure that we may work in the namespace. `keep` does it, too. */
-  enter(space: Space): Promise<void>
-  keep(space: Space): Promise<void>
-}
+const PLAIN_KINDS: Kind[] = [ResourceQuotas, LimitRanges, NetworkPolicies, Roles, RoleBindings]
 
+/** The kinds that a tier can put into a namespace; of service accounts nothing but their presence matters. */
+export const PIECE_WATCHES = [
+  ...PLAIN_KINDS.map((kind) => ({ kind, ...OF_SPACES })),
+  { kind: ServiceAccounts, ...OF_SPACES, metadataOnly: true },
+]
+
+export type Pieces = ReturnType<typeof createPieces>
+
+/** The objects in the namespaces: made where they are missing, put back where they were changed, removed where the tier dropped them. */
 export function createPieces(
   { events }: Pick<Workshop, 'events'>,
   kube: Kube,
   caches: Caches,
-  { nameRole = (role) => role, entry }: { nameRole?: NameRole; entry?: Entry } = {},
-): Pieces {
-  const shelves = PIECE_KINDS.map(({ kind, metadataOnly }) => ({
-    kind,
-    cache: caches.of(kind, { ...OF_SPACES, ...(metadataOnly && { metadataOnly }) }),
-  }))
+  { nameRole = (role) => role, entry }: { nameRole?: NameRole; entry?: NamespaceEntry } = {},
+) {
+  const watched = PIECE_WATCHES.map(({ kind, ...options }) => ({ kind, cache: caches.of<KubeObject>(kind, options) }))
   const by = { kube, canonical: createCanonical(kube, MANAGER), manager: MANAGER }
-  const seen = ({ kind, object }: Piece) => shelves.find((shelf) => shelf.kind === kind)?.cache.get(refOf(object))
+  const seen = ({ kind, object }: Piece) => watched.find((each) => each.kind === kind)?.cache.get(refOf(object))
 
   const keepPiece = async ({ request }: Space, piece: Piece): Promise<void> => {
     const isPutBack = await keepExactly(by, piece, seen(piece)).catch((failure: unknown) => {
@@ -61,7 +53,7 @@ export function createPieces(
     const message = `${nameOf(piece.object)} differed from SpaceTier ${request.spec.tierName} and was put back`
     events.record(request, { type: 'Normal', reason: 'Repaired', message })
   }
-  /** What lets us in comes first. Who has the space may take it away, and shuts nobody out but for a moment. */
+  /** The binding that lets us in comes first. The owner of the space may take it away, and shuts nobody out but for a moment. */
   const enter = async (space: Space): Promise<Piece[]> => {
     // What is not seen may be there, and need no making.
     caches.requireWhole(space.namespace)
@@ -74,15 +66,16 @@ export function createPieces(
   }
   const leftOver = ({ request, namespace }: Space, wanted: readonly Piece[]): Piece[] => {
     const kept = new Set(wanted.map(keyOfPiece))
-    const here = shelves.flatMap(({ kind, cache }) => cache.in(namespace).map((object) => ({ kind, object })))
+    const here = watched.flatMap(({ kind, cache }) => cache.in(namespace).map((object) => ({ kind, object })))
     const mine = here.filter(({ object }) => object.metadata.labels?.[labels.spaceRequestUid] === request.metadata.uid)
     return mine.filter((piece) => !kept.has(keyOfPiece(piece)))
   }
   return {
-    async enter(space) {
+    /** Makes sure that we may work in the namespace. `keep` does it, too. */
+    async enter(space: Space): Promise<void> {
       await enter(space)
     },
-    async keep(space) {
+    async keep(space: Space): Promise<void> {
       const keys = await enter(space)
       const wanted = piecesOf(space, nameRole)
       await settleAll(wanted.map((piece) => keepPiece(space, piece)))

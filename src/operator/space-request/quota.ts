@@ -1,5 +1,6 @@
 import type { Quantities, SpaceRequest, SpaceTierSpec } from '../../api/index.ts'
-import { Failure, quantity } from '../../std/index.ts'
+import { quantity } from '../../std/index.ts'
+import { unableToProvision } from './failures.ts'
 
 /**
  * The tier's quota, narrowed where the claim asks for less. The tier is the ceiling: more than it gives is refused, since
@@ -10,7 +11,11 @@ export function quotaOf(request: SpaceRequest, tierName: string, tier: SpaceTier
   for (const [key, asked] of Object.entries(askedFor(request))) {
     const most = quota[key]
     if (most === undefined) continue
-    if (quantity(asked) > quantity(most)) throw tooMuch(key, asked, most, tierName)
+    if (quantity(asked) > quantity(most))
+      throw unableToProvision(
+        `asks for ${key} ${asked}, but SpaceTier ${tierName} gives at most ${most}`,
+        'Ask for less, or use a class with a larger tier',
+      )
     quota[key] = asked
   }
   return quota
@@ -23,11 +28,4 @@ function askedFor({ spec }: SpaceRequest): Quantities {
     Object.entries(amounts ?? {}).map(([name, amount]) => [`${side}.${name}`, amount]),
   )
   return Object.fromEntries(entries)
-}
-
-function tooMuch(key: string, asked: number | string, most: number | string, tier: string): Failure {
-  return new Failure('invalid', `asks for ${key} ${asked}, but SpaceTier ${tier} gives at most ${most}`, {
-    reason: 'UnableToProvision',
-    remedy: 'Ask for less, or use a class with a larger tier',
-  })
 }

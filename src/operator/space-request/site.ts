@@ -2,7 +2,7 @@ import type { Cache, Kube } from '../../adapters/kube/index.ts'
 import type { KubeObject, Namespace, Ref } from '../../api/index.ts'
 import type { Secret } from '../../std/index.ts'
 import type { Space } from './desired.ts'
-import type { Endpoint } from './kubeconfig.ts'
+import type { ApiEndpoint } from './kubeconfig.ts'
 import type { Pieces } from './pieces.ts'
 
 /** A cluster in which spaces are made: the operator's own, or another that it reaches. */
@@ -14,7 +14,7 @@ export interface Site {
   namespaces: Cache<Namespace>
   pieces: Pieces
   /** How the members of a space reach it. */
-  endpoint(): Endpoint
+  endpoint(): ApiEndpoint
   /** A token for the members, valid as long as the tier says. */
   issue(space: Space): Promise<Secret<string>>
   /** The UID of the service account that such a token is bound to, as far as it is known. */

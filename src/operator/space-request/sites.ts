@@ -20,25 +20,15 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../api/index.ts'
-import type { Workshop } from '../../engines/controller/index.ts'
-import { Failure } from '../../std/index.ts'
+import type { Wakeups, Workshop } from '../../engines/controller/index.ts'
 import { type AgentAccess, agentSite, type OpenSite } from './agent-site.ts'
+import { unableToProvision } from './failures.ts'
 import { OF_SPACES } from './pieces.ts'
 import type { Site } from './site.ts'
 
-/** Where spaces are made. */
-export interface Sites {
-  /**
-   * The cluster of a request. `why`: it cannot be worked with yet. Throws an `invalid` Failure where there is none for it.
-   */
-  of(request: SpaceRequest): { site: Site } | { why: string }
-  /** The agent is gone for good, and nothing can be done in its cluster any more. */
-  isLost(request: SpaceRequest): boolean
-  /** Wakes the requests of an agent's cluster when something happens there. */
-  begin(ring: (ref: Ref) => void, signal: AbortSignal): void
-}
+export type Sites = ReturnType<typeof createSites>
 
-interface Books {
+interface SiteCaches {
   agents: Cache<Agent>
   claims: Cache<DeploymentTargetClaim>
   classes: Cache<DeploymentTargetClass>
@@ -50,9 +40,17 @@ export function agentOf({ metadata, status }: SpaceRequest): string | undefined 
   return space ? space.agent : metadata.annotations?.[annotations.agent]
 }
 
-export function createSites(workshop: Workshop, own: Site, access: AgentAccess | undefined): Sites {
+/**
+ * The clusters in which spaces are made: the operator's own, and those of agents while they are in use. Something that happens in the
+ * cluster of an agent wakes the requests there.
+ */
+export function createSites(
+  workshop: Workshop,
+  { wake, signal }: Wakeups,
+  { own, access }: { own: Site; access: AgentAccess | undefined },
+) {
   const { caches } = workshop
-  const books: Books = {
+  const read: SiteCaches = {
     agents: caches.of(Agents),
     claims: caches.of(DeploymentTargetClaims),
     classes: caches.of(DeploymentTargetClasses),
@@ -60,14 +58,13 @@ export function createSites(workshop: Workshop, own: Site, access: AgentAccess |
   const requests = caches.of(SpaceRequests)
   const accounts = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
   const open = new Map<string, OpenSite>()
-  let ring: (ref: Ref) => void = () => undefined
   const bellOf = (agent: string) => ({
     ready() {
-      for (const request of requests.all()) if (agentOf(request) === agent) ring(refOf(request))
+      for (const request of requests.all()) if (agentOf(request) === agent) wake(refOf(request))
     },
     changed(namespace: KubeObject | undefined) {
       const key = namespace?.metadata.annotations?.[annotations.spaceRequest]
-      if (key) ring(refFromKey(key))
+      if (key) wake(refFromKey(key))
     },
   })
   const siteOf = (agent: Ref, key: string, by: AgentAccess): OpenSite => {
@@ -78,34 +75,34 @@ export function createSites(workshop: Workshop, own: Site, access: AgentAccess |
   /** The way to a cluster is left when its agent is, or takes no more spaces. */
   const leave = () => {
     for (const [key, site] of open) {
-      const agent = site.agent && books.agents.get(site.agent)
+      const agent = site.agent && read.agents.get(site.agent)
       if (agent?.spec.spaces === true && key.endsWith(` ${agent.metadata.uid}`)) continue
       site.close()
       open.delete(key)
     }
   }
+  const stop = read.agents.onChange(leave)
+  const close = () => {
+    stop()
+    for (const site of open.values()) site.close()
+    open.clear()
+  }
+  signal.addEventListener('abort', close, { once: true })
   return {
-    begin(given, signal) {
-      ring = given
-      const stop = books.agents.onChange(leave)
-      const close = () => {
-        stop()
-        for (const site of open.values()) site.close()
-        open.clear()
-      }
-      signal.addEventListener('abort', close, { once: true })
-    },
-    isLost(request) {
+    /** The agent is gone for good, and nothing can be done in its cluster any more. */
+    isLost(request: SpaceRequest): boolean {
       const key = agentOf(request)
-      return key !== undefined && !books.agents.get(refFromKey(key))
+      return key !== undefined && !read.agents.get(refFromKey(key))
     },
-    of(request) {
+    /** The cluster of a request. `why`: it cannot be worked with yet. Throws an `invalid` Failure where there is none for it. */
+    of(request: SpaceRequest): { site: Site } | { why: string } {
       const key = agentOf(request)
       if (key === undefined) return { site: own }
-      if (!access) throw refusal('the operator does not know how to reach the clusters of agents', 'Start it with --kas-api')
-      const agent = agentFor(key, books)
+      if (!access)
+        throw unableToProvision('the operator does not know how to reach the clusters of agents', 'Start it with --kas-api')
+      const agent = agentFor(key, read)
       // What is there already is kept, also when its claim has gone and its class with it.
-      if (!request.status?.namespaceAccess && !isDeleting(request)) mandate(request, key, books)
+      if (!request.status?.namespaceAccess && !isDeleting(request)) mandate(request, key, read)
       const site = siteOf(refOf(agent), `${key} ${agent.metadata.uid}`, access)
       const why = site.waitingFor()
       if (why !== undefined) return { why: `waiting for Agent ${key}: ${why}` }
@@ -115,25 +112,25 @@ export function createSites(workshop: Workshop, own: Site, access: AgentAccess |
 }
 
 /** Both ends agree: the class names the agent, and the agent takes spaces. */
-function agentFor(key: string, { agents }: Books): Agent {
+function agentFor(key: string, { agents }: SiteCaches): Agent {
   const agent = agents.get(refFromKey(key))
   if (!agent)
-    throw refusal(`there is no Agent ${key}`, 'Register it with `berth agent create`, or make a class that names another')
+    throw unableToProvision(
+      `there is no Agent ${key}`,
+      'Register it with `berth agent create`, or make a class that names another',
+    )
   if (agent.spec.spaces === true) return agent
-  throw refusal(`Agent ${key} takes no spaces`, 'Set spec.spaces of the Agent to true')
+  throw unableToProvision(`Agent ${key} takes no spaces`, 'Set spec.spaces of the Agent to true')
 }
 
 /** A tenant may write any annotation; whose cluster it is, the class says. */
-function mandate({ metadata }: SpaceRequest, key: string, { claims, classes }: Books): void {
+function mandate({ metadata }: SpaceRequest, key: string, { claims, classes }: SiteCaches): void {
   const [claim] = claims.by(byUid, metadata.labels?.[labels.claimUid] ?? 'none')
   const from = claim && classes.get({ name: claim.spec.deploymentTargetClassName })
   const isMeant = from?.spec.provisioner === AGENT_PROVISIONER && from.spec.parameters?.agent === key
   if (isMeant && claim?.metadata.namespace === metadata.namespace) return
-  throw refusal(
+  throw unableToProvision(
     `no DeploymentTargetClaim of this namespace is behind it whose class names Agent ${key}`,
     'Claim a target of a class with that agent instead of writing a SpaceRequest by hand',
   )
 }
-
-const refusal = (message: string, remedy: string): Failure =>
-  new Failure('invalid', message, { reason: 'UnableToProvision', remedy })

@@ -1,17 +1,17 @@
 import { conditionOf, isDeleting, type SpaceRequest, type SpaceRequestStatus, type Statement } from '../../api/index.ts'
 import { type StatusDraft, sentenceOf } from '../../engines/controller/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
-import type { Access } from './credentials.ts'
+import type { SpaceCredentials } from './credentials.ts'
 
 type Reason = 'Provisioning' | 'Provisioned' | 'UnableToProvision' | 'Terminating' | 'UnableToTerminate'
 
-export const provisioned = (request: SpaceRequest, url: string, namespace: string, access: Access): StatusDraft => ({
+export const provisioned = (request: SpaceRequest, url: string, namespace: string, access: SpaceCredentials): StatusDraft => ({
   targetClusterURL: url,
   namespaceAccess: accessTo({ namespace, access }),
   conditions: [ready(request, 'Provisioned', '')],
 })
 
-const accessTo = ({ namespace, access }: { namespace: string; access: Access }) => [
+const accessTo = ({ namespace, access }: { namespace: string; access: SpaceCredentials }) => [
   {
     name: namespace,
     secretRef: access.secretRef,
@@ -35,19 +35,19 @@ export const afterFailure = (request: SpaceRequest, failure: Failure): StatusDra
 export const refused = (
   request: SpaceRequest,
   failure: Failure,
-  kept: { namespace: string; access: Access } | undefined,
+  kept: { namespace: string; access: SpaceCredentials } | undefined,
 ): StatusDraft => ({
   ...afterFailure(request, failure),
   ...(kept && { namespaceAccess: accessTo(kept) }),
 })
 
-/** Whether the status says something else so far. */
+/** The status says something else so far. */
 export function isNews({ status }: SpaceRequest, { conditions = [] }: StatusDraft): boolean {
   const [now, before] = [conditions[0], conditionOf(status?.conditions, 'Ready')]
   return before?.reason !== now?.reason || before?.message !== now?.message
 }
 
-/** What was given out before stays written: it is there, even while something is amiss. */
+/** Access that was given before stays written: it is there, even while something is amiss. */
 function still(request: SpaceRequest, reason: Reason, message: string): StatusDraft {
   const { targetClusterURL, namespaceAccess }: SpaceRequestStatus = request.status ?? {}
   return {

@@ -1,6 +1,6 @@
-import type { Secret } from '../../std/index.ts'
+import { durationOf, isRecord, recordIn, type Secret } from '../../std/index.ts'
 
-/** What a bound service account token says about itself. The API server checks its signature; we only want to know when to renew it. */
+/** The claims of a bound service account token. The API server checks its signature; we only want to know when to renew it. */
 export interface TokenFacts {
   issuedAt: number
   expiresAt: number
@@ -12,24 +12,14 @@ const RENEW_AT = 0.8
 
 export const renewalOf = ({ issuedAt, expiresAt }: TokenFacts): number => issuedAt + (expiresAt - issuedAt) * RENEW_AT
 
+/** `1h30m` in seconds, as a TokenRequest wants it. */
+export const secondsOf = (lifetime = '24h'): number => durationOf(lifetime) / 1000
+
 /** `undefined` for anything but a bound token of a service account. */
 export function factsOf(token: Secret<string>): TokenFacts | undefined {
-  const claims = claimsOf(token.reveal().split('.')[1] ?? '')
-  const uid = at(at(at(claims, 'kubernetes.io'), 'serviceaccount'), 'uid')
-  const [iat, exp] = [at(claims, 'iat'), at(claims, 'exp')]
+  const claims = recordIn(Buffer.from(token.reveal().split('.')[1] ?? '', 'base64url').toString('utf8'))
+  const { iat, exp, 'kubernetes.io': bound } = claims ?? {}
+  const uid = isRecord(bound) && isRecord(bound.serviceaccount) ? bound.serviceaccount.uid : undefined
   if (typeof uid !== 'string' || typeof iat !== 'number' || typeof exp !== 'number') return undefined
   return { issuedAt: iat * 1000, expiresAt: exp * 1000, serviceAccountUid: uid }
-}
-
-function claimsOf(part: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
-  } catch {
-    return undefined // Not a JWT: whoever asks treats it as no token at all.
-  }
-}
-
-function at(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined
-  return Object.entries(value).find(([name]) => name === key)?.[1]
 }

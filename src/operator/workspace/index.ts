@@ -1,12 +1,13 @@
 /**
  * Workspaces: claim a target, apply the workspace's objects there with the target's credentials, tell how it fares.
- * Not here: who may open it (engines/access), how a devfile is read (devfile/), how a target comes to be.
- * Read reconcile.ts (the story), desired/ (what should be), actual-state/ and status.ts (what is said), variables.ts,
- * target.ts and target-watch.ts (the way there), clean-up.ts (the end).
+ * Not here: who may open it (kas), how a devfile is read (devfile/), how a target comes to be.
+ * Read reconcile.ts (the story), then its folders in their order: git/, actual-state/ and desired/ are pure; place/ (class, claim and
+ * target), project/ (the devfile), pool/, watch/ (what is seen in targets), objects/ (how they get there), backup/, lifetime/ (when
+ * it stops and ends), status/ (what is said). None imports one that comes later.
  */
-export { workspacePools } from './care/pool/controller.ts'
-export { workspaceClasses } from './class-status.ts'
 export { workspaces } from './controller.ts'
-export type { DevfileSource } from './devfile-source.ts'
-export type { GitSettings } from './git/index.ts'
-export { targetMeter } from './meter.ts'
+export type { WorkspaceGitSettings } from './git/index.ts'
+export { workspacePools } from './pool/controller.ts'
+export type { DevfileSource } from './project/devfile-source.ts'
+export { workspaceClasses } from './status/class-status.ts'
+export { targetMeter } from './watch/connections.ts'

@@ -7,91 +7,121 @@ import {
   type Pod,
   refOf,
   type Workspace,
-  type WorkspaceClass,
   type WorkspaceClassSpec,
+  Workspaces,
+  withFinalizer,
 } from '../../api/index.ts'
 import type { Devfile } from '../../devfile/index.ts'
-import { again, type Next, settled } from '../../engines/controller/index.ts'
+import { again, type Next, settled, type Wakeups, type Workshop } from '../../engines/controller/index.ts'
 import { Failure, isFailure, minutes, seconds } from '../../std/index.ts'
 import { type Assessment, isThere } from './actual-state/index.ts'
-import { afterStop } from './after-stop.ts'
-import { applied, FULL, isCompared, marksOf } from './apply.ts'
-import { isApplyFailure } from './apply-failure.ts'
-import { assessed } from './assessing.ts'
-import { backUp } from './care/backup/backup.ts'
-import { restoreFor } from './care/backup/restore.ts'
-import { adopt } from './care/pool/adopt.ts'
-import { sizesOf } from './care/sizes.ts'
-import { claimToMake, privacyFor, saysOtherwise } from './claim.ts'
-import { type ChosenClass, classNameOf, frozenClass } from './class.ts'
-import { cleanUp } from './clean-up.ts'
-import type { Plan } from './desired/index.ts'
-import { KAS, readDevfile } from './devfile.ts'
-import { tellPostStop } from './events.ts'
-import { isWanted, nextTurn } from './expiry.ts'
-import { type GitRoom, gatherGit } from './git/index.ts'
-import { isObstacle, type Obstacle } from './obstacle.ts'
-import { tellOrphans } from './orphans.ts'
-import { isLater, type Later, type Placed, takePlace } from './place.ts'
-import { addFinalizer, CONTROLLER, change, type Room } from './room.ts'
-import { BY_WORKSPACE } from './sight.ts'
-import { endStanding, standing } from './standing.ts'
-import { type Situation, statusOf } from './status.ts'
-import { findTarget, type Target } from './target.ts'
-import type { Connection } from './target-watch.ts'
+import { backUp } from './backup/backup.ts'
+import { restoreFor } from './backup/restore.ts'
+import type { Plan, TunnelSettings } from './desired/index.ts'
+import { type GitFindings, type GitServices, gatherGit } from './git/index.ts'
+import { afterStop, tellPostStop } from './lifetime/after-stop.ts'
+import { cleanUp, type RemovalServices } from './lifetime/clean-up.ts'
+import { isWanted, nextTurn } from './lifetime/expiry.ts'
+import { type Applied, type ApplyServices, applyWorkspace, type Draft, FULL, isCompared, marksOf } from './objects/apply.ts'
+import { isApplyFailure } from './objects/apply-failure.ts'
+import type { Errands } from './objects/errands.ts'
+import { isLater, type PlaceServices, takePlace } from './place/admission.ts'
+import { CONTROLLER, claimToMake, namesOtherOwner, noTarget, privacyFor } from './place/claim.ts'
+import { type ChosenClass, classNameOf, classObstacle, frozenClass } from './place/class.ts'
+import { isObstacle, type Obstacle, obstacleAt } from './place/obstacle.ts'
+import { findTarget, ownClaim, type Target } from './place/target.ts'
+import { adopt, type ClaimSupply } from './pool/adopt.ts'
+import { KAS, type Library, type Pinned, readDevfile } from './project/devfile.ts'
+import { sizesOf } from './project/sizes.ts'
+import { assessed, endStanding, type StandingServices, standing } from './status/standing.ts'
+import { statusOf, type WorkspaceFindings } from './status/status.ts'
+import type { TargetConnection } from './watch/connections.ts'
+import type { TellOrphans } from './watch/orphans.ts'
+import { BY_WORKSPACE } from './watch/view.ts'
 
-/** What it waits for wakes it; this only brings the newest reason into the status. */
+/** A watch wakes the workspace when it is over; this only brings the newest reason into the status. */
 const CONNECTING = seconds(15)
 const NEXT_TURN = 50
 /** Nothing tells when kas, or what it fetches, is there again. */
 const AGAIN = seconds(15)
-/** What was refused is mended by somebody, mostly in the workspace, which wakes it. */
+/** A refusal is mended by somebody, mostly in the workspace, which wakes it. */
 const REFUSED = minutes(5)
 
-export async function reconcileWorkspace(workspace: Workspace, room: Room): Promise<Next> {
-  if (isDeleting(workspace) || workspace.spec.desiredState === 'Terminated') return cleanUp(workspace, room)
-
-  // Nothing may exist in a target before the finalizer does, or a fast delete would leak it.
-  const held = hasFinalizer(workspace, finalizers.workspace) ? workspace : await addFinalizer(room, workspace)
-  return proceed(held, room)
+/** Each part is what one step of a reconcile needs. */
+export interface WorkspaceServices extends StandingServices {
+  workshop: Workshop
+  wakeups: Wakeups
+  admission: PlaceServices
+  supply: ClaimSupply
+  git: GitServices
+  /** Nothing where no kas is known that pods could open tunnels to. */
+  tunnels: TunnelSettings | undefined
+  devfiles: Pick<Library, 'source' | 'parser'>
+  /** Devfiles of projects that are being read. */
+  readings: Errands<Pinned>
+  errands: Errands<Applied>
+  applying: ApplyServices
+  removal: RemovalServices
+  tellOrphans: TellOrphans
 }
 
-async function proceed(given: Workspace, room: Room): Promise<Next> {
-  const known = { now: room.workshop.clock.now(), found: room.classes.get({ name: classNameOf(given) }) }
-  const placed = await placeOf(given, known.found, room)
+export async function reconcileWorkspace(workspace: Workspace, services: WorkspaceServices): Promise<Next> {
+  if (isDeleting(workspace) || workspace.spec.desiredState === 'Terminated') return cleanUp(workspace, services.removal)
+
+  // Nothing may exist in a target before the finalizer does, or a fast delete would leak it.
+  const held = hasFinalizer(workspace, finalizers.workspace)
+    ? workspace
+    : await patch(services, workspace, withFinalizer(workspace, finalizers.workspace))
+  return proceed(held, services)
+}
+
+async function proceed(given: Workspace, services: WorkspaceServices): Promise<Next> {
+  const { workshop, admission } = services
+  const known = { now: workshop.clock.now(), found: admission.classes.get({ name: classNameOf(given) }) }
+  // One that keeps no settings yet is given its place first.
+  const frozen = frozenClass(given, known.found)
+  const placed = frozen ? { workspace: given, chosen: frozen } : await takePlace(given, admission)
   if (isLater(placed)) return again({ after: NEXT_TURN, why: placed.later })
-  if (isObstacle(placed)) return stopAt(given, { ...known, obstacle: placed }, room)
+  if (isObstacle(placed)) return stopAt(given, { ...known, obstacle: placed }, services)
   const { workspace, chosen } = placed
-  const project = await gatherGit(workspace, chosen.settings, gitRoomOf(room))
-  const seen = { ...known, project }
-  const missing = project && !project.known ? noProject(project.name) : noTunnels(chosen.settings, room)
-  if (missing) return stopAt(workspace, { ...seen, chosen, obstacle: missing }, room)
+  const project = await gatherGit(workspace, chosen.settings, services.git)
+  const seen = { ...known, project, chosen }
+  const missing = project && !project.known ? noProject(project.name) : noTunnels(chosen.settings, services)
+  if (missing) return stopAt(workspace, { ...seen, obstacle: missing }, services)
 
-  const read = await readDevfile(workspace, chosen.settings, libraryOf(workspace, project, room))
+  const read = await readDevfile(workspace, chosen.settings, libraryOf(workspace, project, services))
   const recheck = isObstacle(read) && read.waitingFor === KAS ? AGAIN : undefined
-  if (isObstacle(read)) return stopAt(workspace, { ...seen, chosen, obstacle: read }, room, recheck)
+  if (isObstacle(read)) return stopAt(workspace, { ...seen, obstacle: read }, services, recheck)
   const sizes = sizesOf(workspace, read.devfile, chosen.settings)
-  const { devfile } = sizes
+  const wanted = { ...seen, ...read, sizes }
 
-  const claiming = await claim(workspace, devfile, room, chosen)
-  if (claiming) return stopAt(workspace, { ...seen, chosen, ...read, sizes, obstacle: claiming }, room)
+  const claiming = await claim(workspace, sizes.devfile, services, chosen)
+  if (claiming) return stopAt(workspace, { ...wanted, obstacle: claiming }, services)
 
-  const target = findTarget(workspace, chosen.settings.sharedNamespace ?? '', room)
-  if (isObstacle(target)) return stopAt(workspace, { ...seen, chosen, ...read, sizes, obstacle: target }, room)
+  const target = findTarget(workspace, chosen.settings.sharedNamespace, services.lookup)
+  if (isObstacle(target)) return stopAt(workspace, { ...wanted, obstacle: target }, services)
+  return applyIn(target, workspace, { ...wanted, target }, services)
+}
 
-  const connection = room.targets.of(workspace, target)
-  const there = { ...seen, chosen, ...read, sizes, target }
-  const early = tooEarly(workspace, seen.found?.metadata.generation, connection, room)
+/** As far as it is known before anything is asked of the target. */
+type Wanted = WorkspaceFindings & Required<Pick<WorkspaceFindings, 'chosen' | 'sizes' | 'devfile'>>
+
+async function applyIn(target: Target, workspace: Workspace, wanted: Wanted, services: WorkspaceServices): Promise<Next> {
+  const { now, chosen, sizes, project } = wanted
+  const connection = services.connections.of(workspace, target)
+  const generation = wanted.found?.metadata.generation
+  const early = tooEarly(workspace, generation, connection, services)
   if (early) return early
-  if (!connection.isReady()) return stopAt(workspace, { ...there, obstacle: connecting(target, connection) }, room, CONNECTING)
-  tellOrphans(target, connection, workspace.metadata.namespace, room)
-  const restored = restoreFor(workspace, target, room)
-  if (restored && isObstacle(restored)) return stopAt(workspace, { ...there, obstacle: restored }, room)
+  if (!connection.isReady()) {
+    return stopAt(workspace, { ...wanted, obstacle: connecting(target, connection) }, services, CONNECTING)
+  }
+  services.tellOrphans(target, connection, workspace.metadata.namespace)
+  const restored = restoreFor(workspace, target, services.admission.workspaces)
+  if (restored && isObstacle(restored)) return stopAt(workspace, { ...wanted, obstacle: restored }, services)
   const { namespace, volume } = target
   const { settings } = chosen
-  const ways = { git: project?.git, tunnel: hasTunnels(settings) ? room.tunnels : undefined }
-  const draft = { workspace, settings, devfile, namespace, volume, restored, ...ways }
-  const generation = seen.found?.metadata.generation
+  const ways = { git: project?.git, tunnel: hasTunnels(settings) ? services.tunnels : undefined }
+  const draft = { workspace, settings, devfile: sizes.devfile, namespace, volume, restored, ...ways }
   const errand = {
     uid: workspace.metadata.uid ?? '',
     plan: JSON.stringify([
@@ -102,157 +132,172 @@ async function proceed(given: Workspace, room: Room): Promise<Next> {
       target.version,
       draft.git,
       sizes.applied,
-      marksOf(draft, room),
+      marksOf(draft, services.applying),
     ]),
     target: target.apiURL,
-    work: () => applied(draft, generation, connection, room),
-    over: () => room.wake(refOf(workspace)),
+    work: () => applyWorkspace(draft, generation, connection, services.applying),
+    over: () => services.wakeups.wake(refOf(workspace)),
   }
-  const outcome = await room.errands
+  const outcome = await services.errands
     .run(errand)
-    .catch((thrown: unknown) => refusedBy(thrown, workspace, isDue(workspace, chosen.settings, seen.now)))
-  // What was applied before is only compared: there is nothing to tell.
+    .catch((thrown: unknown) => refusedBy(thrown, workspace, isDue(workspace, settings, now)))
+  // Objects that were applied before are only compared: there is nothing to tell.
   if (!outcome && isApplied(workspace)) return again({ after: CONNECTING, why: applying(target).message })
   if (!outcome || isObstacle(outcome)) {
-    return stopAt(workspace, { ...there, obstacle: outcome ?? applying(target) }, room, outcome && REFUSED)
+    return stopAt(workspace, { ...wanted, obstacle: outcome ?? applying(target) }, services, outcome && REFUSED)
   }
-  const { deployment, plan } = outcome
-  const pods = podsOf(workspace, connection)
-  const judged = assessed(draft, { deployment, pods, connection, now: seen.now })
-  const { assessment, postStop } = await withPostStop(plan, judged, { connection, now: seen.now, room })
+  return follow({ ...outcome, draft, connection }, { ...wanted, restored }, services)
+}
+
+/** The objects are there: how the workspace fares, and what is done beside it. */
+async function follow(
+  { draft, plan, deployment, connection }: Applied & { draft: Draft; connection: TargetConnection },
+  situation: WorkspaceFindings,
+  services: WorkspaceServices,
+): Promise<Next> {
+  const { workspace } = draft
   const { variables } = plan
-  const { desiredState = 'Running' } = workspace.spec
-  const { backups, recheckAt } = await backUp({
-    plan,
-    kube: connection.kube,
-    isDown: assessment.state === 'Stopped' && desiredState === 'Stopped',
-    isWanted: desiredState !== 'Stopped',
-    now: seen.now,
-  })
+  const { now } = situation
+  const pods = connection.pods.by(BY_WORKSPACE, workspace.metadata.uid ?? '')
+  const judged = assessed(draft, { deployment, pods, connection, now })
+  const { assessment, postStop } = await withPostStop(plan, judged, { connection, now, services })
+  const isDown = assessment.state === 'Stopped' && workspace.spec.desiredState === 'Stopped'
+  const { backups, recheckAt } = await backUp({ plan, kube: connection.kube, isDown, isWanted: isWanted(workspace), now })
   return conclude(
     workspace,
-    { ...seen, chosen, ...read, sizes, target, deployment, variables, assessment, postStop, backups, restored },
-    { pods, room, recheck: recheckAt === undefined ? undefined : recheckAt - seen.now },
+    { ...situation, deployment, variables, assessment, postStop, backups },
+    { pods, services, recheck: recheckAt === undefined ? undefined : recheckAt - now },
   )
 }
 
 /** One repository that is slow keeps nobody waiting but whose devfile is in it. */
-const libraryOf = (workspace: Workspace, project: Situation['project'], room: Room): Parameters<typeof readDevfile>[2] => ({
-  source: room.devfiles,
+const libraryOf = (
+  workspace: Workspace,
+  project: GitFindings | undefined,
+  { devfiles, readings, wakeups }: WorkspaceServices,
+): Library => ({
+  ...devfiles,
   aside: (plan, work) =>
-    room.readings.run({
+    readings.run({
       uid: workspace.metadata.uid ?? '',
       plan,
       target: `${workspace.metadata.namespace} ${project?.known?.path ?? ''}`,
       work,
-      over: () => room.wake(refOf(workspace)),
+      over: () => wakeups.wake(refOf(workspace)),
     }),
   project,
-  parser: room.parser,
 })
 
 /** A stop is not over before its postStop commands are, which have a time limit. */
 async function withPostStop(
   plan: Plan,
   assessment: Assessment,
-  { connection, now, room }: { connection: Connection; now: number; room: Room },
-): Promise<Pick<Situation, 'postStop'> & { assessment: Assessment }> {
+  { connection, now, services }: { connection: TargetConnection; now: number; services: WorkspaceServices },
+): Promise<Pick<WorkspaceFindings, 'postStop'> & { assessment: Assessment }> {
   const isDown = assessment.state === 'Stopped'
   const isUp = (plan.workspace.spec.desiredState ?? 'Running') === 'Running'
   const after = await afterStop({ plan, kube: connection.kube, isDown, isWanted: isUp, now })
-  tellPostStop(room.workshop.events, plan.workspace, after.postStop)
+  tellPostStop(services.workshop.events, plan.workspace, after.postStop)
   const { postStop, recheckAt = assessment.recheckAt, isUnderWay } = after
   if (!isUnderWay) return { assessment: { ...assessment, recheckAt }, postStop }
   const step = { name: 'PostStop', since: Date.parse(postStop?.since ?? '') } as const
   return { assessment: { ...assessment, state: 'Stopping', step, recheckAt }, postStop }
 }
 
-/** The settings that it keeps; one that has none yet is given its place first. */
-const placeOf = async (
-  workspace: Workspace,
-  found: WorkspaceClass | undefined,
-  room: Room,
-): Promise<Placed | Obstacle | Later> => {
-  const frozen = frozenClass(workspace, found)
-  return frozen ? { workspace, chosen: frozen } : takePlace(workspace, room)
-}
-
-const gitRoomOf = ({ workshop, project, git }: Room): GitRoom => ({ kube: workshop.kube, project, settings: git })
-
 /**
- * What is missing is named; whatever brings it is watched and wakes the workspace. What runs already goes on meanwhile, or ends
- * if it is to.
+ * Names the obstacle; a watch wakes the workspace when it is gone. A workspace that runs already goes on meanwhile, or ends if it
+ * is to.
  */
-async function stopAt(workspace: Workspace, situation: Situation, room: Room, recheck?: number): Promise<Next> {
+async function stopAt(
+  workspace: Workspace,
+  situation: WorkspaceFindings,
+  services: WorkspaceServices,
+  recheck?: number,
+): Promise<Next> {
   const { obstacle, chosen } = situation
   // While its objects are being made nobody knows what there is.
-  if (obstacle?.isUnderWay && obstacle.step === 'Applied') return conclude(workspace, situation, { pods: [], room, recheck })
-  await endStanding(workspace, chosen?.settings, room)
-  const { assessment, pods = [] } = standing(workspace, chosen?.settings, room) ?? {}
-  return conclude(workspace, { ...situation, ...(assessment && { assessment }) }, { pods, room, recheck })
+  if (obstacle?.isUnderWay && obstacle.step === 'Applied') return conclude(workspace, situation, { pods: [], services, recheck })
+  await endStanding(workspace, chosen?.settings, services)
+  const { assessment, pods = [] } = standing(workspace, chosen?.settings, services.workshop.clock.now(), services) ?? {}
+  return conclude(workspace, { ...situation, ...(assessment && { assessment }) }, { pods, services, recheck })
 }
 
-async function claim(workspace: Workspace, devfile: Devfile, room: Room, chosen: ChosenClass): Promise<Obstacle | undefined> {
-  const mine = room.ownClaim(workspace)
-  if (saysOtherwise(workspace, mine)) {
+async function claim(
+  workspace: Workspace,
+  devfile: Devfile,
+  { lookup, supply }: WorkspaceServices,
+  chosen: ChosenClass,
+): Promise<Obstacle | undefined> {
+  const mine = ownClaim(workspace, lookup)
+  if (namesOtherOwner(workspace, mine)) {
     const metadata = { annotations: privacyFor(workspace, mine) }
-    await room.workshop.kube.patch(DeploymentTargetClaims, refOf(mine), { metadata }, { manager: CONTROLLER })
+    await supply.kube.patch(DeploymentTargetClaims, refOf(mine), { metadata }, { manager: CONTROLLER })
   }
-  const wanted = claimToMake(workspace, chosen, mine, room.targetClass)
+  const wanted = claimToMake(workspace, chosen, mine, supply.targetClasses)
   if (!wanted || isObstacle(wanted)) return wanted
-  if (await adopt(workspace, devfile, chosen, room)) return undefined
-  await room.workshop.kube.create(DeploymentTargetClaims, wanted, { manager: CONTROLLER })
+  if (await adopt(workspace, devfile, chosen, supply)) return undefined
+  await supply.kube.create(DeploymentTargetClaims, wanted, { manager: CONTROLLER })
   return undefined
 }
+
+const patch = ({ workshop }: WorkspaceServices, workspace: Workspace, changes: object): Promise<Workspace> =>
+  workshop.kube.patch(Workspaces, refOf(workspace), changes, { manager: CONTROLLER })
+
+/** Changes the wish itself; `conflict` when somebody else changed it since it was read. */
+const change = (services: WorkspaceServices, workspace: Workspace, spec: Partial<Workspace['spec']>): Promise<Workspace> =>
+  patch(services, workspace, { metadata: { resourceVersion: workspace.metadata.resourceVersion ?? '' }, spec })
 
 const hasTunnels = ({ proxy }: WorkspaceClassSpec): boolean => proxy?.wayIn === 'Tunnel' && proxy.httpEnabled !== false
 
 /** Where nobody has said where pods find kas, people would wait before a closed door. */
-function noTunnels(settings: WorkspaceClassSpec, { tunnels }: Room): Obstacle | undefined {
-  if (tunnels || !hasTunnels(settings)) return undefined
-  return {
-    step: 'ClassResolved',
-    reason: 'TunnelsNotConfigured',
-    message: 'the class has proxy.wayIn: Tunnel, and the operator does not know where pods open tunnels',
-    remedy: 'Start the operator with --kas-tunnels and --agentw-image, or choose a class with another way in.',
-  }
-}
+const noTunnels = (settings: WorkspaceClassSpec, { tunnels }: WorkspaceServices): Obstacle | undefined =>
+  tunnels || !hasTunnels(settings)
+    ? undefined
+    : classObstacle(
+        'TunnelsNotConfigured',
+        'the class has proxy.wayIn: Tunnel, and the operator does not know where pods open tunnels',
+        'Start the operator with --kas-tunnels and --agentw-image, or choose a class with another way in.',
+      )
 
 /** Without it the workspace would come up with an empty folder. */
-const noProject = (name: string): Obstacle => ({
-  step: 'ProjectFound',
-  reason: 'GitProjectNotFound',
-  message: `spec.project.gitProject: there is no GitProject ${name} in this namespace`,
-  remedy: 'Create it, or make the workspace again with another.',
-  waitingFor: `GitProject ${name}`,
-})
+const noProject = (name: string): Obstacle =>
+  obstacleAt('ProjectFound')(
+    'GitProjectNotFound',
+    `spec.project.gitProject: there is no GitProject ${name} in this namespace`,
+    'Create it, or make the workspace again with another.',
+    `GitProject ${name}`,
+  )
 
 /**
- * Of what was there before nothing else is said until it could be seen: a start of the operator is not to be noticed in the
- * status of thousands. Whatever it waits for wakes it.
+ * The status of a workspace that was there before stays until its objects could be seen: a start of the operator is not to be
+ * noticed in the status of thousands.
  */
-function tooEarly({ metadata, status }: Workspace, generation: number | undefined, connection: Connection, room: Room) {
+function tooEarly(
+  { metadata, status }: Workspace,
+  generation: number | undefined,
+  connection: TargetConnection,
+  services: WorkspaceServices,
+) {
   const { uid = '' } = metadata
   if (!status?.target) return
   const after = connection.isNewFor()
   if (after > 0) return again({ after, why: `the target is being listed: ${connection.why()}` })
-  const isToCompare = connection.isReady() && !isCompared(uid, generation, room) && !room.errands.isUnderWay(uid)
+  const isToCompare = connection.isReady() && !isCompared(uid, generation, services.applying) && !services.errands.isUnderWay(uid)
   const isAwaited = isToCompare && connection.survey.isAwaited(uid)
   return isAwaited ? again({ after: CONNECTING, why: 'the objects of all workspaces of the target are being listed' }) : undefined
 }
 
-const connecting = (target: Target, connection: Connection): Obstacle => ({
-  step: 'TargetReady',
-  reason: 'Connecting',
-  message: `no answer yet from ${target.apiURL} in namespace ${target.namespace}: ${connection.why()}`,
-  remedy: "If it stays so, check that the target's API can be reached and that its token may list deployments and pods there.",
-  waitingFor: `DeploymentTarget ${target.name}`,
-})
+const connecting = (target: Target, connection: TargetConnection): Obstacle =>
+  noTarget(
+    'Connecting',
+    `no answer yet from ${target.apiURL} in namespace ${target.namespace}: ${connection.why()}`,
+    "If it stays so, check that the target's API can be reached and that its token may list deployments and pods there.",
+    `DeploymentTarget ${target.name}`,
+  )
 
 /**
- * What the target, or what is to go there, says against it. A mistake of the wish is told and looked at again seldom; so is
- * everything where it is to be stopped, or to end by itself now, for which there is another way. The rest is tried again as
- * failures are.
+ * The objection of the target. A mistake of the wish is told and looked at again seldom; so is every objection where the workspace
+ * is to be stopped, or ends by itself now, for which there is another way. The rest is thrown, and tried again as failures are.
  */
 function refusedBy(thrown: unknown, workspace: Workspace, isOver: boolean): Obstacle {
   const failure = Failure.from(thrown)
@@ -278,21 +323,19 @@ const applying = (target: Target): Obstacle => ({
   isUnderWay: true,
 })
 
-const podsOf = ({ metadata }: Workspace, { pods }: Connection): Pod[] => pods.by(BY_WORKSPACE, metadata.uid ?? '')
-
 interface Ending {
   pods: Pod[]
-  room: Room
+  services: WorkspaceServices
   /** In how many milliseconds to look again anyway. */
   recheck?: number | undefined
 }
 
 /** The status; and what the workspace asks for itself: the second half of a restart, the end of its time. */
-async function conclude(workspace: Workspace, situation: Situation, { pods, room, recheck }: Ending): Promise<Next> {
+async function conclude(workspace: Workspace, situation: WorkspaceFindings, { pods, services, recheck }: Ending): Promise<Next> {
   const status = statusOf(workspace, situation)
   const { now, chosen, assessment } = situation
   if (workspace.spec.desiredState === 'RestartRequested' && assessment?.state === 'Stopped' && !pods.some(isThere)) {
-    return settled({ status, object: await change(room, workspace, { desiredState: 'Running' }) })
+    return settled({ status, object: await change(services, workspace, { desiredState: 'Running' }) })
   }
   const turn = chosen && nextTurn(workspace, status.actualState ?? 'Unknown', chosen.settings, now)
   if (!turn || turn.at > now) {
@@ -306,11 +349,11 @@ async function conclude(workspace: Workspace, situation: Situation, { pods, room
   if (because.stoppedBecause !== workspace.status?.stoppedBecause && turn.becomes === 'Stopped') {
     return again({ after: NEXT_TURN, why: message, status: told, object: workspace })
   }
-  const object = await change(room, workspace, { desiredState: turn.becomes })
-  room.workshop.events.record(workspace, { type: 'Normal', reason: `${turn.becomes}By${turn.reason}`, message })
+  const object = await change(services, workspace, { desiredState: turn.becomes })
+  services.workshop.events.record(workspace, { type: 'Normal', reason: `${turn.becomes}By${turn.reason}`, message })
   return settled({ status: told, object })
 }
 
 /** In how long something may be otherwise though nothing changes: a wait is over, its time is, or everything is due to be compared. */
-const soonest = ({ now, assessment }: Situation, ...times: (number | undefined)[]): number =>
+const soonest = ({ now, assessment }: WorkspaceFindings, ...times: (number | undefined)[]): number =>
   Math.min(FULL, ...[assessment?.recheckAt, ...times].map((time) => (time === undefined ? FULL : Math.max(time - now, 0))))

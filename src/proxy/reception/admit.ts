@@ -5,11 +5,11 @@ import { linksOf } from '../links.ts'
 import { notices } from '../notices.ts'
 import { type Notice, renderNotice } from '../page.ts'
 import {
+  type BrowserRequest,
   type MayOpen,
   type OwnPathRequest,
   type Recipient,
   type RequestCredentials,
-  type RequestHead,
   ROLE_COUNTS,
   type Route,
   type RouteTable,
@@ -27,9 +27,9 @@ export interface AdmissionServices {
   mayOpen: MayOpen | undefined
   /** The host for signing in. */
   signInHost: string
-  signIn(head: RequestHead, url: URL, recipient: Recipient): Promise<Reply>
+  signIn(head: BrowserRequest, url: URL, recipient: Recipient): Promise<Reply>
   /** Sends somebody away to sign in, and back to that target. */
-  depart(head: RequestHead, route: Route, target: string): Reply
+  depart(head: BrowserRequest, route: Route, target: string): Reply
   /** Answers, by the name below /.berth/, what other parts of the proxy answer themselves. */
   ownPaths: Readonly<Record<string, (request: OwnPathRequest) => Reply | Promise<Reply>>>
   clock: Clock
@@ -37,7 +37,7 @@ export interface AdmissionServices {
 }
 
 /** The request may go on, until then. */
-export interface Admission extends RequestCredentials {
+export interface RequestAdmission extends RequestCredentials {
   readonly route: Route
   readonly judgement: Extract<Judgement, { may: true }>
   readonly until: number
@@ -60,9 +60,9 @@ export const OWN = '/.berth/'
  */
 export async function admit(
   services: AdmissionServices,
-  readHead: () => RequestHead | undefined,
+  readHead: () => BrowserRequest | undefined,
   record: RequestRecord,
-): Promise<Admission | OwnAnswer> {
+): Promise<RequestAdmission | OwnAnswer> {
   try {
     const found = await decide(services, readHead(), record.recipient)
     const as = 'reply' in found ? undefined : found.judgement.as
@@ -82,9 +82,9 @@ export async function admit(
 
 async function decide(
   services: AdmissionServices,
-  head: RequestHead | undefined,
+  head: BrowserRequest | undefined,
   recipient: Recipient,
-): Promise<Admission | OwnAnswer> {
+): Promise<RequestAdmission | OwnAnswer> {
   const { routes, signInHost, signIn } = services
   if (!head) return { reply: renderNotice(notices.badRequest, recipient), because: 'bad-request' }
   if (head.host === signInHost && !head.isUpgrade)
@@ -96,12 +96,15 @@ async function decide(
 }
 
 /** Put together, not resolved: a target that begins with `//` would name another host. */
-const urlOf = (host: string, { target }: Pick<RequestHead, 'target'>): URL => new URL(`https://${host}${target}`)
+const urlOf = (host: string, { target }: Pick<BrowserRequest, 'target'>): URL => new URL(`https://${host}${target}`)
 
 type RoutedRequest = Omit<OwnPathRequest, 'url'>
 
 /** Decides who asks, whether they may, and whether the workspace runs. */
-async function decideFor(services: AdmissionServices, { head, route, recipient }: RoutedRequest): Promise<Admission | OwnAnswer> {
+async function decideFor(
+  services: AdmissionServices,
+  { head, route, recipient }: RoutedRequest,
+): Promise<RequestAdmission | OwnAnswer> {
   const session = await services.sessions.of(head, route.host)
   const links = linksOf(head)
   const { workspace } = route

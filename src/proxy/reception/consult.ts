@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Reply } from '../../dashboard/index.ts'
 import type { Activity } from '../activity.ts'
-import type { Config } from '../config.ts'
+import type { ProxyConfig } from '../config.ts'
 import { withoutOwn } from '../cookies.ts'
 import { type AdmissionServices, admit, OWN, type OwnAnswer } from './admit.ts'
 import { DIALECTS, type Dialect } from './dialects.ts'
@@ -11,7 +11,7 @@ import { writeReply } from './reply.ts'
 interface ConsultationServices extends AdmissionServices {
   /** Ingresses ask from these addresses; others could invent a request. */
   isCaller(address: string): boolean
-  passAuthorization: Config['passAuthorization']
+  passAuthorization: ProxyConfig['passAuthorization']
   visitorOf(request: IncomingMessage): string
   activity: Pick<Activity, 'used'>
   done: CountRequest

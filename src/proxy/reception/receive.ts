@@ -4,12 +4,12 @@ import { type Forwarder, passUpgrade, responseOn } from '../../adapters/http/ind
 import type { Reply } from '../../dashboard/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { Activity } from '../activity.ts'
-import type { Config } from '../config.ts'
+import type { ProxyConfig } from '../config.ts'
 import { notices } from '../notices.ts'
 import { renderNotice } from '../page.ts'
 import type { Route } from '../ports.ts'
 import type { OpenStream } from '../streams.ts'
-import { type Admission, type AdmissionServices, admit, type OwnAnswer } from './admit.ts'
+import { type AdmissionServices, admit, type OwnAnswer, type RequestAdmission } from './admit.ts'
 import { headOf } from './head.ts'
 import { headersBack, headersOnward } from './headers.ts'
 import { beginRecord, type CountRequest, type RequestRecord, wantsPage } from './record.ts'
@@ -21,7 +21,7 @@ interface ReceptionServices extends AdmissionServices {
   /** Hears that somebody uses a workspace: at requests, and by the bytes of upgraded connections. */
   activity: Pick<Activity, 'used' | 'lineOpened'>
   visitorOf(request: IncomingMessage): string
-  passAuthorization: Config['passAuthorization']
+  passAuthorization: ProxyConfig['passAuthorization']
   /** Connections are not kept while the program stops. */
   isStopping(): boolean
   done: CountRequest
@@ -117,7 +117,7 @@ function answered(record: RequestRecord, answer: OwnAnswer): OwnAnswer {
 /** From here on the request is under way: it is known, so that it can be cut, and counts as use. */
 function begin(
   { streams, activity }: ReceptionServices,
-  { route: { workspace, port }, session, links, judgement, until }: Admission,
+  { route: { workspace, port }, session, links, judgement, until }: RequestAdmission,
   record: RequestRecord,
   connection: ServerResponse | Duplex,
 ): void {

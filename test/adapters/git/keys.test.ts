@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { equal, is, match } from 'uvu/assert'
-import { type Access, type Mirrors, openMirrors, remoteUrl } from '../../../src/adapters/git/index.ts'
+import { type GitAccess, type Mirrors, openMirrors, remoteUrl } from '../../../src/adapters/git/index.ts'
 import { Failure, Secret, systemClock } from '../../../src/std/index.ts'
 import { portOf } from '../../support/addresses.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
@@ -60,11 +60,11 @@ describe(
     })
 
     const urlOf = (path: string) => remoteUrl(`ssh://git@${ssh.address}/${path}`, ['ssh'])
-    const access = ({ privateKey = key, knownHosts = ssh.knownHosts } = {}): Access => ({
+    const access = ({ privateKey = key, knownHosts = ssh.knownHosts } = {}): GitAccess => ({
       ssh: { privateKey: new Secret(privateKey), knownHosts },
     })
-    const mirrorOf = (as: Access = access(), path = 'shop.git') => mirrors.of({ url: urlOf(path), owner: 'test', ...as })
-    const locate = (as?: Access, path?: string) => mirrorOf(as, path).locate({ kind: 'default' }, never)
+    const mirrorOf = (as: GitAccess = access(), path = 'shop.git') => mirrors.of({ url: urlOf(path), owner: 'test', ...as })
+    const locate = (as?: GitAccess, path?: string) => mirrorOf(as, path).locate({ kind: 'default' }, never)
 
     it('finds commits and fetches them, and leaves no key behind', async () => {
       const mirror = mirrorOf()

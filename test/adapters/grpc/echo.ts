@@ -1,14 +1,14 @@
 import { create } from '@bufbuild/protobuf'
 import {
   type Call,
-  type Connection,
   type DialOptions,
   dial,
+  type GrpcConnection,
   type GrpcServer,
+  type GrpcService,
   offer,
   offerRaw,
   type ServeOptions,
-  type Service,
   serveGrpc,
 } from '../../../src/adapters/grpc/index.ts'
 import { AgentRegistrar, RegisterRequestSchema, RegisterResponseSchema } from '../../../src/rpc/generated/agent_registrar_pb.ts'
@@ -25,7 +25,7 @@ export interface EchoServer extends GrpcServer {
 export async function echoServer({
   more = [],
   ...options
-}: Partial<ServeOptions> & { more?: Service[] } = {}): Promise<EchoServer> {
+}: Partial<ServeOptions> & { more?: GrpcService[] } = {}): Promise<EchoServer> {
   const turnedAway: string[] = []
   const calls: Call[] = []
   const echo = offerRaw(['/x.Echo/Echo'], async function* (requests, call) {
@@ -59,7 +59,7 @@ export async function echoServer({
   }
 }
 
-export const register = (connection: Connection): Promise<unknown> =>
+export const register = (connection: GrpcConnection): Promise<unknown> =>
   connection.unary(AgentRegistrar.method.register, create(RegisterRequestSchema, { podId: 7n }))
 
 /** One call on a connection of its own. */

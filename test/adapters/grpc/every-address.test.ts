@@ -1,6 +1,6 @@
 import { is } from 'uvu/assert'
 import { freePort } from '../../../src/adapters/control-plane/ports.ts'
-import { type Connection, dial } from '../../../src/adapters/grpc/index.ts'
+import { dial, type GrpcConnection } from '../../../src/adapters/grpc/index.ts'
 import { lacksTwoAddresses } from '../../support/addresses.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
@@ -9,7 +9,7 @@ import { type EchoServer, echoServer, register } from './echo.ts'
 const severalAddresses: Parameters<typeof describe>[1] = (it) => {
   let servers: EchoServer[] = []
   let port = ''
-  let connection: Connection
+  let connection: GrpcConnection
   it.beforeEach(async () => {
     // No port of the kernel's choice: on the other address it may be somebody's.
     port = String(await freePort())

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { is, match, ok } from 'uvu/assert'
-import { type Connection, type DialOptions, type Duplex, dial } from '../../../src/adapters/grpc/index.ts'
+import { type DialOptions, type Duplex, dial, type GrpcConnection } from '../../../src/adapters/grpc/index.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { type GoServer, goPeer, goServer, lacksGo } from '../../support/go-peer.ts'
 import { describe } from '../../support/suite.ts'
@@ -17,7 +17,7 @@ const allOf = async ({ responses }: Raw): Promise<Uint8Array[]> => {
 
 const serverInGo: Parameters<typeof describe>[1] = (it) => {
   let server: GoServer
-  let connection: Connection
+  let connection: GrpcConnection
   it.before(async () => {
     server = await goServer(await goPeer())
   })

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net'
 import * as assert from 'uvu/assert'
-import { type Answer, createSender, type HttpServer, type Letter, serveHttp } from '../../../src/adapters/http/index.ts'
+import { createSender, type HttpServer, type Letter, type ServedResponse, serveHttp } from '../../../src/adapters/http/index.ts'
 import { Failure, silentLog, systemClock } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -25,7 +25,7 @@ const resolving =
 describe('a letter to a host that a stranger chose', (it) => {
   const closing: HttpServer[] = []
   const got: string[] = []
-  let answer: () => Answer | Promise<Answer> = () => ({ status: 204 })
+  let answer: () => ServedResponse | Promise<ServedResponse> = () => ({ status: 204 })
   let address = ''
 
   it.beforeEach(async () => {
@@ -66,7 +66,7 @@ describe('a letter to a host that a stranger chose', (it) => {
   })
 
   it('does not wait for ever', async () => {
-    const late = Promise.withResolvers<Answer>()
+    const late = Promise.withResolvers<ServedResponse>()
     answer = () => late.promise
     const failure = await failureOf(createSender({ allowLocal: true, timeout: 100 })(letterTo(address)))
     late.resolve({ status: 200 })

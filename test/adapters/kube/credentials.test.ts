@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import * as assert from 'uvu/assert'
-import { type Connection, openConnection } from '../../../src/adapters/kube/connection.ts'
+import { type KubeConnection, openConnection } from '../../../src/adapters/kube/connection.ts'
 import { minutes } from '../../../src/std/index.ts'
 import { portOf } from '../../support/addresses.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
@@ -26,7 +26,7 @@ describe('the credentials of a connection', (it) => {
   let dir = ''
   let authority = ''
   let clock: SteppedClock
-  let connection: Connection
+  let connection: KubeConnection
 
   it.beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'berth-credentials-'))

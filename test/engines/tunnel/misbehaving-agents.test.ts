@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { equal, is, match, ok } from 'uvu/assert'
-import type { Connection, Duplex } from '../../../src/adapters/grpc/index.ts'
+import type { Duplex, GrpcConnection } from '../../../src/adapters/grpc/index.ts'
 import { request } from '../../../src/engines/tunnel/index.ts'
 import { type ConnectRequest, ConnectRequestSchema, type ConnectResponse, ReverseTunnel } from '../../../src/rpc/index.ts'
 import { Failure, seconds } from '../../../src/std/index.ts'
@@ -22,7 +22,7 @@ const ERROR: Said = { case: 'error', value: { status: { code: 5, message: 'gone'
 
 describe('agents that speak for themselves', (it) => {
   let stage: Stage
-  let connection: Connection
+  let connection: GrpcConnection
   it.before(async () => {
     stage = await setStage()
     connection = stage.connect()

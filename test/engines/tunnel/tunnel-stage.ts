@@ -1,4 +1,4 @@
-import { type Connection, type Duplex, dial, type GrpcServer, offer, serveGrpc } from '../../../src/adapters/grpc/index.ts'
+import { type Duplex, dial, type GrpcConnection, type GrpcServer, offer, serveGrpc } from '../../../src/adapters/grpc/index.ts'
 import {
   createTunnels,
   type PoolSize,
@@ -29,7 +29,7 @@ export interface Stage {
   /** Connects an agent that answers these methods. */
   agent(services: Record<string, TunnelHandler>, size?: PoolSize): { leave(): Promise<void> }
   /** A connection for an agent that speaks for itself. */
-  connect(): Connection
+  connect(): GrpcConnection
   /** A request as soon as there is a tunnel for it. */
   ask(path?: string, options?: Parameters<typeof request>[2]): Promise<Duplex<Uint8Array, Uint8Array>>
   close(): Promise<void>

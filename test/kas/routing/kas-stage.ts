@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../../src/adapters/control-plane/ports.ts'
-import { type Connection, type Duplex, dial, type ServeOptions, serveGrpc } from '../../../src/adapters/grpc/index.ts'
+import { type Duplex, dial, type GrpcConnection, type ServeOptions, serveGrpc } from '../../../src/adapters/grpc/index.ts'
 import { createMetrics, type Metrics } from '../../../src/adapters/http/index.ts'
 import { serveTunnels, type TunnelHandler } from '../../../src/engines/tunnel/index.ts'
 import { createMeters } from '../../../src/kas/meters.ts'
@@ -106,7 +106,7 @@ export async function neighbours(count: number): Promise<{ privateApi: string; p
   return [...addresses].map((privateApi) => ({ privateApi, peers }))
 }
 
-export const dialKas = (address: string, token: string): Connection => dial({ address, token: async () => new Secret(token) })
+export const dialKas = (address: string, token: string): GrpcConnection => dial({ address, token: async () => new Secret(token) })
 
 /** An agent of that number; gives what makes it leave. */
 export function connectAgent(kas: Pick<Kas, 'address'>, id: bigint, handler: TunnelHandler): () => Promise<void> {

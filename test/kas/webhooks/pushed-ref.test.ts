@@ -1,10 +1,10 @@
 import { is } from 'uvu/assert'
-import type { Question } from '../../../src/adapters/http/index.ts'
+import type { ServedRequest } from '../../../src/adapters/http/index.ts'
 import { pushedRef } from '../../../src/kas/webhooks/pushed-ref.ts'
 import { isFailure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
-const question = (body: string, contentType = 'application/json'): Question => ({
+const question = (body: string, contentType = 'application/json'): ServedRequest => ({
   method: 'POST',
   path: '/',
   peer: '127.0.0.1',

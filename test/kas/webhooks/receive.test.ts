@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { equal, is } from 'uvu/assert'
-import type { Question } from '../../../src/adapters/http/index.ts'
+import type { ServedRequest } from '../../../src/adapters/http/index.ts'
 import { projectFrom } from '../../../src/kas/project.ts'
 import { receiveWebhooks } from '../../../src/kas/webhooks/index.ts'
 import { Failure, seconds, silentLog } from '../../../src/std/index.ts'
@@ -40,7 +40,13 @@ function door() {
   })
   const post = async (name: string, proof?: string, ref?: string): Promise<number> => {
     const header = (key: string) => (key === 'x-berth-signature' ? proof : undefined)
-    const question: Question = { method: 'POST', path: `/webhooks/team-a/${name}`, body: pushOf(ref), peer: '10.0.0.1', header }
+    const question: ServedRequest = {
+      method: 'POST',
+      path: `/webhooks/team-a/${name}`,
+      body: pushOf(ref),
+      peer: '10.0.0.1',
+      header,
+    }
     return (await respond(question)).status
   }
   const flood = async (name: string, count: number, proof?: string) => {

@@ -10,7 +10,7 @@ import {
   Secrets,
 } from '../../../src/api/index.ts'
 import type { Watch } from '../../../src/engines/controller/index.ts'
-import { openBooks } from '../../../src/operator/environment/books.ts'
+import { openCaches } from '../../../src/operator/environment/caches.ts'
 import { watchesOf } from '../../../src/operator/environment/watches.ts'
 import { silentLog, systemClock } from '../../../src/std/index.ts'
 import { environment, managedEnvironment, managedSecret, viaClaim, viaCredentials } from '../../support/builders/environments.ts'
@@ -33,7 +33,7 @@ describe('what wakes an Environment', (it) => {
     await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { targetName: 'first' }))
     await kube.create(DeploymentTargets, target(namespace, 'first'))
     const caches = createCaches({ kube, clock: systemClock, log: silentLog, scope: namespace })
-    watches = watchesOf(openBooks(caches))
+    watches = watchesOf(openCaches(caches))
     await caches.ready()
     close = () => caches.stop()
   })

@@ -1,5 +1,5 @@
 import { equal, is, match } from 'uvu/assert'
-import { keyOf } from '../../../src/api/index.ts'
+import { createWakeups } from '../../../src/engines/controller/index.ts'
 import { createFollowing, type Seen, type Source, type Wish } from '../../../src/operator/gitops-deployment/source/following.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { snapshot } from '../../support/builders/snapshots.ts'
@@ -30,11 +30,12 @@ function given(play: (follow: Follow) => Promise<void> | void) {
     },
   }
   const clock = steppedClock()
-  const following = createFollowing({ source, clock })
+  const wakeups = createWakeups()
+  const following = createFollowing({ source, clock, wakeups })
   const ending = new AbortController()
   const seen = (): Seen => following.of(REF, WISH)
   const rung: string[] = []
-  following.ringing((ref) => void rung.push(keyOf(ref)), ending.signal)
+  wakeups.begin((key) => void rung.push(key), ending.signal)
   return { clock, following, asked, seen, ending, rung }
 }
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import * as assert from 'uvu/assert'
-import { type Answer, type HttpServer, type Question, serveHttp } from '../../../src/adapters/http/index.ts'
+import { type HttpServer, type ServedRequest, type ServedResponse, serveHttp } from '../../../src/adapters/http/index.ts'
 import { RoleBindings, Secrets } from '../../../src/api/index.ts'
 import { silentLog, systemClock } from '../../../src/std/index.ts'
 import { untilMay } from '../../support/builders/credentials.ts'
@@ -18,8 +18,8 @@ describe('a notification', (it) => {
   const { kube } = cluster
   let stage: Stage
   let receiver: HttpServer
-  let got: Question[] = []
-  let answer: () => Answer | Promise<Answer> = () => ({ status: 200 })
+  let got: ServedRequest[] = []
+  let answer: () => ServedResponse | Promise<ServedResponse> = () => ({ status: 200 })
 
   it.beforeEach(async () => {
     got = []
@@ -120,7 +120,7 @@ describe('a notification', (it) => {
   })
 
   it('delays nobody while its receiver hangs', async () => {
-    const late = Promise.withResolvers<Answer>()
+    const late = Promise.withResolvers<ServedResponse>()
     answer = () => late.promise
     await secret()
     await stage.deploy(HOOK)

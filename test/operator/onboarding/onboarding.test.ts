@@ -10,7 +10,7 @@ import {
   labels,
   Namespaces,
 } from '../../../src/api/index.ts'
-import { chooseClass } from '../../../src/operator/onboarding/choice.ts'
+import { chooseClass } from '../../../src/operator/onboarding/desired.ts'
 import { onboarding } from '../../../src/operator/onboarding/index.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { environment } from '../../support/builders/environments.ts'

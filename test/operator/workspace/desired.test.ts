@@ -3,7 +3,7 @@ import type { Workspace, WorkspaceSpec } from '../../../src/api/index.ts'
 import { type Devfile, parseDevfile } from '../../../src/devfile/index.ts'
 import { holds } from '../../../src/engines/apply/index.ts'
 import { desiredObjects, type Plan } from '../../../src/operator/workspace/desired/index.ts'
-import { objectNameOf } from '../../../src/operator/workspace/names.ts'
+import { objectNameOf } from '../../../src/operator/workspace/desired/names.ts'
 import { describe } from '../../support/suite.ts'
 
 const workspace = (spec: WorkspaceSpec = {}, name = 'web'): Workspace => ({

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Workspace } from '../../../src/api/index.ts'
-import { createDevfileParser, readDevfile } from '../../../src/operator/workspace/devfile.ts'
-import { isObstacle } from '../../../src/operator/workspace/obstacle.ts'
+import { isObstacle } from '../../../src/operator/workspace/place/obstacle.ts'
+import { createDevfileParser, readDevfile } from '../../../src/operator/workspace/project/devfile.ts'
 import { createYamlTreeReader, Failure, parseYamlTree } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 

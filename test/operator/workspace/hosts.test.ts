@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Workspace } from '../../../src/api/index.ts'
-import { hostTemplateOf, publishedPorts } from '../../../src/operator/workspace/hosts.ts'
+import { hostTemplateOf, publishedPorts } from '../../../src/operator/workspace/desired/hosts.ts'
 import { describe } from '../../support/suite.ts'
 
 const workspace = (namespace: string, name: string): Workspace => ({

@@ -1,6 +1,6 @@
 import { is, match } from 'uvu/assert'
 import { annotations, type CoreSecret, labels } from '../../../src/api/index.ts'
-import { inherit } from '../../../src/operator/workspace/inheritance.ts'
+import { inherit } from '../../../src/operator/workspace/objects/inheritance.ts'
 import { describe } from '../../support/suite.ts'
 
 const secretOf = (names: readonly string[]): CoreSecret => ({

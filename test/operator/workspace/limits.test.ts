@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Workspace, WorkspaceClassSpec, WorkspaceSpec } from '../../../src/api/index.ts'
-import { nextTurn, type Times, timesOf } from '../../../src/operator/workspace/expiry.ts'
+import { nextTurn, type Times, timesOf } from '../../../src/operator/workspace/lifetime/expiry.ts'
 import { timestamp } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 

@@ -1,7 +1,7 @@
 import { equal, is, match } from 'uvu/assert'
 import { stringify } from 'yaml'
-import { createDevfileParser, readDevfile } from '../../../src/operator/workspace/devfile.ts'
-import { isObstacle } from '../../../src/operator/workspace/obstacle.ts'
+import { isObstacle } from '../../../src/operator/workspace/place/obstacle.ts'
+import { createDevfileParser, readDevfile } from '../../../src/operator/workspace/project/devfile.ts'
 import { createYamlTreeReader } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 

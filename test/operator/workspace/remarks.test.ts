@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Workspace, WorkspaceClass, WorkspaceClassSpec } from '../../../src/api/index.ts'
 import { gitPlanOf } from '../../../src/operator/workspace/git/index.ts'
-import { type Project, remarksOn } from '../../../src/operator/workspace/remarks.ts'
+import { type ProjectFindings, remarksOn } from '../../../src/operator/workspace/status/remarks.ts'
 import { describe } from '../../support/suite.ts'
 
 const workspace = {
@@ -44,7 +44,7 @@ describe('workspace: remarks', (it) => {
     const known = { url: 'https://git.example.com/web.git', path: 'team/web' }
     const git = gitPlanOf(workspace, known, { settings: {}, git: {}, copied: undefined })
     const project = { name: 'web', isThere: true, known, git, trouble: undefined, isPrepared: false }
-    const reasonOf = (given: Project) =>
+    const reasonOf = (given: ProjectFindings) =>
       remarksOn(workspace, { project: given }).map(({ status, reason }) => `${status} ${reason}`)
     assert.equal(reasonOf(project), ['False Cloning'])
     assert.equal(reasonOf({ ...project, isPrepared: true }), ['True Cloned'])

@@ -1,5 +1,5 @@
 import { is, match } from 'uvu/assert'
-import { whyReserved } from '../../../src/operator/workspace/reserved-names.ts'
+import { whyReserved } from '../../../src/operator/workspace/objects/reserved-names.ts'
 import { describe } from '../../support/suite.ts'
 
 const RUN =

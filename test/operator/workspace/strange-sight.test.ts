@@ -1,8 +1,9 @@
 import { is, match, ok } from 'uvu/assert'
 import { createMemory } from '../../../src/adapters/kube/memory.ts'
 import { labels } from '../../../src/api/index.ts'
-import type { Target } from '../../../src/operator/workspace/target.ts'
-import { createTargetWatch } from '../../../src/operator/workspace/target-watch.ts'
+import { createWakeups } from '../../../src/engines/controller/index.ts'
+import type { Target } from '../../../src/operator/workspace/place/target.ts'
+import { createTargetConnections } from '../../../src/operator/workspace/watch/connections.ts'
 import { Secret, silentLog, systemClock } from '../../../src/std/index.ts'
 import { answeringServer, type StrangeServer } from '../../support/builders/strange-server.ts'
 import { describe } from '../../support/suite.ts'
@@ -49,9 +50,10 @@ describe('the workspaces in a cluster of a stranger', (it) => {
   it('are not seen where it has more objects than a tenant has room for, and nothing of another tenant is missing', async () => {
     const [hostile, decent] = await Promise.all([endlessPages(), emptyServer()])
     const memory = createMemory({ all: 4 * EACH, each: EACH })
-    const watch = createTargetWatch({
+    const watch = createTargetConnections({
       clock: systemClock,
       log: silentLog,
+      wakeups: createWakeups(),
       reach: { refuseLocal: false, memory },
       workspace: () => undefined,
     })
@@ -85,7 +87,12 @@ describe('the workspaces in a cluster of a stranger', (it) => {
       const [one, two] = [workspace('team-a', 'one'), workspace(namespace, 'web')]
       one.metadata.uid = '0'
       two.status = { target: { claimName: 'dev', name: 'dev', namespace: 'dev', apiURL } }
-      const watch = createTargetWatch({ clock: systemClock, log: silentLog, workspace: () => two })
+      const watch = createTargetConnections({
+        clock: systemClock,
+        log: silentLog,
+        wakeups: createWakeups(),
+        workspace: () => two,
+      })
       const connection = watch.of(one, targetOf('team-a', server.url))
       await eventually(() => connection.isReady())
       const isAwaited = connection.survey.isAwaited('0')

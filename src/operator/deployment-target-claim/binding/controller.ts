@@ -8,26 +8,25 @@ import {
 } from '../../../api/index.ts'
 import type { Controller, Workshop } from '../../../engines/controller/index.ts'
 import { reconcileClaim } from './reconcile.ts'
-import type { Books } from './situation.ts'
+import type { BindingCaches } from './situation.ts'
 import { statusAfter } from './status.ts'
 import { watchesOf } from './watches.ts'
 
 /** Binds DeploymentTargetClaims to DeploymentTargets (ADR 8: DeploymentTargetBinder). */
 export function claimBinding(workshop: Workshop): Controller<DeploymentTargetClaim> {
-  const { caches } = workshop
-  const books: Books = {
-    claims: caches.of(DeploymentTargetClaims),
-    targets: caches.of(DeploymentTargets),
-    classes: caches.of(DeploymentTargetClasses),
-    requests: caches.of(SpaceRequests),
-    environments: caches.of(Environments),
+  const caches: BindingCaches = {
+    claims: workshop.caches.of(DeploymentTargetClaims),
+    targets: workshop.caches.of(DeploymentTargets),
+    classes: workshop.caches.of(DeploymentTargetClasses),
+    requests: workshop.caches.of(SpaceRequests),
+    environments: workshop.caches.of(Environments),
   }
   const taken = new Set<string>()
   return {
     name: 'claim-binding',
     kind: DeploymentTargetClaims,
-    watches: watchesOf(books),
-    reconcile: (claim) => reconcileClaim(claim, { workshop, books, taken }),
+    watches: watchesOf(caches),
+    reconcile: (claim) => reconcileClaim(claim, { workshop, caches, taken }),
     failed: statusAfter,
   }
 }

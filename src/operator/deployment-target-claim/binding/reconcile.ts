@@ -20,9 +20,10 @@ import {
 } from '../../../api/index.ts'
 import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
 import { mismatch, unsuitable } from './match.ts'
-import { type Books, bestFree, ownTargets, provisioningOf, reservedTargets } from './situation.ts'
+import { type BindingCaches, bestFree, ownTargets, provisioningOf, reservedTargets } from './situation.ts'
 import {
   alreadyClaimed,
+  type BindingVerdict,
   bound,
   doesNotMatch,
   lost,
@@ -32,23 +33,22 @@ import {
   pending,
   resourcesCondition,
   statusOf,
-  type Verdict,
 } from './status.ts'
 
 const MANAGER = 'claim-binding'
 
-export interface Binding {
+interface BindingContext {
   workshop: Workshop
-  books: Books
+  caches: BindingCaches
   /** UIDs of targets that another claim is just being given, by this process. */
   taken: Set<string>
 }
 
 /** Claims get targets, one each. The write of `claimRef` with the claim's UID on the target is what decides. */
-export async function reconcileClaim(claim: DeploymentTargetClaim, binding: Binding): Promise<Next> {
-  if (isDeleting(claim)) return letGo(claim, binding)
+export async function reconcileClaim(claim: DeploymentTargetClaim, binding: BindingContext): Promise<Next> {
+  if (isDeleting(claim)) return releaseClaim(claim, binding)
 
-  const own = ownTargets(binding.books, claim)
+  const own = ownTargets(binding.caches, claim)
   const mine = own.find(({ metadata }) => metadata.name === claim.spec.targetName) ?? own[0]
   // The lock is ours: finish what an earlier pass, or a provisioner, began.
   if (mine) return isBindComplete(claim) || isUsable(mine) ? complete(claim, mine, binding) : waitFor(claim, mine, binding)
@@ -64,60 +64,60 @@ const isComing = ({ status }: DeploymentTarget): boolean => (status?.phase ?? 'P
 const isUsable = ({ status }: DeploymentTarget): boolean => status?.phase === 'Available' || status?.phase === 'Bound'
 
 /** The claim is going: the target's controller releases the target, then nothing holds the claim any longer. */
-async function letGo(claim: DeploymentTargetClaim, { workshop, books }: Binding): Promise<Next> {
+async function releaseClaim(claim: DeploymentTargetClaim, { workshop, caches }: BindingContext): Promise<Next> {
   if (!hasFinalizer(claim, finalizers.claim)) return settled()
-  const held = ownTargets(books, claim).filter((target) => !isDeleting(target))
+  const held = ownTargets(caches, claim).filter((target) => !isDeleting(target))
   if (held.length > 0) return settled()
   await workshop.kube.patch(DeploymentTargetClaims, refOf(claim), withoutFinalizer(claim, finalizers.claim), { manager: MANAGER })
   return settled()
 }
 
 /** bind-complete was written once, and no target carries the UID any more. */
-async function recover(claim: DeploymentTargetClaim, binding: Binding): Promise<Next> {
+async function recover(claim: DeploymentTargetClaim, binding: BindingContext): Promise<Next> {
   const { targetName = '' } = claim.spec
   const ref = { name: targetName, namespace: claim.metadata.namespace }
   // A cache that lags must not make anybody Lost.
   const target =
-    targetName === '' ? undefined : (binding.books.targets.get(ref) ?? (await binding.workshop.kube.get(DeploymentTargets, ref)))
-  if (!target) return say(claim, lost(claim, `DeploymentTarget "${targetName}" does not exist any more`), binding)
+    targetName === '' ? undefined : (binding.caches.targets.get(ref) ?? (await binding.workshop.kube.get(DeploymentTargets, ref)))
+  if (!target) return report(claim, lost(claim, `DeploymentTarget "${targetName}" does not exist any more`), binding)
   const holder = claimRefOf(target)
   if (holder && (holder.name !== claim.metadata.name || holder.uid !== undefined)) {
-    return say(claim, lost(claim, `DeploymentTarget "${targetName}" belongs to another DeploymentTargetClaim`), binding)
+    return report(claim, lost(claim, `DeploymentTarget "${targetName}" belongs to another DeploymentTargetClaim`), binding)
   }
   const why =
     target.spec.deploymentTargetClassName === claim.spec.deploymentTargetClassName
       ? unsuitable(claim, target)
       : 'deploymentTargetClassName does not match'
   return why
-    ? say(claim, lost(claim, `DeploymentTarget "${targetName}" cannot be had again: ${why}`), binding)
-    : take(claim, target, binding)
+    ? report(claim, lost(claim, `DeploymentTarget "${targetName}" cannot be had again: ${why}`), binding)
+    : lockTarget(claim, target, binding)
 }
 
 /** The user named the target. If the target names the claim too, both know what they want and the class is not asked. */
-async function bindNamed(claim: DeploymentTargetClaim, name: string, binding: Binding): Promise<Next> {
-  const target = binding.books.targets.get({ name, namespace: claim.metadata.namespace })
-  if (!target) return say(claim, missingTarget(name), binding)
+async function bindNamed(claim: DeploymentTargetClaim, name: string, binding: BindingContext): Promise<Next> {
+  const target = binding.caches.targets.get({ name, namespace: claim.metadata.namespace })
+  if (!target) return report(claim, missingTarget(name), binding)
   const holder = claimRefOf(target)
   if (holder && (holder.name !== claim.metadata.name || holder.uid !== undefined))
-    return say(claim, alreadyClaimed(target, holder.name), binding)
+    return report(claim, alreadyClaimed(target, holder.name), binding)
   const why = holder ? unsuitable(claim, target) : mismatch(claim, target)
   if (why && isComing(target)) return waitFor(claim, target, binding)
-  return why ? say(claim, doesNotMatch(claim, target, why), binding) : take(claim, target, binding)
+  return why ? report(claim, doesNotMatch(claim, target, why), binding) : lockTarget(claim, target, binding)
 }
 
 /** A target that is reserved for this claim comes before all others, then the best free one, then a new one. */
-async function bindBest(claim: DeploymentTargetClaim, binding: Binding): Promise<Next> {
-  const { books, taken } = binding
-  const reserved = reservedTargets(books, claim)
+async function bindBest(claim: DeploymentTargetClaim, binding: BindingContext): Promise<Next> {
+  const { caches, taken } = binding
+  const reserved = reservedTargets(caches, claim)
   const ready = reserved.find((target) => !mismatch(claim, target))
-  if (ready) return take(claim, ready, binding)
+  if (ready) return lockTarget(claim, ready, binding)
   const unready = reserved.find((target) => isComing(target) && isPrivate(target) === isPrivate(claim))
   if (unready) return waitFor(claim, unready, binding)
 
-  const provisioning = provisioningOf(books, claim)
+  const provisioning = provisioningOf(caches, claim)
   // What is being made for this claim belongs to it; taking another one now would leave that without an owner.
-  const best = provisioning ? undefined : bestFree(books, claim, taken)
-  if (best) return take(claim, best, binding)
+  const best = provisioning ? undefined : bestFree(caches, claim, taken)
+  if (best) return lockTarget(claim, best, binding)
   const hint = reserved[0]
     ? `DeploymentTarget ${reserved[0].metadata.name} names this claim but ${mismatch(claim, reserved[0])}`
     : undefined
@@ -125,16 +125,20 @@ async function bindBest(claim: DeploymentTargetClaim, binding: Binding): Promise
 }
 
 /** Nothing fits: mark the claim for the provisioner of its class. */
-async function askForOne(claim: DeploymentTargetClaim, binding: Binding, news: string | undefined): Promise<Next> {
+async function askForOne(claim: DeploymentTargetClaim, binding: BindingContext, news: string | undefined): Promise<Next> {
   const { deploymentTargetClassName: name } = claim.spec
   const waiting = (what: string) => pending('WaitingForTarget', news ? `${what}; ${news}` : what)
   if (name === '')
-    return say(claim, waiting('no DeploymentTarget without class is free. Create one, or name a class that provisions'), binding)
-  const found = binding.books.classes.get({ name })
-  if (!found) return say(claim, missingClass(claim), binding)
+    return report(
+      claim,
+      waiting('no DeploymentTarget without class is free. Create one, or name a class that provisions'),
+      binding,
+    )
+  const found = binding.caches.classes.get({ name })
+  if (!found) return report(claim, missingClass(claim), binding)
   const { provisioner, bindingMode } = found.spec
   if (bindingMode === 'WaitForFirstConsumer' && !isWanted(claim, binding)) {
-    return say(
+    return report(
       claim,
       pending(
         'WaitingForFirstConsumer',
@@ -147,19 +151,19 @@ async function askForOne(claim: DeploymentTargetClaim, binding: Binding, news: s
   const remedy = news
     ? ''
     : `. If nobody serves that name, install it, or correct the provisioner of DeploymentTargetClass "${name}"`
-  return say(claim, { ...waiting(`waiting for provisioner ${provisioner}${remedy}`), reason: 'Provisioning' }, binding, {
+  return report(claim, { ...waiting(`waiting for provisioner ${provisioner}${remedy}`), reason: 'Provisioning' }, binding, {
     [annotations.provisioner]: provisioner,
     // Before anything is made for it. Workspaces make theirs so; of others the class may want it.
     ...(!isPrivate(claim) && isPrivateBy(found, isForWorkspace(claim)) && { [annotations.privateTo]: '' }),
   })
 }
 
-const isWanted = ({ metadata }: DeploymentTargetClaim, { books }: Binding): boolean =>
-  books.environments.by(byClaimName, `${metadata.namespace}/${metadata.name}`).length > 0
+const isWanted = ({ metadata }: DeploymentTargetClaim, { caches }: BindingContext): boolean =>
+  caches.environments.by(byClaimName, `${metadata.namespace}/${metadata.name}`).length > 0
 
-const waitFor = (claim: DeploymentTargetClaim, target: DeploymentTarget, binding: Binding): Promise<Next> => {
+const waitFor = (claim: DeploymentTargetClaim, target: DeploymentTarget, binding: BindingContext): Promise<Next> => {
   const news = target.status?.conditions?.find(({ type }) => type === 'Ready')?.message
-  return say(
+  return report(
     claim,
     pending('TargetNotReady', `waiting for DeploymentTarget ${target.metadata.name} to become usable${news ? `: ${news}` : ''}`),
     binding,
@@ -167,7 +171,7 @@ const waitFor = (claim: DeploymentTargetClaim, target: DeploymentTarget, binding
 }
 
 /** The lock, then the rest. Who loses the race gets a conflict and looks again. */
-async function take(claim: DeploymentTargetClaim, target: DeploymentTarget, binding: Binding): Promise<Next> {
+async function lockTarget(claim: DeploymentTargetClaim, target: DeploymentTarget, binding: BindingContext): Promise<Next> {
   const { workshop, taken } = binding
   const { name, uid } = claim.metadata
   const { resourceVersion, uid: key = '' } = target.metadata
@@ -185,20 +189,20 @@ async function take(claim: DeploymentTargetClaim, target: DeploymentTarget, bind
   }
 }
 
-async function complete(claim: DeploymentTargetClaim, target: DeploymentTarget, binding: Binding): Promise<Next> {
-  const { workshop, books } = binding
+async function complete(claim: DeploymentTargetClaim, target: DeploymentTarget, binding: BindingContext): Promise<Next> {
+  const { workshop, caches } = binding
   const chosen = claim.spec.targetName ? {} : { [annotations.boundByController]: YES }
   const object = await keepMarks(claim, workshop, { [annotations.bindComplete]: YES, ...chosen }, target.metadata.name)
   if (claim.status?.phase !== 'Bound')
     workshop.events.record(claim, { type: 'Normal', reason: 'Bound', message: `got DeploymentTarget ${target.metadata.name}` })
-  const mayGrow = books.classes.get({ name: claim.spec.deploymentTargetClassName })?.spec.allowTargetResourceExpansion === true
+  const mayGrow = caches.classes.get({ name: claim.spec.deploymentTargetClassName })?.spec.allowTargetResourceExpansion === true
   return settled({ object, status: statusOf(bound(target), resourcesCondition(claim, target, mayGrow)) })
 }
 
-async function say(
+async function report(
   claim: DeploymentTargetClaim,
-  verdict: Verdict,
-  { workshop }: Binding,
+  verdict: BindingVerdict,
+  { workshop }: BindingContext,
   marks: Record<string, string> = {},
 ): Promise<Next> {
   const object = await keepMarks(claim, workshop, marks)

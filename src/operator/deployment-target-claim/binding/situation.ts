@@ -17,7 +17,7 @@ import {
 import { compareTargets, mismatch } from './match.ts'
 
 /** The caches that binding reads, and the questions it asks of them. */
-export interface Books {
+export interface BindingCaches {
   claims: Cache<DeploymentTargetClaim>
   targets: Cache<DeploymentTarget>
   classes: Cache<DeploymentTargetClass>
@@ -43,7 +43,7 @@ export const poolOf = ({ metadata, spec }: DeploymentTarget | DeploymentTargetCl
  * Targets that carry this claim's UID. More than one only for a moment, or when somebody made a second one. One in another namespace is
  * forged, and so is one for a private claim that is not private itself: those only Berth makes.
  */
-export function ownTargets({ targets }: Books, claim: DeploymentTargetClaim): DeploymentTarget[] {
+export function ownTargets({ targets }: BindingCaches, claim: DeploymentTargetClaim): DeploymentTarget[] {
   const { uid, namespace } = claim.metadata
   if (!uid) return []
   return targets
@@ -52,12 +52,12 @@ export function ownTargets({ targets }: Books, claim: DeploymentTargetClaim): De
 }
 
 /** Targets that a user reserved for a claim of this name. */
-export const reservedTargets = ({ targets }: Books, { metadata }: DeploymentTargetClaim): DeploymentTarget[] =>
+export const reservedTargets = ({ targets }: BindingCaches, { metadata }: DeploymentTargetClaim): DeploymentTarget[] =>
   targets.by(byHolder, `${metadata.namespace}/${metadata.name}`).filter((target) => claimRefOf(target)?.uid === undefined)
 
 /** The best target that nobody has: `taken` holds those for which a write is under way in this process. */
 export function bestFree(
-  { targets }: Books,
+  { targets }: BindingCaches,
   claim: DeploymentTargetClaim,
   taken: ReadonlySet<string>,
 ): DeploymentTarget | undefined {
@@ -69,9 +69,9 @@ export function bestFree(
   return best
 }
 
-/** What is being made for the claim, and how far it is. */
+/** The SpaceRequest that was made for the claim, and how far it is. */
 export function provisioningOf(
-  { requests }: Books,
+  { requests }: BindingCaches,
   { metadata }: DeploymentTargetClaim,
 ): { request: SpaceRequest; message: string } | undefined {
   const request = requests.by(byClaimUid, metadata.uid ?? 'none').find((one) => one.metadata.namespace === metadata.namespace)

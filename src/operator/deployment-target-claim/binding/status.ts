@@ -14,8 +14,8 @@ const RESOURCES = 'ResourcesSatisfied'
 
 type Phase = NonNullable<DeploymentTargetClaimStatus['phase']>
 
-/** What is said of the claim: one reason and one sentence, with the remedy where the user has to act. */
-export interface Verdict {
+/** The status of the claim: one reason and one sentence, with the remedy where the user has to act. */
+export interface BindingVerdict {
   phase: Phase
   reason: string
   message: string
@@ -26,7 +26,7 @@ export interface Verdict {
   target?: { name: string; uid?: string }
 }
 
-export function statusOf(verdict: Verdict, more: Statement[] = []) {
+export function statusOf(verdict: BindingVerdict, more: Statement[] = []) {
   const { phase, reason, message, error, target } = verdict
   const ready: Statement = { type: 'Ready', status: phase === 'Bound' ? 'True' : 'False', reason, message }
   return { phase, ...(target && { target }), conditions: [ready, errorCondition(error), ...more] }
@@ -43,7 +43,7 @@ const targetRef = ({ metadata }: DeploymentTarget) => ({
   ...(metadata.uid !== undefined && { uid: metadata.uid }),
 })
 
-export const bound = (target: DeploymentTarget): Verdict => ({
+export const bound = (target: DeploymentTarget): BindingVerdict => ({
   phase: 'Bound',
   reason: isDeleting(target) ? 'TargetTerminating' : 'Bound',
   message: isDeleting(target)
@@ -52,7 +52,7 @@ export const bound = (target: DeploymentTarget): Verdict => ({
   target: targetRef(target),
 })
 
-export const lost = (claim: DeploymentTargetClaim, why: string): Verdict => {
+export const lost = (claim: DeploymentTargetClaim, why: string): BindingVerdict => {
   const { name, namespace } = claim.metadata
   const error = `failed to process bound DeploymentTargetClaim: DeploymentTarget not found for a bounded DeploymentTargetClaim ${name} in namespace ${namespace}`
   return {
@@ -64,14 +64,14 @@ export const lost = (claim: DeploymentTargetClaim, why: string): Verdict => {
   }
 }
 
-export const pending = (reason: string, message: string, error?: string): Verdict => ({
+export const pending = (reason: string, message: string, error?: string): BindingVerdict => ({
   phase: 'Pending',
   reason,
   message,
   ...(error !== undefined && { error }),
 })
 
-export const missingTarget = (name: string): Verdict => ({
+export const missingTarget = (name: string): BindingVerdict => ({
   ...pending(
     'TargetNotFound',
     `waiting for DeploymentTarget "${name}" to be created in this namespace. Create it, or make a claim that names another in spec.targetName, or none.`,
@@ -79,7 +79,7 @@ export const missingTarget = (name: string): Verdict => ({
   isWorthAnEvent: true,
 })
 
-export const missingClass = ({ metadata, spec }: DeploymentTargetClaim): Verdict => {
+export const missingClass = ({ metadata, spec }: DeploymentTargetClaim): BindingVerdict => {
   const name = spec.deploymentTargetClassName
   const error = `unable to handle provisioning of SpaceRequest: DeploymentTargetClaim ${metadata.name} does not have a matching DeploymentTargetClass ${name}: the resource could not be found on the cluster`
   return pending(
@@ -89,7 +89,7 @@ export const missingClass = ({ metadata, spec }: DeploymentTargetClaim): Verdict
   )
 }
 
-export const doesNotMatch = (claim: DeploymentTargetClaim, target: DeploymentTarget, reason: string): Verdict => {
+export const doesNotMatch = (claim: DeploymentTargetClaim, target: DeploymentTarget, reason: string): BindingVerdict => {
   const { name, namespace } = claim.metadata
   const text = `DeploymentTarget ${target.metadata.name} does not match DeploymentTargetClaim ${name} in namespace ${namespace}: ${reason}`
   return pending(
@@ -99,7 +99,7 @@ export const doesNotMatch = (claim: DeploymentTargetClaim, target: DeploymentTar
   )
 }
 
-export const alreadyClaimed = (target: DeploymentTarget, holder: string): Verdict =>
+export const alreadyClaimed = (target: DeploymentTarget, holder: string): BindingVerdict =>
   pending(
     'TargetClaimed',
     `DeploymentTarget ${target.metadata.name} belongs to DeploymentTargetClaim ${holder}. Name another one in spec.targetName, or leave it empty.`,

@@ -14,14 +14,14 @@ import {
   SpaceRequests,
 } from '../../../api/index.ts'
 import type { Watch } from '../../../engines/controller/index.ts'
-import { type Books, byTargetName, byWanted, poolOf } from './situation.ts'
+import { type BindingCaches, byTargetName, byWanted, poolOf } from './situation.ts'
 
-/** What else wakes a claim: its target, a target that came free, its class, what is being made for it, who needs it. */
-export const watchesOf = (books: Books): Watch[] => [
-  { kind: DeploymentTargets, wakes: (target: DeploymentTarget) => concernedBy(target, books) },
+/** These wake a claim, too: its target, a target that came free, its class, what is being made for it, who needs it. */
+export const watchesOf = (caches: BindingCaches): Watch[] => [
+  { kind: DeploymentTargets, wakes: (target: DeploymentTarget) => concernedBy(target, caches) },
   {
     kind: DeploymentTargetClasses,
-    wakes: ({ metadata }: DeploymentTargetClass) => books.claims.by(byWanted, metadata.name).map(refOf),
+    wakes: ({ metadata }: DeploymentTargetClass) => caches.claims.by(byWanted, metadata.name).map(refOf),
   },
   { kind: SpaceRequests, wakes: (request: SpaceRequest) => claimOf(request) },
   {
@@ -31,7 +31,7 @@ export const watchesOf = (books: Books): Watch[] => [
   },
 ]
 
-function concernedBy(target: DeploymentTarget, { claims }: Books): Ref[] {
+function concernedBy(target: DeploymentTarget, { claims }: BindingCaches): Ref[] {
   const { name, namespace } = target.metadata
   const holder = claimRefOf(target)
   const naming = claims.by(byTargetName, `${namespace}/${name}`).map(refOf)

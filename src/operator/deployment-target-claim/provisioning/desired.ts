@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import {
   AGENT_PROVISIONER,
   annotations,
-  apiVersionOf,
   type DeploymentTargetClaim,
   type DeploymentTargetClass,
   finalizers,
@@ -13,6 +12,7 @@ import {
   SANDBOX_TIER,
   type SpaceRequest,
   SpaceRequests,
+  typeMetaOf,
 } from '../../../api/index.ts'
 import { Failure, withoutEnd } from '../../../std/index.ts'
 
@@ -20,27 +20,23 @@ const LONGEST = 63
 
 /** The same claim always asks under the same name, so that asking twice is asking once; a later claim of its name asks under another. */
 function requestNameOf({ metadata }: DeploymentTargetClaim): string {
-  const hash = createHash('sha256')
-    .update(metadata.uid ?? '')
-    .digest('hex')
-  return `${withoutEnd(metadata.name.slice(0, LONGEST - 6), '-.')}-${hash.slice(0, 5)}`
+  const mark = hash('sha256', metadata.uid ?? '').slice(0, 5)
+  return `${withoutEnd(metadata.name.slice(0, LONGEST - 6), '-.')}-${mark}`
 }
 
 /** Label values are shorter than names: one that is too long ends in a hash of the whole. The UID beside it is what decides. */
 function labelValueOf(name: string): string {
-  if (name.length <= LONGEST) return name
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
-  return `${name.slice(0, LONGEST - 9)}-${hash}`
+  return name.length <= LONGEST ? name : `${name.slice(0, LONGEST - 9)}-${hash('sha256', name).slice(0, 8)}`
 }
 
-/** Who answers is not decided by the tenant: the class says in whose cluster. */
+/** The tenant does not decide who answers: the class says in whose cluster. */
 function agentOf({ metadata, spec: { parameters = {} } }: DeploymentTargetClass): string {
   const { agent } = parameters
   if (typeof agent === 'string' && AGENT.test(agent)) return agent
-  throw new Failure('invalid', `DeploymentTargetClass ${metadata.name}: parameters.agent is ${JSON.stringify(agent)}`, {
-    reason: 'ClassParametersInvalid',
-    remedy: 'Make a class whose parameters.agent names an Agent as namespace/name, such as berth-system/dev',
-  })
+  throw invalidParameter(
+    `DeploymentTargetClass ${metadata.name}: parameters.agent is ${JSON.stringify(agent)}`,
+    'Make a class whose parameters.agent names an Agent as namespace/name, such as berth-system/dev',
+  )
 }
 
 /** Of an agent's space the credentials can lie nowhere but beside the claim: it has no namespace here. */
@@ -48,15 +44,14 @@ function assertCredentials({ metadata, spec: { provisioner, parameters = {} } }:
   const { credentials = 'Shared' } = parameters
   const known = provisioner === AGENT_PROVISIONER ? ['Shared'] : ['Shared', 'Private']
   if (known.some((each) => each === credentials)) return
-  throw new Failure(
-    'invalid',
+  throw invalidParameter(
     `DeploymentTargetClass ${metadata.name}: parameters.credentials is ${JSON.stringify(credentials)}`,
-    {
-      reason: 'ClassParametersInvalid',
-      remedy: `Make a class whose parameters.credentials are ${known.join(' or ')}, or leave them out`,
-    },
+    `Make a class whose parameters.credentials are ${known.join(' or ')}, or leave them out`,
   )
 }
+
+const invalidParameter = (message: string, remedy: string) =>
+  new Failure('invalid', message, { reason: 'ClassParametersInvalid', remedy })
 
 const AGENT = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?\/[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/
 
@@ -70,8 +65,7 @@ export function requestFor(claim: DeploymentTargetClaim, from: DeploymentTargetC
   const privateTo = privateToOf(claim)
   const { resources } = claim.spec
   return {
-    apiVersion: apiVersionOf(SpaceRequests),
-    kind: SpaceRequests.kind,
+    ...typeMetaOf(SpaceRequests),
     metadata: {
       name: requestNameOf(claim),
       namespace,

@@ -23,14 +23,14 @@ import { requestFor } from './desired.ts'
 
 export const MANAGER = 'devsandbox-provisioner'
 
-export interface Provisioning {
+interface ProvisioningContext {
   workshop: Workshop
   classes: Cache<DeploymentTargetClass>
   requests: Cache<SpaceRequest>
 }
 
-/** A claim that the binder marked for one of these provisioners gets one SpaceRequest. What the claim's status says is the binder's. */
-export async function provision(claim: DeploymentTargetClaim, provisioning: Provisioning): Promise<Next> {
+/** A claim that the binder marked for one of these provisioners gets one SpaceRequest. The claim's status belongs to the binder. */
+export async function provision(claim: DeploymentTargetClaim, provisioning: ProvisioningContext): Promise<Next> {
   const provisioner = askedProvisionerOf(claim)
   if (isDeleting(claim) || provisioner === undefined || !SPACE_PROVISIONERS.includes(provisioner)) return settled()
   // Its absence is told by the binder, its arrival wakes the claim.
@@ -45,12 +45,12 @@ export async function provision(claim: DeploymentTargetClaim, provisioning: Prov
   return settled()
 }
 
-const requestOf = (claim: DeploymentTargetClaim, { requests }: Provisioning): SpaceRequest | undefined =>
+const requestOf = (claim: DeploymentTargetClaim, { requests }: ProvisioningContext): SpaceRequest | undefined =>
   [...requests.by(byClaim, claim.metadata.uid ?? ''), ...requests.by(byClaim, keyOf(refOf(claim)))].find((request) =>
     isMadeFor(request, claim),
   )
 
-async function ask(claim: DeploymentTargetClaim, from: DeploymentTargetClass, { workshop }: Provisioning): Promise<void> {
+async function ask(claim: DeploymentTargetClaim, from: DeploymentTargetClass, { workshop }: ProvisioningContext): Promise<void> {
   const request = requestFor(claim, from)
   const { there } = await createOnce(workshop.kube, SpaceRequests, request, MANAGER).catch((failure: unknown) => {
     if (isNamespaceTerminating(failure)) return { there: undefined } // And the claim with it.
@@ -72,7 +72,7 @@ async function follow(
   claim: DeploymentTargetClaim,
   from: DeploymentTargetClass,
   request: SpaceRequest,
-  { workshop }: Provisioning,
+  { workshop }: ProvisioningContext,
 ): Promise<Next> {
   const { resources } = claim.spec
   const mayChange = claim.status?.phase !== 'Bound' || from.spec.allowTargetResourceExpansion === true

@@ -13,7 +13,7 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
-import { type Controller, settled, type Watch, type Workshop } from '../../../engines/controller/index.ts'
+import { type Controller, createWakeups, settled, type Watch, type Workshop } from '../../../engines/controller/index.ts'
 import { credentialsFinder, watchCredentials } from '../../../engines/targets/index.ts'
 import { createCredentialsAssessment } from './credentials.ts'
 import { createReachability } from './reachability.ts'
@@ -32,7 +32,8 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
   const { caches } = workshop
   const targets = caches.of(DeploymentTargets)
   const secretOf = credentialsFinder(caches)
-  const reachability = createReachability({ workshop, targets, secretOf, reach })
+  const wakeups = createWakeups()
+  const reachability = createReachability({ workshop, targets, secretOf, reach, wakeups })
   const lifecycle: Lifecycle = {
     workshop,
     targets,
@@ -73,7 +74,7 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
       reachability.forget(ref)
       return settled()
     },
-    doorbell: reachability.run,
+    wakeups,
     failed: (target, failure) => statusAfter(target, failure, lifecycle.assess(target, secretOf(target))),
   }
 }

@@ -11,7 +11,7 @@ import {
   refOf,
   SANDBOX_PROVISIONER,
 } from '../../../api/index.ts'
-import type { Workshop } from '../../../engines/controller/index.ts'
+import type { Wakeups, Workshop } from '../../../engines/controller/index.ts'
 import { waitAfterFailure } from '../../../engines/targets/index.ts'
 import { createWorkQueue, hours, minutes, pause, seconds, type WorkQueue } from '../../../std/index.ts'
 import { askVersion } from './ask.ts'
@@ -46,6 +46,8 @@ interface ReachabilityOptions {
   secretOf: (target: DeploymentTarget) => CoreSecret | undefined
   /** Where targets may lead; everywhere without it. */
   reach?: Reach | undefined
+  /** Told whose answer came late. */
+  wakeups: Wakeups
 }
 
 /** A question that is being asked, or whose answer is not in the status yet. */
@@ -61,18 +63,15 @@ interface Inquiry {
 export interface Reachability {
   of(target: DeploymentTarget, secret: CoreSecret | undefined, credentials: CredentialsAssessment): Promise<Finding>
   forget(ref: Ref): void
-  /** From now on `ring` is told whose answer came late. Everything ends with the signal. */
-  run(ring: (ref: Ref) => void, signal: AbortSignal): void
 }
 
-export function createReachability({ workshop, targets, secretOf, reach }: ReachabilityOptions): Reachability {
+export function createReachability({ workshop, targets, secretOf, reach, wakeups }: ReachabilityOptions): Reachability {
   const { clock, kube } = workshop
   /** One a target, by its key: one into an older question is forgotten when a newer one begins. */
   const inquiries = new Map<string, Inquiry>()
   /** Dead targets whose next turn is set. */
   const scheduled = new Set<string>()
-  const ending = new AbortController()
-  let wake: (ref: Ref) => void = () => undefined
+  const { wake, signal } = wakeups
 
   const queue: WorkQueue = createWorkQueue({
     clock,
@@ -82,18 +81,19 @@ export function createReachability({ workshop, targets, secretOf, reach }: Reach
       scheduled.delete(key)
       const target = targets.get(refFromKey(key))
       const secret = target && secretOf(target)
-      if (!target || !secret || isDeleting(target) || ending.signal.aborted) return
+      if (!target || !secret || isDeleting(target) || signal.aborted) return
       const question = questionOf(target, secret)
       const inquiry = inquiryInto(question, inquiries.get(key)) ?? newInquiry(question, false)
       inquiries.set(key, inquiry)
-      inquiry.answer = await askVersion(target, secret, { reach, patience: PATIENCE, signal: ending.signal })
-      if (ending.signal.aborted) return
+      inquiry.answer = await askVersion(target, secret, { reach, patience: PATIENCE, signal })
+      if (signal.aborted) return
       inquiry.done.resolve()
       schedule(key, inquiry.answer, targets.get(refFromKey(key)))
       if (isTold(targets.get(refFromKey(key)), inquiry)) inquiries.delete(key)
-      else if (!inquiry.isAwaited) void pause(clock, LINGER, ending.signal).then(() => wake(refFromKey(key)))
+      else if (!inquiry.isAwaited) void pause(clock, LINGER, signal).then(() => wake(refFromKey(key)))
     },
   })
+  signal.addEventListener('abort', () => void queue.stop(), { once: true })
 
   const schedule = (key: string, { status }: Pick<Answer, 'status'>, target: DeploymentTarget | undefined) => {
     if (status !== 'False') return
@@ -106,7 +106,7 @@ export function createReachability({ workshop, targets, secretOf, reach }: Reach
     const inquiry = newInquiry(question, true)
     inquiries.set(key, inquiry)
     queue.add(key)
-    await Promise.race([inquiry.done.promise, pause(clock, MOMENT, ending.signal)])
+    await Promise.race([inquiry.done.promise, pause(clock, MOMENT, signal)])
     inquiry.isAwaited = false
     return inquiry.answer
   }
@@ -132,15 +132,6 @@ export function createReachability({ workshop, targets, secretOf, reach }: Reach
     },
     forget(ref) {
       inquiries.delete(keyOf(ref))
-    },
-    run(ring, signal) {
-      wake = ring
-      const end = () => {
-        ending.abort()
-        void queue.stop()
-      }
-      if (signal.aborted) end()
-      else signal.addEventListener('abort', end, { once: true })
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Events } from '../../../adapters/kube/index.ts'
+import type { EventRecorder } from '../../../adapters/kube/index.ts'
 import { type GitOpsDeployment, keyOf } from '../../../api/index.ts'
 import type { Next, StatusDraft } from '../../../engines/controller/index.ts'
 import { type Hiding, hiding, type Observed } from '../../../engines/gitops/index.ts'
@@ -31,7 +31,7 @@ export async function withSecretsMasked(
   }
 }
 
-const masked = (events: Events, hide: () => Hiding): Events => ({
+const masked = (events: EventRecorder, hide: () => Hiding): EventRecorder => ({
   record: (about, occurrence) => events.record(about, { ...occurrence, message: hide().text(occurrence.message) }),
   flush: () => events.flush(),
 })

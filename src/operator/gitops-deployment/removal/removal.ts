@@ -1,4 +1,4 @@
-import type { Events } from '../../../adapters/kube/index.ts'
+import type { EventRecorder } from '../../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, keyOf, type Ref, refOf, type Statement } from '../../../api/index.ts'
 import { keyOfId, sayId, sayIds } from '../../../engines/apply/index.ts'
 import { again, type Next, type StatusDraft, settled } from '../../../engines/controller/index.ts'
@@ -260,7 +260,7 @@ export async function releaseFormer(
   wants.withdraw(id)
 }
 
-function tellProgress(policy: DeletionPolicy, deployment: GitOpsDeployment, { entries }: Removal, events: Events): void {
+function tellProgress(policy: DeletionPolicy, deployment: GitOpsDeployment, { entries }: Removal, events: EventRecorder): void {
   if (policy === 'Orphan') tellReleased(events, deployment, entriesOf(entries, 'skipped'))
   else tellChanges(events, deployment, 'deleted', entries)
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../api/index.ts'
 import {
   type Controller,
+  createWakeups,
   type Next,
   type StatusDraft,
   sentenceOf,
@@ -48,7 +49,8 @@ const SEARCH: Rate = { burst: 64 * 2 ** 20, perSecond: 2 ** 20 }
 
 /** Answers GitOpsDeploymentSyncRuns with `dryRun`: tells what a sync would do, and does nothing. */
 export function dryRuns(workshop: Workshop, settings: GitOpsSettings, rate: Rate = SEARCH): Controller<GitOpsDeploymentSyncRun> {
-  const following = createFollowing({ source: settings.source, yaml: settings.yaml, clock: workshop.clock })
+  const wakeups = createWakeups()
+  const following = createFollowing({ source: settings.source, yaml: settings.yaml, clock: workshop.clock, wakeups })
   const search = createBuckets(rate, workshop.clock)
   const services: DryRunServices = { workshop, caches: openCaches(workshop), following, settings, search }
   return {
@@ -56,7 +58,7 @@ export function dryRuns(workshop: Workshop, settings: GitOpsSettings, rate: Rate
     kind: GitOpsDeploymentSyncRuns,
     concurrency: AT_ONCE,
     reconcile: (run, signal) => reconcileDryRun(run, services, signal),
-    doorbell: following.ringing,
+    wakeups,
     gone(ref) {
       following.end(ref)
       return Promise.resolve(settled())

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Reach } from '../../../adapters/kube/index.ts'
-import { type GitOpsDeployment, type Ref, refOf } from '../../../api/index.ts'
+import { type GitOpsDeployment, refOf } from '../../../api/index.ts'
 import { keyOfId } from '../../../engines/apply/index.ts'
-import type { Workshop } from '../../../engines/controller/index.ts'
+import type { Wakeups, Workshop } from '../../../engines/controller/index.ts'
 import {
   type Inventory,
   type InventoryStore,
@@ -89,17 +89,16 @@ export interface SyncServices {
   meter: GitOpsMeter | undefined
   memories: SyncMemories
   wants: Wants
-  /** Has a deployment looked at again. */
-  ring: (ref: Ref) => void
+  wakeups: Wakeups
 }
 
 /** The memory of a deployment between two passes, kept up to date by watches. */
-export function memoryOf(deployment: GitOpsDeployment, { memories, ring }: Pick<SyncServices, 'memories' | 'ring'>) {
+export function memoryOf(deployment: GitOpsDeployment, { memories, wakeups }: Pick<SyncServices, 'memories' | 'wakeups'>) {
   const { ignore, healthRules: rules } = deployment.spec
   return memories.of(ownerOf(deployment).id, {
     tenant: deployment.metadata.namespace ?? '',
     rules: JSON.stringify([ignore, rules]),
-    ring: () => ring(refOf(deployment)),
+    ring: () => wakeups.wake(refOf(deployment)),
   })
 }
 

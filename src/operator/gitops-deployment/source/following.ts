@@ -1,6 +1,7 @@
 import type { ObjectStream } from '../../../adapters/grpc/index.ts'
 import type { Ref } from '../../../api/index.ts'
 import { keyOf } from '../../../api/index.ts'
+import type { Wakeups } from '../../../engines/controller/index.ts'
 import { patternsFor, type Snapshot } from '../../../engines/render/index.ts'
 import type { GitRef } from '../../../rpc/index.ts'
 import { type Clock, createYamlReader, Failure, isFailure, minutes, type ReadYaml, seconds } from '../../../std/index.ts'
@@ -36,14 +37,12 @@ interface Stream {
   abort: AbortController
 }
 
-/** One open stream for each wish, however many deployments have it; a new commit or failure rings them. */
+/** One open stream for each wish, however many deployments have it; a new commit or failure wakes them. */
 export interface Following {
   of(ref: Ref, wish: Wish): Seen
   end(ref: Ref): void
   /** When a commit came last, for anybody; -Infinity before the first. */
   readonly heardAt: number
-  /** From now on until the signal aborts. */
-  ringing(ring: (ref: Ref) => void, signal: AbortSignal): void
 }
 
 /** Mebibytes of files that are kept for one namespace: as text, and again as objects. */
@@ -55,6 +54,7 @@ const LATER = seconds(1)
 interface FollowingOptions {
   source: Source
   clock: Clock
+  wakeups: Wakeups
   /** Reads the kustomizations that say what else must be asked for. */
   yaml?: ReadYaml | undefined
   /** Mebibytes of files for one namespace; MOST_FILES without it. */
@@ -66,6 +66,7 @@ interface FollowingOptions {
 export function createFollowing({
   source,
   clock,
+  wakeups,
   yaml: read = createYamlReader(),
   mostFiles = MOST_FILES,
   waited = () => undefined,
@@ -75,7 +76,6 @@ export function createFollowing({
   /** The wish of each deployment, by its key. */
   const wishes = new Map<string, string>()
   const room = createAllotments(mostFiles * 2 ** 20)
-  let ring: (ref: Ref) => void = () => undefined
   let heardAt = Number.NEGATIVE_INFINITY
 
   const open = (wish: Wish, text: string): Stream => {
@@ -92,7 +92,7 @@ export function createFollowing({
       if (!seen.failure) heardAt = stream.at
       // A commit that means nothing to hundreds of followers must not keep the one waiting that it is for.
       const ringAll = () => {
-        for (const ref of stream.followers.values()) ring(ref)
+        for (const ref of stream.followers.values()) wakeups.wake(ref)
       }
       if (isOnlyNewer && wishes.size > CROWD) clock.after(LATER, ringAll)
       else ringAll()
@@ -114,6 +114,10 @@ export function createFollowing({
     streams.delete(wish)
     room.release(wish)
   }
+  const endAll = () => {
+    for (const key of wishes.keys()) end(key)
+  }
+  wakeups.signal.addEventListener('abort', endAll, { once: true })
 
   return {
     of(ref, wish) {
@@ -127,13 +131,6 @@ export function createFollowing({
     end: (ref) => end(keyOf(ref)),
     get heardAt() {
       return heardAt
-    },
-    ringing(listener, signal) {
-      ring = listener
-      const endAll = () => {
-        for (const key of wishes.keys()) end(key)
-      }
-      signal.addEventListener('abort', endAll, { once: true })
     },
   }
 }

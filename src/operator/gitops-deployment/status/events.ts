@@ -1,4 +1,4 @@
-import type { Events } from '../../../adapters/kube/index.ts'
+import type { EventRecorder } from '../../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, type Statement } from '../../../api/index.ts'
 import { sayId, sayIds } from '../../../engines/apply/index.ts'
 import { type Entry, entriesOf, type Held, type SyncResult, sayFight } from '../../../engines/gitops/index.ts'
@@ -11,7 +11,12 @@ const TOLD: [Entry['change'], string][] = [
 ]
 
 /** One Event for each sort of change, not for each object: the API server drops what comes in floods. */
-export function tellChanges(events: Events, deployment: GitOpsDeployment, commitId: string, entries: readonly Entry[]): void {
+export function tellChanges(
+  events: EventRecorder,
+  deployment: GitOpsDeployment,
+  commitId: string,
+  entries: readonly Entry[],
+): void {
   for (const [change, reason] of TOLD) {
     const ids = entriesOf(entries, change).map(({ id }) => id)
     if (ids.length > 0) events.record(deployment, { type: 'Normal', reason, message: `${commitId.slice(0, 12)}: ${sayIds(ids)}` })
@@ -23,19 +28,19 @@ export function tellChanges(events: Events, deployment: GitOpsDeployment, commit
 }
 
 /** Told once for each commit and guard: the status says it all the time. */
-export function tellPending(events: Events, deployment: GitOpsDeployment, pending: PendingPrune | undefined): void {
+export function tellPending(events: EventRecorder, deployment: GitOpsDeployment, pending: PendingPrune | undefined): void {
   const { revision, reason } = deployment.status?.pendingPrune ?? {}
   if (!pending || (pending.revision === revision && pending.reason === reason)) return
   events.record(deployment, { type: 'Warning', reason: pending.reason, message: pending.message.slice(0, 1000) })
 }
 
-export function tellReleased(events: Events, deployment: GitOpsDeployment, entries: readonly Entry[]): void {
+export function tellReleased(events: EventRecorder, deployment: GitOpsDeployment, entries: readonly Entry[]): void {
   if (entries.length === 0) return
   const message = `${sayIds(entries.map(({ id }) => id))} stay and belong to no deployment any more`
   events.record(deployment, { type: 'Normal', reason: 'Released', message })
 }
 
-export function tellLeftBehind(events: Events, deployment: GitOpsDeployment, ids: Pick<Held, 'id'>[], why: string): void {
+export function tellLeftBehind(events: EventRecorder, deployment: GitOpsDeployment, ids: Pick<Held, 'id'>[], why: string): void {
   if (ids.length === 0) return
   events.record(deployment, {
     type: 'Warning',
@@ -45,7 +50,7 @@ export function tellLeftBehind(events: Events, deployment: GitOpsDeployment, ids
 }
 
 /** Tells which objects were changed by hand and set back, and who changed them. */
-export function tellRepairs(events: Events, deployment: GitOpsDeployment, repairs: SyncResult['repairs']): void {
+export function tellRepairs(events: EventRecorder, deployment: GitOpsDeployment, repairs: SyncResult['repairs']): void {
   if (repairs.length === 0) return
   const said = repairs.slice(0, 8).map(({ id, fields, by }) => {
     const what = `: ${fields.slice(0, 4).join(', ')}`
@@ -56,13 +61,13 @@ export function tellRepairs(events: Events, deployment: GitOpsDeployment, repair
   events.record(deployment, { type: 'Normal', reason: 'DriftRepaired', message: said.join('; ') + more })
 }
 
-export function tellFights(events: Events, deployment: GitOpsDeployment, fights: SyncResult['fights']): void {
+export function tellFights(events: EventRecorder, deployment: GitOpsDeployment, fights: SyncResult['fights']): void {
   for (const fight of fights.slice(0, 5))
     events.record(deployment, { type: 'Warning', reason: 'Fight', message: sayFight(fight) })
 }
 
 /** Told when it changes: the condition says it all the time. */
-export function tellContested(events: Events, deployment: GitOpsDeployment, said: readonly Statement[] = []): void {
+export function tellContested(events: EventRecorder, deployment: GitOpsDeployment, said: readonly Statement[] = []): void {
   const { status, reason, message } = said.find(({ type }) => type === 'Contested') ?? {}
   if (status !== 'True' || reason === undefined || message === undefined) return
   if (conditionOf(deployment.status?.conditions, 'Contested')?.message !== message)

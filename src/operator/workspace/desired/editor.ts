@@ -1,7 +1,7 @@
 import type { V1Container } from '@kubernetes/client-node'
 import type { Container, Devfile } from '../../../devfile/index.ts'
-import { editorPortOf } from '../hosts.ts'
 import { isOnlyApplied, type Run } from './event-steps.ts'
+import { editorPortOf } from './hosts.ts'
 import type { Addition, Plan } from './plan.ts'
 import { securityOf } from './rights.ts'
 

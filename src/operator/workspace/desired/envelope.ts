@@ -1,6 +1,6 @@
 import { apiVersionOf, type Kind, type KubeObject, labels, MANAGED_BY_BERTH, type Workspace } from '../../../api/index.ts'
-import { hostTemplateOf } from '../hosts.ts'
-import { objectNameOf } from '../names.ts'
+import { hostTemplateOf } from './hosts.ts'
+import { objectNameOf } from './names.ts'
 import type { Plan } from './plan.ts'
 
 /** By these the objects are found again, and told from other people's of the same name. */

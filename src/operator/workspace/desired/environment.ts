@@ -1,5 +1,5 @@
 import type { V1EnvVar } from '@kubernetes/client-node'
-import { hostTemplateOf } from '../hosts.ts'
+import { hostTemplateOf } from './hosts.ts'
 import type { Addition, Plan } from './plan.ts'
 import { DATA } from './volumes.ts'
 

@@ -1,5 +1,5 @@
 import { withoutEnd } from '../../../std/index.ts'
-import { digest } from '../names.ts'
+import { digest } from './names.ts'
 
 /** The longest name of a container, a Service and whatever becomes a label. */
 const LONGEST = 63

@@ -1,8 +1,8 @@
 import { type Deployment, labels, type Pod, type Workspace } from '../../../api/index.ts'
 import type { Container, Devfile } from '../../../devfile/index.ts'
 import { withoutEnd } from '../../../std/index.ts'
-import { digest, objectNameOf } from '../names.ts'
 import { isOnlyApplied } from './event-steps.ts'
+import { digest, objectNameOf } from './names.ts'
 
 /** The pod that is the workspace, beside those that its devfile wants apart. */
 export const MAIN = 'main'

@@ -1,7 +1,7 @@
 import type { V1PodSpec } from '@kubernetes/client-node'
 import type { Container } from '../../../devfile/index.ts'
-import { objectNameOf } from '../names.ts'
 import { containerOf, stepContainerOf } from './containers.ts'
+import { objectNameOf } from './names.ts'
 import { withPodOverrides } from './overrides.ts'
 import { MAIN, selectorOf } from './parts.ts'
 import type { Addition, Plan } from './plan.ts'

@@ -1,7 +1,7 @@
 import type { V1Probe } from '@kubernetes/client-node'
 import type { Container } from '../../../devfile/index.ts'
-import { editorPortOf } from '../hosts.ts'
 import { editorContainerOf } from './editor.ts'
+import { editorPortOf } from './hosts.ts'
 import type { Plan } from './plan.ts'
 
 /** On an endpoint: `true` or `tcp` asks whether its port is open, `http` for its path. */

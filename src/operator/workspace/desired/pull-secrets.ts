@@ -1,6 +1,6 @@
 import { type CoreSecret, Secrets } from '../../../api/index.ts'
-import { digest, objectNameOf } from '../names.ts'
 import { envelope } from './envelope.ts'
+import { digest, objectNameOf } from './names.ts'
 import type { Plan } from './plan.ts'
 
 /** On a copy: the state of the Secret that it was copied from. */

@@ -1,8 +1,8 @@
 import type { V1Container } from '@kubernetes/client-node'
 import { type ConfigMap, ConfigMaps, tunnelAudienceOf } from '../../../api/index.ts'
 import type { Piece } from '../../../engines/apply/index.ts'
-import { objectNameOf } from '../names.ts'
 import { envelope } from './envelope.ts'
+import { objectNameOf } from './names.ts'
 import type { Addition, Plan } from './plan.ts'
 
 const VOLUME = 'workspace-tunnel'

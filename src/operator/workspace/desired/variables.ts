@@ -1,4 +1,4 @@
-import { objectNameOf } from '../names.ts'
+import { objectNameOf } from './names.ts'
 import type { Addition, Plan } from './plan.ts'
 
 const VOLUME = 'workspace-variables'

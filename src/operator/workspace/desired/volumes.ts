@@ -2,9 +2,9 @@ import type { V1Volume, V1VolumeMount } from '@kubernetes/client-node'
 import { type PersistentVolumeClaim, PersistentVolumeClaims, type WorkspaceClassSpec } from '../../../api/index.ts'
 import type { Container, Devfile, Volume } from '../../../devfile/index.ts'
 import { quantity } from '../../../std/index.ts'
-import { objectNameOf } from '../names.ts'
 import { envelope } from './envelope.ts'
 import { fitted } from './fitted.ts'
+import { objectNameOf } from './names.ts'
 import type { Plan } from './plan.ts'
 
 /** One volume for all that must last, a folder of it for each use. */

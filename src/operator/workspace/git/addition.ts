@@ -3,7 +3,6 @@ import { gitAudienceOf, type WorkspaceClassSpec } from '../../../api/index.ts'
 import { FOLDER, SECRET_FOLDER } from './files.ts'
 import type { GitPlan } from './plan.ts'
 
-/** What Git adds to the pod. */
 export interface GitAddition {
   initContainers: V1Container[]
   volumes: V1Volume[]
@@ -11,10 +10,10 @@ export interface GitAddition {
   mounts: V1VolumeMount[]
 }
 
-export interface Surroundings {
+interface PodParts {
   settings: WorkspaceClassSpec
   objectName: string
-  /** What every container of the pod has. */
+  /** Of every container of the pod. */
   body: Pick<V1Container, 'securityContext' | 'resources'>
   /** The volume of the projects, mounted at `projects`. */
   data: V1VolumeMount
@@ -30,7 +29,7 @@ const READABLE = 0o440
 const EXECUTABLE = 0o555
 
 /** Files, token, configuration; and the clone, before anything else runs. */
-export function gitAddition(git: GitPlan, { settings, objectName, body, data }: Surroundings): GitAddition {
+export function gitAddition(git: GitPlan, { settings, objectName, body, data }: PodParts): GitAddition {
   const env = [{ name: 'GIT_CONFIG_SYSTEM', value: `${FOLDER}/gitconfig` }]
   const sources = sourcesOf(git, objectName)
   // The Secret can come and go without another pod.

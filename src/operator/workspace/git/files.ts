@@ -1,7 +1,6 @@
 import { withoutGit } from '../../../api/index.ts'
 import { CLONE_SCRIPT } from './clone-script.ts'
 import { CREDENTIAL_SCRIPT } from './credential-script.ts'
-import { configText, type Section } from './git-config.ts'
 import type { GitPlan } from './plan.ts'
 
 /** Where the files are in every container. */
@@ -9,7 +8,7 @@ export const FOLDER = '/.workspace-data/git'
 /** And the copied Secret. */
 export const SECRET_FOLDER = '/.workspace-data/git-secret'
 
-export interface Places {
+export interface FileLocations {
   folder?: string
   secret?: string
   /** The folders of projects, as containers have them. */
@@ -17,7 +16,10 @@ export interface Places {
 }
 
 /** The content of the ConfigMap: scripts that are the same for every workspace, and values, a file for each. */
-export function gitFiles(git: GitPlan, { folder = FOLDER, secret = SECRET_FOLDER, projects }: Places): Record<string, string> {
+export function gitFiles(
+  git: GitPlan,
+  { folder = FOLDER, secret = SECRET_FOLDER, projects }: FileLocations,
+): Record<string, string> {
   const { url, ref, kasUrl, kasCa, gitCa } = git
   return {
     'credential.sh': CREDENTIAL_SCRIPT,
@@ -40,7 +42,7 @@ export function gitFiles(git: GitPlan, { folder = FOLDER, secret = SECRET_FOLDER
 /** System-wide, so that whatever a person sets for himself wins. What the image has for all is read first. */
 function sectionsOf(
   { url, userName, userEmail, gitCa, copied, folder: name }: GitPlan,
-  { folder, secret, projects }: Required<Places>,
+  { folder, secret, projects }: Required<FileLocations>,
 ): Section[] {
   const sections: Section[] = [
     { name: 'include', variables: [['path', '/etc/gitconfig']] },
@@ -56,7 +58,7 @@ function sectionsOf(
   ]
   if (url.protocol !== 'ssh:') {
     const variables = [
-      // What the image may have keeps nothing that kas gives.
+      // A helper of the image keeps nothing that kas gives.
       ['helper', ''],
       ['helper', `${folder}/credential.sh`],
       ['useHttpPath', 'true'],
@@ -81,3 +83,25 @@ function decoded(path: string): string {
     return path
   }
 }
+
+/** One section of a Git configuration: its name, its subsection, its variables in order. */
+interface Section {
+  name: string
+  subsection?: string
+  variables: readonly (readonly [key: string, value: string])[]
+}
+
+/** As Git reads it. Whatever a value holds, it stays a value. */
+const configText = (sections: readonly Section[]): string => sections.map(sectionText).join('')
+
+function sectionText({ name, subsection, variables }: Section): string {
+  const title = subsection === undefined ? name : `${name} "${subsection.replace(/[\\"]/g, '\\$&').replaceAll('\n', '')}"`
+  return `[${title}]\n${variables.map(([key, value]) => `\t${key} = "${quoted(value)}"\n`).join('')}`
+}
+
+const quoted = (value: string): string =>
+  value
+    .replace(/[\\"]/g, '\\$&')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\t', '\\t')
+    .replace(/\p{Cc}/gu, '')

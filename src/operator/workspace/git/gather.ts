@@ -9,15 +9,15 @@ import {
   type WorkspaceClassSpec,
   YES,
 } from '../../../api/index.ts'
-import { type CopiedSecret, type GitPlan, type GitSettings, gitPlanOf, type KnownProject } from './plan.ts'
+import { type CopiedSecret, type GitPlan, gitPlanOf, type KnownProject, type WorkspaceGitSettings } from './plan.ts'
 
-export interface GitRoom {
+export interface GitServices {
   kube: Pick<Kube, 'get'>
   project(ref: Ref): GitProject | undefined
-  settings: GitSettings
+  settings: WorkspaceGitSettings
 }
 
-/** What was found out about the project of a workspace. */
+/** Findings about the project of a workspace. */
 export interface GitFindings {
   name: string
   isThere: boolean
@@ -33,7 +33,7 @@ export interface GitFindings {
 export async function gatherGit(
   workspace: Workspace,
   settings: WorkspaceClassSpec,
-  room: GitRoom,
+  room: GitServices,
 ): Promise<GitFindings | undefined> {
   const { metadata, spec, status } = workspace
   if (!spec.project) return undefined
@@ -57,7 +57,7 @@ const OF_HTTP = ['username', 'password', 'token']
 /** Only what is needed in the target goes there. A Secret that is gone, or not the owner's any more, leaves an empty copy. */
 async function ownersSecret(
   { metadata, spec }: Workspace,
-  { kube }: GitRoom,
+  { kube }: GitServices,
 ): Promise<{ copied: CopiedSecret; trouble: string | undefined } | undefined> {
   const name = spec.git?.credentialsSecretRef?.name
   if (name === undefined) return undefined

@@ -5,5 +5,5 @@
  */
 export { CLONER, type GitAddition, gitAddition, gitNameOf } from './addition.ts'
 export { gitFiles } from './files.ts'
-export { type GitFindings, type GitRoom, gatherGit } from './gather.ts'
-export { type CopiedSecret, type GitPlan, type GitSettings, gitPlanOf, type KnownProject } from './plan.ts'
+export { type GitFindings, type GitServices, gatherGit } from './gather.ts'
+export { type CopiedSecret, type GitPlan, gitPlanOf, type KnownProject, type WorkspaceGitSettings } from './plan.ts'

@@ -1,8 +1,8 @@
 import type { GitProjectSpec, Workspace, WorkspaceClassSpec } from '../../../api/index.ts'
 import { withoutEnd } from '../../../std/index.ts'
 
-/** What the platform engineers say of the way from workspaces to Git. */
-export interface GitSettings {
+/** Settings of the operator for the way from workspaces to Git. */
+export interface WorkspaceGitSettings {
   /** Where pods reach kas for credentials, such as `https://kas.berth-system.svc:8156`; without it they cannot. */
   kas?: string | undefined
   /** Certificate authority of kas, PEM. */
@@ -37,13 +37,13 @@ export interface GitPlan {
   copied: CopiedSecret | undefined
 }
 
-/** What is known of the project: as the GitProject says it, else as it was when that was last there. */
+/** The project as the GitProject says it, else as it was when that was last there. */
 export type KnownProject = Pick<GitProjectSpec, 'url' | 'path' | 'defaultBranch'>
 
 export function gitPlanOf(
   { metadata, spec }: Workspace,
   project: KnownProject,
-  { settings, git, copied }: { settings: WorkspaceClassSpec; git: GitSettings; copied: CopiedSecret | undefined },
+  { settings, git, copied }: { settings: WorkspaceClassSpec; git: WorkspaceGitSettings; copied: CopiedSecret | undefined },
 ): GitPlan | undefined {
   // Nothing but these is ever handed to git, whatever a GitProject says.
   const url = URL.canParse(project.url) ? new URL(project.url) : undefined

@@ -1,0 +1,34 @@
+import { keyOf, type Ref } from '../../api/index.ts'
+
+/**
+ * A source of wake-ups beside the API: streams, watches in other clusters, timers. It is there before the controller that it
+ * belongs to, so that everything that wakes objects is given it when it is made.
+ */
+export interface Wakeups {
+  /** Has the object reconciled. What comes before the loop begins is kept until then. */
+  wake(ref: Ref): void
+  /** Aborts when the loop ends: whatever was opened to wake objects is closed then. */
+  readonly signal: AbortSignal
+  /** Called once, by the loop. */
+  begin(enqueue: (key: string) => void, signal: AbortSignal): void
+}
+
+/** `begun` is called when the caches are complete and the loop begins. */
+export function createWakeups(begun?: (wakeups: Wakeups) => void): Wakeups {
+  const early = new Set<string>()
+  const ending = new AbortController()
+  let enqueue = (key: string): void => void early.add(key)
+  const wakeups: Wakeups = {
+    wake: (ref) => enqueue(keyOf(ref)),
+    signal: ending.signal,
+    begin(enqueueNow, signal) {
+      enqueue = enqueueNow
+      early.forEach(enqueue)
+      early.clear()
+      if (signal.aborted) ending.abort()
+      else signal.addEventListener('abort', () => ending.abort(), { once: true })
+      begun?.(wakeups)
+    },
+  }
+  return wakeups
+}

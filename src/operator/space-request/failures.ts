@@ -1,0 +1,5 @@
+import { Failure } from '../../std/index.ts'
+
+/** The user can mend it: the request, or what is in its way. */
+export const unableToProvision = (message: string, remedy: string): Failure =>
+  new Failure('invalid', message, { reason: 'UnableToProvision', remedy })

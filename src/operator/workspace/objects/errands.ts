@@ -1,0 +1,84 @@
+import { type Clock, LRUCache, pause, seconds } from '../../../std/index.ts'
+
+/**
+ * What is done in targets, beside the reconciles: a target that does not answer must not keep the workspaces of others waiting.
+ * Each workspace has one errand at a time, and only the outcome of the one for its newest plan is ever told: an error of an older
+ * one never overwrites what came after it.
+ */
+export interface Errands<T> {
+  /** The outcome, thrown or returned; nothing while it takes longer than anybody waits. The workspace is woken when it is over. */
+  run(errand: Errand<T>): Promise<T | undefined>
+  isUnderWay(uid: string): boolean
+  /** Forgets the errand of the workspace of this UID. */
+  delete(uid: string): void
+}
+
+export interface Errand<T> {
+  /** UID of the workspace. */
+  uid: string
+  /** Names the plan: the outcome for another plan is not told. */
+  plan: string
+  /** The target: one that was slow is not waited for until it was quick again. */
+  target: string
+  work: () => Promise<T>
+  /** Called when it is over and nobody waits any more. */
+  over: () => void
+}
+
+interface UnderWay<T> {
+  plan: string
+  isAwaited: boolean
+  outcome: PromiseSettledResult<T> | undefined
+  done: Promise<void>
+}
+
+/** Most are quicker by far. */
+const PATIENCE = seconds(2)
+/** Tenants name the targets, and as many as they like: of so many it is known that they were slow. */
+const MOST_SLOW = 1000
+
+export function createErrands<T>(clock: Clock): Errands<T> {
+  const errands = new Map<string, UnderWay<T>>()
+  const slow = new LRUCache<string, true>({ max: MOST_SLOW })
+
+  const begin = ({ uid, plan, target, work, over }: Errand<T>): UnderWay<T> => {
+    const errand: UnderWay<T> = { plan, isAwaited: true, outcome: undefined, done: Promise.resolve() }
+    errand.done = Promise.allSettled([work()]).then(([outcome]) => {
+      if (outcome.status === 'fulfilled') slow.delete(target)
+      errand.outcome = outcome
+      if (!errand.isAwaited) over()
+    })
+    errands.set(uid, errand)
+    return errand
+  }
+
+  const run = async (wanted: Errand<T>): Promise<T | undefined> => {
+    const before = errands.get(wanted.uid)
+    // An outcome for an older plan is not told any more.
+    const errand = before && (before.outcome === undefined || before.plan === wanted.plan) ? before : begin(wanted)
+    errand.isAwaited = true
+    await waited(clock, errand.done, slow.get(wanted.target) ? 0 : PATIENCE)
+    errand.isAwaited = false
+    const { outcome, plan } = errand
+    if (outcome === undefined) {
+      slow.set(wanted.target, true)
+      return undefined
+    }
+    errands.delete(wanted.uid)
+    if (plan !== wanted.plan) return run(wanted)
+    if (outcome.status === 'rejected') throw outcome.reason
+    return outcome.value
+  }
+
+  return {
+    run,
+    isUnderWay: (uid) => errands.has(uid) && errands.get(uid)?.outcome === undefined,
+    delete: (uid) => void errands.delete(uid),
+  }
+}
+
+async function waited(clock: Clock, done: Promise<void>, ms: number): Promise<void> {
+  const ending = new AbortController()
+  await Promise.race([done, pause(clock, ms, ending.signal)])
+  ending.abort()
+}

@@ -1,0 +1,95 @@
+import type { Cache } from '../../../adapters/kube/index.ts'
+import {
+  annotations,
+  apiVersionOf,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  type DeploymentTargetClass,
+  isPrivate,
+  isPrivateBy,
+  labels,
+  MANAGED_BY_BERTH,
+  ownedBy,
+  privateToOf,
+  requesterOf,
+  type Workspace,
+  type WorkspaceClassSpec,
+  Workspaces,
+} from '../../../api/index.ts'
+import { objectNameOf } from '../desired/names.ts'
+import { type Obstacle, obstacleAt } from './obstacle.ts'
+
+/** The field manager of claims and Workspaces; also the name of the controller. */
+export const CONTROLLER = 'workspace'
+
+/** The claim that somebody shares, or the one that is made for the workspace where none of a warm pool is its own. */
+export const claimNameOf = (workspace: Workspace): string => workspace.spec.target?.claimName ?? objectNameOf(workspace)
+
+/** The UIDs of the workspaces that own it: one, or none. */
+export const ownersOf = ({ metadata }: DeploymentTargetClaim): string[] =>
+  (metadata.ownerReferences ?? []).filter(({ kind }) => kind === Workspaces.kind).map(({ uid }) => uid)
+
+export const isOwnClaim = (workspace: Workspace, claim: DeploymentTargetClaim): boolean =>
+  ownersOf(claim).includes(workspace.metadata.uid ?? '')
+
+/** The claim to make for the workspace; nothing when there is one, or when it uses somebody else's. */
+export function claimToMake(
+  workspace: Workspace,
+  { name, settings }: { name: string; settings: WorkspaceClassSpec },
+  claim: DeploymentTargetClaim | undefined,
+  targetClasses: Cache<DeploymentTargetClass>,
+): DeploymentTargetClaim | Obstacle | undefined {
+  if (workspace.spec.target) return undefined
+  const claimName = claimNameOf(workspace)
+  if (claim) return isOwnClaim(workspace, claim) ? undefined : taken(claimName)
+  const className = settings.deploymentTargetClassName
+  if (!className) return noTargetClass(name)
+  return {
+    apiVersion: apiVersionOf(DeploymentTargetClaims),
+    kind: DeploymentTargetClaims.kind,
+    metadata: {
+      name: claimName,
+      namespace: workspace.metadata.namespace ?? '',
+      labels: {
+        [labels.managedBy]: MANAGED_BY_BERTH,
+        [labels.workspace]: workspace.metadata.name,
+        [labels.workspaceUid]: workspace.metadata.uid ?? '',
+      },
+      annotations: {
+        [annotations.requester]: requesterOf(workspace, workspace.spec.owner),
+        ...(makesPrivate(targetClasses.get({ name: className })) && { [annotations.privateTo]: workspace.spec.owner ?? '' }),
+      },
+      ownerReferences: [ownedBy(workspace)],
+    },
+    spec: { deploymentTargetClassName: className },
+  }
+}
+
+/** Claims of such a class are private to the workspaces that they are made for. */
+export const makesPrivate = (targetClass: DeploymentTargetClass | undefined): boolean =>
+  targetClass !== undefined && isPrivateBy(targetClass, true)
+
+/** A private claim names the owner of the workspace that takes it. */
+export const privacyFor = ({ spec }: Workspace, claim: DeploymentTargetClaim): Record<string, string> =>
+  isPrivate(claim) ? { [annotations.privateTo]: spec.owner ?? '' } : {}
+
+/** True where the workspace's own claim lets another owner in, or none. */
+export const namesOtherOwner = (workspace: Workspace, claim: DeploymentTargetClaim | undefined): claim is DeploymentTargetClaim =>
+  claim !== undefined && isOwnClaim(workspace, claim) && isPrivate(claim) && privateToOf(claim) !== (workspace.spec.owner ?? '')
+
+export const noTarget = obstacleAt('TargetReady')
+
+const taken = (claimName: string): Obstacle =>
+  noTarget(
+    'ClaimTaken',
+    `DeploymentTargetClaim ${claimName} is there, but it is not this workspace's`,
+    'Delete that claim, name the workspace otherwise, or share the claim by spec.target.claimName.',
+    `DeploymentTargetClaim ${claimName}`,
+  )
+
+const noTargetClass = (name: string): Obstacle =>
+  noTarget(
+    'NoTargetClass',
+    `WorkspaceClass ${name} names no deploymentTargetClassName, and the workspace shares no claim`,
+    'Make the workspace again with spec.target.claimName, or after the class was given a deploymentTargetClassName.',
+  )

@@ -1,0 +1,102 @@
+import { BlockList } from 'node:net'
+import type { Cache } from '../../../adapters/kube/index.ts'
+import { indexBy, type Statement, type Workspace, type WorkspaceClass, type WorkspaceClassSpec } from '../../../api/index.ts'
+import { notTrue, type Obstacle, obstacleAt } from './obstacle.ts'
+
+const DEFAULT_CLASS = 'default'
+
+/** Credentials for image registries, in their newer and their older form. */
+export const OF_REGISTRIES = [{ fields: 'type=kubernetes.io/dockerconfigjson' }, { fields: 'type=kubernetes.io/dockercfg' }]
+
+/** The settings of a workspace: those of its class when it was created, or when it was upgraded on purpose. */
+export interface ChosenClass {
+  name: string
+  generation: number
+  settings: WorkspaceClassSpec
+  /** The wish to be upgraded that this answers. */
+  upgradedAt?: string
+}
+
+export const classNameOf = ({ spec }: Workspace): string => spec.workspaceClassName ?? DEFAULT_CLASS
+
+export const byClass = indexBy((workspace: Workspace) => [classNameOf(workspace)])
+
+/** The frozen settings. A workspace without any has no place in its class yet. */
+export function frozenClass({ spec, status }: Workspace, found: WorkspaceClass | undefined): ChosenClass | undefined {
+  const { name, generation = 0, settings, upgradedAt } = status?.class ?? {}
+  if (name === undefined || !settings) return undefined
+  const frozen = { name, generation, settings, ...(upgradedAt && { upgradedAt }) }
+  if (!spec.upgradedAt || spec.upgradedAt === upgradedAt || found?.metadata.name !== name) return frozen
+  return { ...chosenFrom(found), settings: whereItIs(found.spec, settings), upgradedAt: spec.upgradedAt }
+}
+
+export const chosenFrom = ({ metadata, spec }: WorkspaceClass): ChosenClass => ({
+  name: metadata.name,
+  generation: metadata.generation ?? 0,
+  settings: spec,
+})
+
+/** An upgrade moves nothing: the volume with the files is where it is. */
+function whereItIs(now: WorkspaceClassSpec, before: WorkspaceClassSpec): WorkspaceClassSpec {
+  const { sharedNamespace = '', deploymentTargetClassName = '', storage } = before
+  const storageClassName = storage?.storageClassName ?? ''
+  return { ...now, sharedNamespace, deploymentTargetClassName, storage: { ...now.storage, storageClassName } }
+}
+
+/** The class that takes a new workspace, or why it does not. */
+export function openClass(workspace: Workspace, classes: Cache<WorkspaceClass>): WorkspaceClass | Obstacle {
+  const name = classNameOf(workspace)
+  const named = `WorkspaceClass ${name}`
+  const found = classes.get({ name })
+  if (!found) {
+    const remedy = 'Create it, or make the workspace again with another in spec.workspaceClassName.'
+    return classObstacle('ClassNotFound', `there is no ${named}`, remedy, named)
+  }
+  if (found.spec.enabled === false) {
+    const remedy = 'Use another class, or set its spec.enabled to true.'
+    return classObstacle('ClassDisabled', `${named} takes no new workspaces`, remedy, named)
+  }
+  const [mistake] = mistakesIn(found.spec)
+  if (mistake) return classObstacle('ClassInvalid', `${named}: ${mistake}`, 'Correct the class.', named)
+  return found
+}
+
+/** Mistakes that the API server does not look for, because it would cost it too much. */
+export function mistakesIn({ networkPolicy }: WorkspaceClassSpec): string[] {
+  return (networkPolicy?.egress ?? []).flatMap(({ allow, except = [] }, index) =>
+    except
+      .filter((range) => !isWithin(range, allow))
+      .map(
+        (range) => `spec.networkPolicy.egress[${index}].except: ${range} is not a part of ${allow}, and every cluster refuses it`,
+      ),
+  )
+}
+
+/** True where one address range is a part of the other, and smaller. */
+function isWithin(range: string, whole: string): boolean {
+  const [address = '', bits] = range.split('/')
+  const [base = '', wholeBits] = whole.split('/')
+  const family = (text: string) => (text.includes(':') ? 'ipv6' : 'ipv4')
+  if (family(address) !== family(base) || Number(bits) <= Number(wholeBits)) return false
+  const list = new BlockList()
+  list.addSubnet(base, Number(wholeBits), family(base))
+  return list.check(address, family(address))
+}
+
+/** Said while the class is not as the workspace has it: it goes on with what it has. */
+export function onClass({ metadata }: Workspace, chosen: ChosenClass, found: WorkspaceClass | undefined): Statement[] {
+  if (!found) {
+    const message = `WorkspaceClass ${chosen.name} is gone. The workspace keeps the settings that it has; nothing is to be done.`
+    return [notTrue('ClassCurrent', 'ClassGone', message)]
+  }
+  if (found.metadata.generation === chosen.generation) return []
+  const command = `berth restart ${metadata.name} -n ${metadata.namespace} --upgrade`
+  const message = `WorkspaceClass ${chosen.name} has changed since the workspace took its settings. Take over the new ones with: ${command}`
+  return [notTrue('ClassCurrent', 'ClassChanged', message)]
+}
+
+/** True for one that takes a place in the quotas of its class. */
+export const counts = ({ spec, metadata }: Workspace): boolean =>
+  spec.desiredState !== 'Terminated' && metadata.deletionTimestamp === undefined
+
+export const classObstacle = obstacleAt('ClassResolved')

@@ -1,0 +1,64 @@
+import type { Cache } from '../../../adapters/kube/index.ts'
+import {
+  annotations,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  type DeploymentTargetClass,
+  labels,
+  ownedBy,
+  refOf,
+  type Workspace,
+  type WorkspaceClass,
+} from '../../../api/index.ts'
+import type { Devfile } from '../../../devfile/index.ts'
+import type { Workshop } from '../../../engines/controller/index.ts'
+import { quantity, unlessFailed } from '../../../std/index.ts'
+import { volumeSizeOf } from '../desired/volumes.ts'
+import { CONTROLLER, privacyFor } from '../place/claim.ts'
+import type { ChosenClass } from '../place/class.ts'
+import { byPool, fits, isReady } from './spare.ts'
+
+export interface ClaimSupply extends Pick<Workshop, 'kube'> {
+  claims: Cache<DeploymentTargetClaim>
+  classes: Cache<WorkspaceClass>
+  targetClasses: Cache<DeploymentTargetClass>
+}
+
+/**
+ * Gives a new workspace a claim of the warm pool of its class, if there is one that fits. The claim's version is the lock: of two
+ * that want the same one, the second meets a conflict and takes the next. One write, so that nothing is ever half adopted.
+ */
+export async function adopt(workspace: Workspace, devfile: Devfile, chosen: ChosenClass, supply: ClaimSupply): Promise<boolean> {
+  const { settings, name } = chosen
+  const found = supply.classes.get({ name })
+  const { namespace = '' } = workspace.metadata
+  // One that brings its files along gets a volume that is made for them.
+  if (!found || workspace.spec.restoreFrom || needsMore(devfile, settings)) return false
+  const targetClass = supply.targetClasses.get({ name: settings.deploymentTargetClassName ?? '' })
+  const spares = supply.claims
+    .by(byPool, found.metadata.uid ?? '')
+    .filter((spare) => spare.metadata.namespace === namespace && isReady(spare) && fits(spare, settings, targetClass))
+  for (const spare of spares.sort(byAge)) if (await take(spare, workspace, supply)) return true
+  return false
+}
+
+const needsMore = (devfile: Devfile, settings: ChosenClass['settings']): boolean =>
+  quantity(volumeSizeOf(settings, devfile)) > quantity(volumeSizeOf(settings))
+
+const byAge = (one: DeploymentTargetClaim, other: DeploymentTargetClaim): number =>
+  (one.metadata.creationTimestamp ?? '').localeCompare(other.metadata.creationTimestamp ?? '')
+
+/** Annotations that claims of the pool have, and those of workspaces do not. */
+const WARM = [annotations.warmClass, annotations.warmRecipe, annotations.warmState, annotations.warmNamespace]
+
+function take(spare: DeploymentTargetClaim, workspace: Workspace, { kube }: ClaimSupply): Promise<boolean> {
+  const { name, uid = '' } = workspace.metadata
+  const mine = {
+    resourceVersion: spare.metadata.resourceVersion,
+    labels: { [labels.warmPool]: null, [labels.workspace]: name, [labels.workspaceUid]: uid },
+    annotations: { ...Object.fromEntries(WARM.map((key) => [key, null])), ...privacyFor(workspace, spare) },
+    ownerReferences: [ownedBy(workspace)],
+  }
+  const patched = kube.patch(DeploymentTargetClaims, refOf(spare), { metadata: mine }, { manager: CONTROLLER })
+  return unlessFailed(patched, 'conflict', 'not-found')
+}

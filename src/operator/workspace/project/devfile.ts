@@ -1,0 +1,207 @@
+import type { Workspace, WorkspaceClassSpec } from '../../../api/index.ts'
+import { type Devfile, type Problem, parseDevfile, sentenceOf } from '../../../devfile/index.ts'
+import { Failure, LRUCache, type ReadYamlTree } from '../../../std/index.ts'
+import { appliedCommands, isOnlyApplied, overMaxima, overrideProblems, readManifests, withResources } from '../desired/index.ts'
+import { digest } from '../desired/names.ts'
+import type { GitFindings } from '../git/index.ts'
+import { type Obstacle, obstacleAt } from '../place/obstacle.ts'
+import { type DevfileSource, devfileKey, gitRefOf, manifestsByUri, type PinnedDevfile, pinDevfile } from './devfile-source.ts'
+
+/** Reads it from projects. */
+export const KAS = 'kas'
+
+/** So many mistakes are told; `berth validate` tells all of them. */
+const MOST_MISTAKES = 3
+/** Of those that only show here. A condition's message has an end. */
+const MOST_PROBLEMS = 50
+/** As many as change at the same time, roughly: a start has a dozen looks at one devfile within seconds. */
+const MOST_PARSED = 128
+
+/** A devfile, and what the status keeps of it. */
+export interface ReadDevfile {
+  devfile: Devfile
+  pinned: PinnedDevfile | undefined
+}
+
+/** Where devfiles come from, and how they are read. */
+export interface Library {
+  /** Nothing where no kas is known. */
+  source: DevfileSource | undefined
+  /** Reads beside the reconcile: nothing while it takes longer than anybody waits. */
+  aside?: (key: string, read: () => Promise<Pinned>) => Promise<Pinned | undefined>
+  project: GitFindings | undefined
+  parser: DevfileParser
+}
+
+export type Pinned = Awaited<ReturnType<typeof pinDevfile>>
+
+type ParsedDevfile = Awaited<ReturnType<typeof parseDevfile>>
+
+export interface DevfileParser {
+  readonly yaml: ReadYamlTree
+  /** `tenant` is on whose behalf, as with the reader of YAML. */
+  parse(text: string, tenant: string): Promise<ParsedDevfile>
+}
+
+/** Parses each text once and remembers what came of it: a devfile is looked at again with each change of a pod. */
+export function createDevfileParser(yaml: ReadYamlTree): DevfileParser {
+  const parsed = new LRUCache<string, ParsedDevfile, { text: string; tenant: string }>({
+    max: MOST_PARSED,
+    // A caller still wants what it waits for when other texts have taken its place.
+    ignoreFetchAbort: true,
+    fetchMethod: (_, __, { context: { text, tenant } }) =>
+      parseDevfile(text, { read: (part, options) => yaml(part, options, tenant) }),
+  })
+  return { yaml, parse: (text, tenant) => parsed.forceFetch(digest(text), { context: { text, tenant } }) }
+}
+
+/** Where a project keeps its devfile, by the specification's own tools. */
+const USUAL = ['.devfile.yaml', 'devfile.yaml']
+
+/** The devfile of the workspace, of its project, or of its class. What comes from elsewhere is read once, and kept. */
+export async function readDevfile(
+  { metadata, spec, status }: Workspace,
+  settings: WorkspaceClassSpec,
+  { source, aside = (_, read) => read(), project, parser }: Library,
+): Promise<ReadDevfile | Obstacle> {
+  const { namespace = '' } = metadata
+  const parse = (given: string) => parser.parse(given, namespace)
+  const path = spec.devfile?.path
+  const text = spec.devfile?.inline ?? (path === undefined ? settings.devfile : undefined)
+  const isSought = spec.devfile === undefined && source !== undefined && project?.known !== undefined
+  const paths = path === undefined ? (isSought ? USUAL : []) : [path]
+  const field =
+    path === undefined ? (spec.devfile?.inline ? 'spec.devfile.inline' : "the class's devfile") : `the devfile ${path}`
+  if (!text && paths.length === 0) return MISSING
+  const read = text === undefined ? undefined : await parse(text)
+  const isAlone =
+    read &&
+    ('devfile' in read
+      ? manifestsByUri(read.devfile).length === 0
+      : !read.problems.some(({ rule }) => rule === 'parent-unresolved'))
+  if (isAlone && !isSought) return judged(read, { field, settings }, undefined)
+
+  const key = devfileKey(spec, text)
+  const judgedAs = async (kept: PinnedDevfile) =>
+    judged(await parse(kept.content), { field: fieldOf(kept) ?? field, settings }, kept)
+  if (status?.devfile?.key === key) return judgedAs(status.devfile)
+  if (!source && read) return judged(read, { field, settings }, undefined)
+  if (!source)
+    return invalid(
+      'DevfilePathUnsupported',
+      `${field} cannot be read: no kas is known`,
+      'Put all of it into spec.devfile.inline.',
+    )
+  if (path !== undefined && !project?.known)
+    return invalid(
+      'GitProjectNotFound',
+      'spec.devfile.path needs a project that is there',
+      'Make the workspace again with spec.project.',
+      `GitProject ${project?.name ?? ''}`,
+    )
+  const home = { namespace, project: project?.known?.path ?? '', ref: gitRefOf(spec.project?.ref ?? '') }
+  try {
+    const pinned = await aside(key, () => pinDevfile({ source, yaml: parser.yaml }, home, { paths, text }, key))
+    if (!pinned) {
+      const reading = invalid('DevfileReading', `${field} is being read`, 'If it stays so, look at kas.', KAS)
+      return { ...reading, isUnderWay: true }
+    }
+    if ('problems' in pinned) return judged(pinned, { field: fieldOf(pinned) ?? field, settings }, undefined)
+    return await judgedAs(pinned)
+  } catch (thrown) {
+    const { reason = 'DevfileNotFetched', message, remedy = 'It is tried again by itself.', code } = Failure.from(thrown)
+    if (code === 'internal') throw thrown
+    if (isSought && reason === 'FileNotFound') return MISSING
+    return invalid(reason, `${field}: ${message}`, remedy, KAS)
+  }
+}
+
+const fieldOf = ({ path }: { path?: string | undefined }): string | undefined =>
+  path === undefined ? undefined : `the devfile ${path}`
+
+function judged(
+  read: { devfile: Devfile } | { problems: readonly Problem[] },
+  { field, settings }: { field: string; settings: WorkspaceClassSpec },
+  pinned: PinnedDevfile | undefined,
+): ReadDevfile | Obstacle {
+  const devfile = 'devfile' in read ? withResources(read.devfile) : undefined
+  const problems = devfile ? notMade(devfile, settings) : 'problems' in read ? read.problems.map(sentenceOf) : []
+  if (devfile && problems.length === 0) return { devfile: withRemarks(devfile), pinned }
+  const most = devfile ? MOST_PROBLEMS : MOST_MISTAKES
+  const listed = problems.slice(0, most).join('; ')
+  const more = problems.length > most ? `; and ${problems.length - most} more` : ''
+  return invalid(
+    'DevfileInvalid',
+    `${field} has ${problems.length} mistake${problems.length > 1 ? 's' : ''}: ${listed}${more}`,
+    more && !devfile ? `Correct ${field}: \`berth validate\` tells all of them.` : `Correct ${field}.`,
+  )
+}
+
+/** Parts that would change the workspace and have no effect yet are refused: better than missing without a word. */
+function notMade(devfile: Devfile, settings: WorkspaceClassSpec): string[] {
+  return [
+    ...notApplied(devfile),
+    ...readManifests(devfile).problems,
+    ...overrideProblems(devfile),
+    ...reserved(devfile),
+    ...nothingRuns(devfile),
+    ...overMaxima(devfile, settings),
+  ]
+}
+
+/** Events apply containers. Kubernetes objects are there from the start, or not at all. */
+const notApplied = (devfile: Devfile): string[] =>
+  (['preStart', 'postStop'] as const).flatMap((event) =>
+    appliedCommands(devfile, event)
+      .filter(({ component }) => !devfile.containers.some(({ name }) => name === component))
+      .map(
+        ({ id, component }) =>
+          `command "${id}" of events.${event} applies "${component}", which is not a container (leave it out)`,
+      ),
+  )
+
+/** Names that begin so are those of containers that Berth puts beside the devfile's. */
+const reserved = ({ containers }: Devfile): string[] =>
+  containers
+    .filter(({ name }) => name.startsWith('berth-'))
+    .map(({ name }) => `the name of component "${name}" is reserved, because it begins with berth- (choose another one)`)
+
+const nothingRuns = (devfile: Devfile): string[] =>
+  devfile.containers.every((container) => container.dedicatedPod || isOnlyApplied(devfile, container))
+    ? [
+        'no container is left for the main pod: all are only applied at events, or have a pod of their own (add one that is neither)',
+      ]
+    : []
+
+const WITHOUT_EFFECT = ['projects', 'starterProjects', 'dependentProjects'] as const
+
+/** Parts that have no effect, and do no harm, are noted. */
+function withRemarks(devfile: Devfile): Devfile {
+  const idle = WITHOUT_EFFECT.filter((part) => devfile[part].length > 0)
+  const notBuilt = devfile.images.map(({ name, imageName }) =>
+    remark(
+      `component "${name}"`,
+      `nothing is built here: containers get the ${imageName} that its registry has, so build and push it before`,
+    ),
+  )
+  const others = idle.map((part) => remark(part, 'is read, but has no effect'))
+  return { ...devfile, warnings: [...devfile.warnings, ...notBuilt, ...others] }
+}
+
+const remark = (path: string, message: string): Problem => ({
+  file: '',
+  line: 1,
+  column: 1,
+  path,
+  rule: 'not-made',
+  message,
+  remedy: '',
+})
+
+const invalid = obstacleAt('DevfileValid')
+
+const MISSING = invalid(
+  'DevfileMissing',
+  'neither the workspace nor its project nor its class has a devfile',
+  'Put one into spec.devfile.inline, or into the project as .devfile.yaml, or name its file there in spec.devfile.path.',
+)

@@ -1,0 +1,49 @@
+import type { Source } from './source.ts'
+
+/**
+ * Words that are private to a house, each with the field's own. A name is refused if one of its words is among these:
+ * `createShelf`, `desk`, `ShopOptions`. docs/glossary.md has the words of documents.
+ */
+export const BANNED: Readonly<Record<string, string>> = {
+  bear: 'retry',
+  bench: 'context, or what it holds',
+  concede: 'leave out',
+  crew: 'workers',
+  desk: 'context, options or services',
+  furnish: 'build',
+  hire: 'start',
+  knock: 'check a token',
+  premises: 'access rules',
+  shelf: 'cache, or what lies on it',
+  shop: 'services',
+  speechless: 'without messages',
+  yard: 'services',
+}
+
+/** Type names that several files still export with other meanings. The list only gets shorter: a new one has a name of its own. */
+export const SHARED_NAMES: readonly string[] = []
+
+/** Refused words in names that are declared. */
+export function bannedWords({ file, names }: Source): string[] {
+  return names.flatMap(({ name, line }) =>
+    wordsOf(name)
+      .filter((word) => Object.hasOwn(BANNED, word))
+      .map((word) => `${file}:${line}: ${name}: say "${BANNED[word]}" and not "${word}"`),
+  )
+}
+
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[ _]/)
+
+/** Names of types that more than one file exports. */
+export function sharedTypeNames(sources: readonly Source[]): string[] {
+  const files = new Map<string, number>()
+  for (const { exportedTypes } of sources) for (const name of exportedTypes) files.set(name, (files.get(name) ?? 0) + 1)
+  return [...files]
+    .filter(([, count]) => count > 1)
+    .map(([name]) => name)
+    .sort()
+}
