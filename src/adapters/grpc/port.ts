@@ -3,7 +3,16 @@ import type { ServerHttp2Session } from 'node:http2'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createServer as createTlsServer } from 'node:tls'
-import { type Clock, createCrowd, Failure, isFailure, type ListenerKeys, pemOf, type Room, renewing } from '../../std/index.ts'
+import {
+  type Clock,
+  type ConnectionLimits,
+  countConnections,
+  Failure,
+  isFailure,
+  type ListenerKeys,
+  pemOf,
+  renewing,
+} from '../../std/index.ts'
 import { type Calm, type Flood, keepCalm } from './calm.ts'
 import { sniff } from './sniff.ts'
 import { createUpgrades, refusalOf, streamOf } from './web-socket.ts'
@@ -15,7 +24,7 @@ import { createUpgrades, refusalOf, streamOf } from './web-socket.ts'
  */
 export type TurnedAway = 'full' | 'address-full' | 'slow' | 'tls' | 'upgrade' | 'protocol' | Flood
 
-export interface PortLimits extends Room, Calm {
+export interface PortLimits extends ConnectionLimits, Calm {
   /** Milliseconds from the connection to the first settings of its HTTP/2: TLS and the request for a WebSocket are within. */
   handshake: number
   /** Bytes of the headers of a request for a WebSocket. */
@@ -59,18 +68,18 @@ type Visitors = Map<string, Visitor>
 export async function openPort(options: PortOptions): Promise<Port> {
   const { tls, limits } = options
   const visitors: Visitors = new Map()
-  const crowd = createCrowd(limits)
+  const connections = countConnections(limits)
   const http = answerUpgrades(options, visitors)
   const secure = { ALPNProtocols: ['h2', 'http/1.1'], noDelay: true }
   const server = tls ? renewing(createTlsServer({ ...secure, ...pemOf(tls) }), tls) : createServer({ noDelay: true })
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
-    const refused = crowd.enter(address)
+    const refused = connections.enter(address)
     if (refused) {
       options.onTurnedAway(refused)
       return void socket.destroy()
     }
-    welcome(socket, visitors, options).once('close', () => crowd.leave(address))
+    welcome(socket, visitors, options).once('close', () => connections.leave(address))
     if (!tls)
       sniff(socket, (protocol) =>
         protocol === 'h2' ? speak(socket, socket, visitors, options) : http.emit('connection', socket),
@@ -87,7 +96,7 @@ export async function openPort(options: PortOptions): Promise<Port> {
   return {
     address: bound,
     get connections() {
-      return crowd.size
+      return connections.size
     },
     close() {
       for (const { arrived, socket } of visitors.values()) if (!arrived) socket.destroy()
