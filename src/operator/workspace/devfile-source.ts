@@ -2,12 +2,12 @@ import type { ObjectStream } from '../../adapters/grpc/index.ts'
 import type { Ref, Workspace, WorkspaceStatus } from '../../api/index.ts'
 import {
   type Devfile,
-  type Fetched,
-  type Findings,
+  type DevfileFindings,
+  type DevfileReference,
+  type FetchedText,
   flattenDevfile,
+  type ImportedText,
   isAppliedAtStart,
-  type Reference,
-  type Source,
 } from '../../devfile/index.ts'
 import type { GitRef } from '../../rpc/index.ts'
 import { Failure, isFailure, isRecord, type ReadYamlTree, seconds, withoutEnd } from '../../std/index.ts'
@@ -53,7 +53,7 @@ export async function pinDevfile(
   home: DevfileHome,
   { paths, text }: Wanted,
   key: string,
-): Promise<PinnedDevfile | (Findings & { path?: string })> {
+): Promise<PinnedDevfile | (DevfileFindings & { path?: string })> {
   const signal = AbortSignal.timeout(PATIENCE)
   const own = { ...home, ref: refOf(home.ref) }
   const first = await firstOf(paths, text !== undefined, (path) => read(source, own, path, signal))
@@ -108,13 +108,13 @@ async function firstOf(
 }
 
 /** What is only away now is no mistake of the devfile: whoever asks is told to come again. */
-function watchedFetch(fetch: (reference: Reference) => Promise<Fetched>) {
+function watchedFetch(fetch: (reference: DevfileReference) => Promise<FetchedText>) {
   let late: Failure | undefined
   return {
     whatIsLate() {
       if (late) throw late
     },
-    async fetch(reference: Reference): Promise<Fetched> {
+    async fetch(reference: DevfileReference): Promise<FetchedText> {
       try {
         return await fetch(reference)
       } catch (thrown) {
@@ -128,11 +128,11 @@ function watchedFetch(fetch: (reference: Reference) => Promise<Fetched>) {
 interface Objects {
   /** By component. */
   texts: Map<string, string>
-  sources: Source[]
+  sources: ImportedText[]
 }
 
 /** The Kubernetes objects that the devfile names by uri: they are kept with it, and stay as they are. */
-async function objectsOf(devfile: Devfile, fetch: (reference: Reference) => Promise<Fetched>): Promise<Objects> {
+async function objectsOf(devfile: Devfile, fetch: (reference: DevfileReference) => Promise<FetchedText>): Promise<Objects> {
   const objects: Objects = { texts: new Map(), sources: [] }
   const missing: string[] = []
   for (const { name, kind, uri } of manifestsByUri(devfile)) {
@@ -200,7 +200,12 @@ async function read(
 /** A parent in another project: `berth://git/<path of the GitProject>/-/<file>?ref=<branch, tag or commit>`. */
 const ELSEWHERE = /^berth:\/\/git\/([^?#]+)(?:\?ref=([^&#]+))?$/
 
-async function fetched(source: DevfileSource, home: Place, reference: Reference, signal: AbortSignal): Promise<Fetched> {
+async function fetched(
+  source: DevfileSource,
+  home: Place,
+  reference: DevfileReference,
+  signal: AbortSignal,
+): Promise<FetchedText> {
   const uri = uriOf(reference)
   if (uri !== undefined && /^https:/i.test(uri)) return { name: uri, text: await source.fetchDevfile(uri, signal) }
   const [, place = '', ref = ''] = ELSEWHERE.exec(uri ?? '') ?? []
@@ -219,7 +224,7 @@ async function fetched(source: DevfileSource, home: Place, reference: Reference,
 }
 
 /** Devfiles of a registry are pages of it. Which registry is meant has to be said: there is none that everybody trusts. */
-function uriOf(reference: Reference): string | undefined {
+function uriOf(reference: DevfileReference): string | undefined {
   if (reference.by === 'uri') return reference.uri
   if (reference.by !== 'id' || reference.registryUrl === undefined) return undefined
   const path = [reference.id, ...(reference.version === undefined ? [] : [reference.version])].map(encodeURIComponent)

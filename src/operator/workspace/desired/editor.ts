@@ -48,7 +48,7 @@ export function editorAddition({ settings, devfile }: Plan): Addition {
   return { initContainers: [bringer], volumes: [{ name: VOLUME, emptyDir: {} }], env, mounts, only: container.name }
 }
 
-/** What the image may have brought to start the editor: Berth's name for it, and GitLab's. */
+/** The image may have brought either of two files that start the editor: Berth's name for it, and GitLab's. */
 const START = `for file in "$BERTH_TOOLS_DIR/start" "$BERTH_TOOLS_DIR/init_tools.sh"; do
   [ -x "$file" ] && exec "$file"
 done

@@ -1,4 +1,4 @@
-import type { Command, Container, Devfile, EnvVar, Events } from '../../../devfile/index.ts'
+import type { Command, Container, Devfile, DevfileEvents, EnvVar } from '../../../devfile/index.ts'
 
 /** One command of an event, as a container runs it. */
 export interface Run {
@@ -6,7 +6,7 @@ export interface Run {
   commandLine: string
   dir: string
   env: EnvVar[]
-  /** Whether the event waits for its end. */
+  /** The event waits for its end. */
   waits: boolean
   /** Seconds after which it is ended; 0 means never. */
   limit: number
@@ -23,7 +23,7 @@ const TIME_LIMIT = 'berth.dev/timeout-seconds'
 const USUAL_LIMIT = { postStart: 300, preStop: 30, postStop: 300 }
 const LONGEST_LIMIT = 3600
 
-/** What a container does at an event: its share of the commands that are bound to it, in their order. */
+/** At an event a container runs its share of the commands that are bound to it, in their order. */
 export function stepsOf(devfile: Devfile, event: RunEvent, container: Container, project?: string): Step[] {
   const own = ({ component }: Exec) => component === container.name
   return devfile.events[event]
@@ -77,7 +77,7 @@ function dirOf({ workingDir }: Exec, { mountSources, sourceMapping }: Container,
 export const longest = (steps: readonly Step[]): number =>
   steps.reduce((sum, step) => sum + Math.max(0, ...step.map(({ waits, limit }) => (waits ? limit : 0))), 0)
 
-type ApplyEvent = Exclude<keyof Events, RunEvent>
+type ApplyEvent = Exclude<keyof DevfileEvents, RunEvent>
 type Apply = Extract<Command, { kind: 'apply' }>
 
 /** The containers that an event applies, in their order. */
@@ -98,7 +98,7 @@ export function timeToApply(devfile: Devfile, event: 'postStop'): number {
   return limits.reduce((sum, limit) => sum + Math.min(limit, LONGEST_LIMIT), 0)
 }
 
-/** Whether a container is only there for events that apply it: it does not run beside the others then. */
+/** A container that is only there for events which apply it does not run beside the others. */
 export function isOnlyApplied(devfile: Devfile, { name }: Container): boolean {
   const isApplied = [...appliedAt(devfile, 'preStart'), ...appliedAt(devfile, 'postStop')].some((each) => each.name === name)
   return isApplied && !devfile.commands.some((command) => command.kind === 'exec' && command.component === name)

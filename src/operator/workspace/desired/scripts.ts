@@ -31,7 +31,7 @@ export function scriptsOf(plan: Plan, containers: readonly Container[]): ConfigM
 
 const scriptsNameOf = ({ workspace }: Plan): string => `${objectNameOf(workspace)}-scripts`
 
-/** What tells one set of scripts from another: other scripts are another pod. */
+/** Tells one set of scripts from another: other scripts are another pod. */
 export const scriptsDigest = ({ data }: ConfigMap): string => digest(JSON.stringify(data))
 
 /** The editor begins first, and beside everything else. */
@@ -59,7 +59,7 @@ const filesOfRun = (name: string, { commandLine, dir, env }: Run): File[] => [
   ...env.map((each, i): File => [`${name}.env.${i + 1}`, `${each.name}=${each.value}`]),
 ]
 
-/** What a container is told of its events. */
+/** Has a container run its share of each event. */
 export function lifecycleOf(plan: Plan, container: Container): Pick<V1Container, 'lifecycle'> {
   const handlers = EVENTS.flatMap((event): [string, V1LifecycleHandler][] => {
     if (stepsAt(plan, event, container).length === 0) return []
