@@ -24,7 +24,7 @@ import { asApplyFailure } from './apply-failure.ts'
 import { takeVolume } from './care/pool/volume.ts'
 import {
   bookFrameOf,
-  type Desired,
+  type DesiredObjects,
   desiredObjects,
   type FrozenVariables,
   haveSamePieces,
@@ -120,7 +120,7 @@ interface Seen {
 }
 
 /** Brings all objects of a workspace to what they should be; the Deployment comes last and says that the rest is done. */
-async function applyAll(plan: Plan, desired: Desired, { kube, known, mayHaveBook }: Seen) {
+async function applyAll(plan: Plan, desired: DesiredObjects, { kube, known, mayHaveBook }: Seen) {
   const { workspace } = plan
   const { pieces, manifests, deployment } = desired
   const objects = objectsOf(workspace, kube)
@@ -153,7 +153,7 @@ const MOST_PRUNED = 100
 /** Deletes what an earlier plan wanted and this one does not. */
 async function prune(
   plan: Plan,
-  { pieces, deployment }: Desired,
+  { pieces, deployment }: DesiredObjects,
   { kube, objects }: { kube: Kube; objects: OwnedObjects },
 ): Promise<string[]> {
   const beside = [

@@ -1,7 +1,7 @@
 import type { V1Container } from '@kubernetes/client-node'
 import type { Container, Devfile } from '../../../devfile/index.ts'
 import { editorPortOf } from '../hosts.ts'
-import { isOnlyApplied, type Run } from './event-steps.ts'
+import { type EventCommand, isOnlyApplied } from './event-steps.ts'
 import type { Addition, Plan } from './plan.ts'
 import { securityOf } from './rights.ts'
 
@@ -57,4 +57,4 @@ exit 127
 `
 
 /** The start of the editor, which nothing waits for: whether it is up is for its probe to say. */
-export const editorStart: Run = { id: 'berth-editor', commandLine: START, dir: '', env: [], waits: false, limit: 0 }
+export const editorStart: EventCommand = { id: 'berth-editor', commandLine: START, dir: '', env: [], waits: false, limit: 0 }

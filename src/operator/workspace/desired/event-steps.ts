@@ -1,7 +1,7 @@
 import type { Command, Container, Devfile, DevfileEvents, EnvVar } from '../../../devfile/index.ts'
 
 /** One command of an event, as a container runs it. */
-export interface Run {
+export interface EventCommand {
   id: string
   commandLine: string
   dir: string
@@ -13,7 +13,7 @@ export interface Run {
 }
 
 /** Runs that begin together; the next step begins when those that are waited for are done. */
-export type Step = Run[]
+export type EventStep = EventCommand[]
 
 type Exec = Extract<Command, { kind: 'exec' }>
 type RunEvent = 'postStart' | 'preStop'
@@ -24,7 +24,7 @@ const USUAL_LIMIT = { postStart: 300, preStop: 30, postStop: 300 }
 const LONGEST_LIMIT = 3600
 
 /** At an event a container runs its share of the commands that are bound to it, in their order. */
-export function stepsOf(devfile: Devfile, event: RunEvent, container: Container, project?: string): Step[] {
+export function stepsOf(devfile: Devfile, event: RunEvent, container: Container, project?: string): EventStep[] {
   const own = ({ component }: Exec) => component === container.name
   return devfile.events[event]
     .flatMap((id) => togetherIn(devfile, id))
@@ -45,7 +45,7 @@ function togetherIn(devfile: Devfile, id: string): Exec[][] {
   return command.parallel ? [members] : members.map((member) => [member])
 }
 
-function runOf(command: Exec, event: RunEvent, container: Container, project: string | undefined): Run {
+function runOf(command: Exec, event: RunEvent, container: Container, project: string | undefined): EventCommand {
   const { id, commandLine, env } = command
   const waits = !isInBackground(command, event, container)
   const asked = numberIn(command.attributes[TIME_LIMIT])
@@ -74,7 +74,7 @@ function dirOf({ workingDir }: Exec, { mountSources, sourceMapping }: Container,
 }
 
 /** Seconds that an event takes at most in one container, as far as it is waited for. */
-export const longest = (steps: readonly Step[]): number =>
+export const longest = (steps: readonly EventStep[]): number =>
   steps.reduce((sum, step) => sum + Math.max(0, ...step.map(({ waits, limit }) => (waits ? limit : 0))), 0)
 
 type ApplyEvent = Exclude<keyof DevfileEvents, RunEvent>

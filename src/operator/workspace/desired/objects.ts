@@ -31,8 +31,8 @@ import { quotaOf } from './maxima.ts'
 import { networkPolicySpecOf } from './network.ts'
 import { isReserved } from './override-rules.ts'
 import { podAnnotationsOf } from './overrides.ts'
-import { besideName, MAIN, type Part, partsOf, selectorOf } from './parts.ts'
-import type { Addition, Desired, Plan } from './plan.ts'
+import { besideName, MAIN, partsOf, selectorOf, type WorkspacePart } from './parts.ts'
+import type { Addition, DesiredObjects, Plan } from './plan.ts'
 import { podOf, pullSecretsOf, RESTARTED_AT } from './pod.ts'
 import { scriptsAddition, scriptsDigest, scriptsOf, timeFor } from './scripts.ts'
 import { tunnelAddition, tunnelPiecesOf } from './tunnel.ts'
@@ -48,7 +48,7 @@ const SCRIPTS_DIGEST = 'berth.dev/scripts-sha256'
 const START_LIMIT_SECONDS = 600
 
 /** The objects of a workspace, in the order in which they are applied. The same input gives the same bytes. */
-export function desiredObjects(plan: Plan): Desired {
+export function desiredObjects(plan: Plan): DesiredObjects {
   const parts = partsOf(plan.workspace, plan.devfile)
   const [main, ...others] = parts
   const all = parts.flatMap(({ containers }) => containers)
@@ -116,7 +116,7 @@ export const bookFrameOf = ({ settings = {}, ...plan }: Pick<Plan, 'workspace' |
   envelope({ settings, ...plan }, ConfigMaps, `${objectNameOf(plan.workspace)}-manifests`)
 
 /** A Service for each pod that has ports: by endpoint those of its containers, in the main one whatever else there is. */
-function servicesOf(plan: Plan, parts: readonly Part[]): Service[] {
+function servicesOf(plan: Plan, parts: readonly WorkspacePart[]): Service[] {
   const { workspace, devfile, settings } = plan
   const apart = parts.filter(({ part }) => part !== MAIN)
   const homes = new Map<string, string>(
@@ -153,14 +153,14 @@ function servicePorts(ports: readonly Port[]): NonNullable<NonNullable<Service['
 }
 
 /** The project is cloned by the main pod; another one that has it, has Git too. */
-function gitOf(plan: Plan, { part, containers }: Part): Addition[] {
+function gitOf(plan: Plan, { part, containers }: WorkspacePart): Addition[] {
   const addition = gitAdditionOf(plan)
   if (part === MAIN) return [addition]
   return containers.some(({ mountSources }) => mountSources) ? [{ ...addition, initContainers: [] }] : []
 }
 
 /** Annotations of a devfile for the Deployment or the Service of its containers, as far as they are for people and their tools. */
-const annotationsOf = ({ containers }: Part, object: 'deployment' | 'service'): Record<string, string> =>
+const annotationsOf = ({ containers }: WorkspacePart, object: 'deployment' | 'service'): Record<string, string> =>
   Object.fromEntries(
     containers.flatMap(({ annotations }) => Object.entries(annotations[object])).filter(([key]) => !isReserved(key)),
   )
@@ -170,7 +170,7 @@ const withAnnotations = ({ metadata, ...rest }: KubeObject, added: Record<string
   metadata: { ...metadata, annotations: { ...added, ...metadata.annotations } },
 })
 
-function deploymentOf(plan: Plan, part: Part, scripts: ReturnType<typeof scriptsOf>): Deployment {
+function deploymentOf(plan: Plan, part: WorkspacePart, scripts: ReturnType<typeof scriptsOf>): Deployment {
   const { workspace, devfile } = plan
   const isMain = part.part === MAIN
   const frame = withAnnotations(envelope(plan, Deployments, part.name), annotationsOf(part, 'deployment'))

@@ -8,7 +8,7 @@ import { isOnlyApplied } from './event-steps.ts'
 export const MAIN = 'main'
 
 /** A pod of a workspace: what it is called, and what runs in it. */
-export interface Part {
+export interface WorkspacePart {
   part: string
   /** Of its Deployment and its Service. */
   name: string
@@ -16,7 +16,7 @@ export interface Part {
 }
 
 /** The main pod first. Names of the others are marks, so that they are never those of another workspace. */
-export function partsOf(workspace: Workspace, devfile: Devfile): [Part, ...Part[]] {
+export function partsOf(workspace: Workspace, devfile: Devfile): [WorkspacePart, ...WorkspacePart[]] {
   const running = devfile.containers.filter((container) => !isOnlyApplied(devfile, container))
   const name = objectNameOf(workspace)
   const apart = running.filter(({ dedicatedPod }) => dedicatedPod)

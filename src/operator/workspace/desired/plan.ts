@@ -46,7 +46,7 @@ export interface Plan {
 }
 
 /** The objects of a workspace, in the order in which they are applied; the Deployment comes last. */
-export interface Desired {
+export interface DesiredObjects {
   pieces: Piece[]
   /** Objects that the devfile brings along. Their kinds are for the target to say. */
   manifests: KubeObject[]
