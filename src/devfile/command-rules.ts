@@ -1,21 +1,20 @@
 import { checkEnv } from './component-rules.ts'
-import { type Command, checkUnique, type Parts, problem, spotOf, warning } from './parts.ts'
+import { type CommandPart, checkUnique, type DevfileParts } from './parts.ts'
+import { problem, warning } from './problem.ts'
 import { at, flagOf, itemsOf, textOf, type YamlTree } from './tree.ts'
 
-/** What commands and events refer to must be there, and be of the right kind. */
-export function checkCommands(parts: Parts): void {
+/** Components and commands that commands and events refer to must be there, and be of the right kind. */
+export function checkCommands(parts: DevfileParts): void {
   checkUnique(
     parts,
-    parts.commands.map(({ id, tree, path }) => ({
-      name: id.toLowerCase(),
-      spot: spotOf(at(tree, 'id'), tree),
-      path: `${path}.id`,
-    })),
-    (id) => ({ rule: 'unique-command', message: `two commands have the id "${id}"`, remedy: 'rename one of them' }),
+    parts.commands.map(({ id, tree }) => ({ name: id.toLowerCase(), tree })),
+    ({ name }) => ({ rule: 'unique-command', message: `two commands have the id "${name}"`, remedy: 'rename one of them' }),
+    'id',
   )
   for (const command of parts.commands) {
-    if (command.kind === 'exec') checkExec(parts, command)
-    if (command.kind === 'apply') checkApply(parts, command)
+    checkEnv(parts, at(command.tree, 'exec', 'env'))
+    if (command.kind === 'exec') checkComponentOf(parts, command, 'runs in', ['container'])
+    if (command.kind === 'apply') checkComponentOf(parts, command, 'applies', ['container', 'kubernetes', 'openshift', 'image'])
     if (command.kind === 'composite') checkMembers(parts, command)
   }
   checkCycles(parts)
@@ -23,63 +22,45 @@ export function checkCommands(parts: Parts): void {
   checkEvents(parts)
 }
 
-function checkExec(parts: Parts, { id, body, path }: Command): void {
-  const target = at(body, 'component')
-  const name = textOf(target)
-  checkEnv(parts, at(body, 'env'), `${path}.exec.env`)
-  if (!target || name === undefined) return
-  const component = parts.componentsByName.get(name)
-  if (component?.kind === 'container' || (!component && !parts.isWhole)) return
-  problem(parts, target, `${path}.exec.component`, {
-    rule: 'exec-component',
-    message: component
-      ? `command "${id}" runs in "${name}", which is a component of kind ${component.kind ?? 'none'}`
-      : `command "${id}" runs in "${name}", but no component is called so`,
-    remedy: 'name a container component',
-  })
-}
-
-const APPLICABLE = ['container', 'kubernetes', 'openshift', 'image']
-
-function checkApply(parts: Parts, { id, body, path }: Command): void {
+function checkComponentOf(parts: DevfileParts, { id, kind, body }: CommandPart, does: string, kinds: readonly string[]): void {
   const target = at(body, 'component')
   const name = textOf(target)
   if (!target || name === undefined) return
   const component = parts.componentsByName.get(name)
-  if ((component?.kind && APPLICABLE.includes(component.kind)) || (!component && !parts.isWhole)) return
-  problem(parts, target, `${path}.apply.component`, {
-    rule: 'apply-component',
-    message: component
-      ? `command "${id}" applies "${name}", which is a component of kind ${component.kind ?? 'none'}`
-      : `command "${id}" applies "${name}", but no component is called so`,
-    remedy: `name a component of kind ${APPLICABLE.join(', ')}`,
+  if ((component?.kind && kinds.includes(component.kind)) || (!component && !parts.isWhole)) return
+  const why = component ? `which is a component of kind ${component.kind ?? 'none'}` : 'but no component is called so'
+  problem(parts, target, {
+    rule: `${kind}-component`,
+    message: `command "${id}" ${does} "${name}", ${why}`,
+    remedy: kinds.length === 1 ? `name a ${kinds[0]} component` : `name a component of kind ${kinds.join(', ')}`,
   })
 }
 
-function checkMembers(parts: Parts, { id, body, path }: Command): void {
-  itemsOf(at(body, 'commands')).forEach((member, i) => {
+function checkMembers(parts: DevfileParts, command: CommandPart): void {
+  for (const member of membersOf(command)) {
     const name = textOf(member)
-    if (name === undefined || parts.commandsById.has(name.toLowerCase()) || !parts.isWhole) return
-    problem(parts, member, `${path}.composite.commands[${i}]`, {
+    if (name === undefined || parts.commandsById.has(name.toLowerCase()) || !parts.isWhole) continue
+    problem(parts, member, {
       rule: 'composite-member',
-      message: `command "${id}" consists of "${name}", but no command has that id`,
+      message: `command "${command.id}" consists of "${name}", but no command has that id`,
       remedy: 'add the command, or leave it out',
     })
-  })
+  }
 }
 
-const membersOf = ({ body, kind }: Command): readonly YamlTree[] => (kind === 'composite' ? itemsOf(at(body, 'commands')) : [])
+const membersOf = ({ body, kind }: CommandPart): readonly YamlTree[] =>
+  kind === 'composite' ? itemsOf(at(body, 'commands')) : []
 
 /** Each command is walked once, whatever the number of ways to it: what was walked without coming back is clean. */
-function checkCycles(parts: Parts): void {
-  const clean = new Set<Command>()
-  const walk = (command: Command, way: readonly Command[]): void => {
+function checkCycles(parts: DevfileParts): void {
+  const clean = new Set<CommandPart>()
+  const walk = (command: CommandPart, way: readonly CommandPart[]): void => {
     if (clean.has(command)) return
     const before = [...way, command]
-    for (const [i, member] of membersOf(command).entries()) {
-      const next = stepOf(parts, member)
+    for (const member of membersOf(command)) {
+      const next = memberCommand(parts, member)
       if (!next) continue
-      if (before.includes(next)) tellRing(parts, { command, member, i }, [...before.slice(before.indexOf(next)), next])
+      if (before.includes(next)) reportCycle(parts, member, [...before.slice(before.indexOf(next)), next])
       else walk(next, before)
     }
     clean.add(command)
@@ -87,13 +68,9 @@ function checkCycles(parts: Parts): void {
   for (const command of parts.commands) walk(command, [])
 }
 
-function tellRing(
-  parts: Parts,
-  { command, member, i }: { command: Command; member: YamlTree; i: number },
-  ring: Command[],
-): void {
-  const ids = ring.map(({ id }) => id)
-  problem(parts, member, `${command.path}.composite.commands[${i}]`, {
+function reportCycle(parts: DevfileParts, member: YamlTree, cycle: readonly CommandPart[]): void {
+  const ids = cycle.map(({ id }) => id)
+  problem(parts, member, {
     rule: 'composite-cycle',
     message:
       ids.length === 2 ? `command "${ids[0]}" refers to itself` : `commands refer to one another in a ring: ${ids.join(' → ')}`,
@@ -101,23 +78,20 @@ function tellRing(
   })
 }
 
-function checkGroups(parts: Parts): void {
-  const groups = new Map<string, Command[]>()
-  for (const command of parts.commands) {
-    const kind = textOf(at(command.body, 'group', 'kind'))
-    if (kind !== undefined) groups.set(kind, [...(groups.get(kind) ?? []), command])
-  }
+function checkGroups(parts: DevfileParts): void {
+  const groups = Map.groupBy(parts.commands, ({ body }) => textOf(at(body, 'group', 'kind')))
+  groups.delete(undefined)
   for (const [kind, members] of groups) {
     const defaults = members.filter(({ body }) => flagOf(at(body, 'group', 'isDefault')))
-    for (const each of defaults.slice(1))
-      problem(parts, spotOf(at(each.body, 'group', 'isDefault'), each.tree), `${each.path}.${each.kind}.group.isDefault`, {
+    for (const { tree, body } of defaults.slice(1))
+      problem(parts, at(body, 'group', 'isDefault') ?? tree, {
         rule: 'group-default',
         message: `"${defaults[0]?.id}" is the default of group ${kind} already`,
         remedy: 'let one command be the default',
       })
     const [, second] = members
     if (second && defaults.length === 0)
-      warning(parts, spotOf(at(second.body, 'group'), second.tree), `${second.path}.${second.kind}.group`, {
+      warning(parts, at(second.body, 'group') ?? second.tree, {
         rule: 'group-without-default',
         message: `there are ${members.length} commands of group ${kind} and none is its default`,
         remedy: 'set isDefault: true at one of them',
@@ -127,45 +101,35 @@ function checkGroups(parts: Parts): void {
 
 const EVENTS = { preStart: 'apply', postStart: 'exec', preStop: 'exec', postStop: 'apply' } as const
 
-function checkEvents(parts: Parts): void {
-  for (const [event, kind] of Object.entries(EVENTS)) {
-    itemsOf(at(parts.root, 'events', event)).forEach((item, i) => {
-      const id = textOf(item)
-      if (id !== undefined) checkEvent(parts, { item, id, event, kind, path: `events.${event}[${i}]` })
-    })
-  }
+function checkEvents(parts: DevfileParts): void {
+  for (const [event, kind] of Object.entries(EVENTS))
+    for (const item of itemsOf(at(parts.root, 'events', event))) checkEvent(parts, item, event, kind)
 }
 
-interface Bound {
-  item: YamlTree
-  id: string
-  event: string
-  kind: 'apply' | 'exec'
-  path: string
-}
-
-/** A composite is looked into one level deep: what begins and ends a workspace is a plain list of steps. */
-function checkEvent(parts: Parts, { item, id, event, kind, path }: Bound): void {
-  const command = parts.commandsById.get(id.toLowerCase())
+/** A composite is looked into one level deep: a workspace begins and ends with a plain list of steps. */
+function checkEvent(parts: DevfileParts, item: YamlTree, event: string, kind: 'apply' | 'exec'): void {
+  const id = textOf(item)
+  if (id === undefined) return
+  const command = memberCommand(parts, item)
   if (!command) {
     if (parts.isWhole)
-      problem(parts, item, path, {
+      problem(parts, item, {
         rule: 'event-command',
         message: `no command has the id "${id}"`,
         remedy: 'add the command, or leave it out',
       })
     return
   }
-  const steps = command.kind === 'composite' ? membersOf(command).map((member) => stepOf(parts, member)) : [command]
+  const steps = command.kind === 'composite' ? membersOf(command).map((member) => memberCommand(parts, member)) : [command]
   const wrong = steps.find((step) => step && step.kind !== kind)
   if (!wrong) return
   const what = wrong === command ? `"${id}"` : `"${wrong.id}" in "${id}"`
-  problem(parts, item, path, {
+  problem(parts, item, {
     rule: 'event-kind',
     message: `${what} is a command of kind ${wrong.kind ?? 'none'}; ${event} takes ${kind} commands and composites of them`,
     remedy: `bind an ${kind} command`,
   })
 }
 
-const stepOf = ({ commandsById }: Parts, member: YamlTree): Command | undefined =>
+const memberCommand = ({ commandsById }: DevfileParts, member: YamlTree): CommandPart | undefined =>
   commandsById.get(textOf(member)?.toLowerCase() ?? '')

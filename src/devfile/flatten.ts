@@ -1,27 +1,37 @@
 import { createHash } from 'node:crypto'
 import { Failure, type ReadYamlTree } from '../std/index.ts'
-import { entriesOver, patched, union } from './merge.ts'
-import { type Finding, type Findings, problemAt } from './problem.ts'
+import { entriesOver, mergedVolumes, patched, union } from './merge.ts'
+import { type DevfileFindings, type ProblemReport, type ProblemText, pathsIn, problem, problemAt } from './problem.ts'
 import { readTree } from './read.ts'
-import { type Reference, referenceOf } from './reference.ts'
+import { type DevfileReference, referenceOf } from './reference.ts'
 import { DEVFILE, TEMPLATE } from './schema.ts'
-import { checkShape } from './shape.ts'
-import { at, entriesOf, isThere, itemsOf, textOf, type YamlEntry, type YamlMap, type YamlSpot, type YamlTree } from './tree.ts'
-import { checkVersion } from './version.ts'
-import { mergedVolumes } from './volumes.ts'
+import { checkShape, checkVersion } from './shape.ts'
+import {
+  at,
+  entriesOf,
+  isThere,
+  itemsOf,
+  listAt,
+  mapAt,
+  textOf,
+  type YamlEntry,
+  type YamlMap,
+  type YamlSpot,
+  type YamlTree,
+} from './tree.ts'
 
 /** A text that a reference led to. */
-export interface Fetched {
+export interface FetchedText {
   /** How people know it: its URL, or where in the cluster it is. Relative references in it begin here. */
   name: string
   text: string
 }
 
-/** Gets what a reference leads to, if it may. A Failure says why not; addresses, sizes and times are limited by who hands it in. */
-export type Fetcher = (reference: Reference, signal?: AbortSignal) => Promise<Fetched>
+/** Gets the text that a reference leads to, if it may. A Failure says why not; its maker limits addresses, sizes and times. */
+export type DevfileFetcher = (reference: DevfileReference, signal?: AbortSignal) => Promise<FetchedText>
 
 /** A text that went into the devfile, so that one can tell later whether it has changed. */
-export interface Source {
+export interface ImportedText {
   name: string
   sha256: string
 }
@@ -32,10 +42,10 @@ const DEEPEST_PARENT = 5
 const MOST_IMPORTS = 32
 
 export interface Flattening {
-  findings: Findings
-  fetch: Fetcher
+  findings: DevfileFindings
+  fetch: DevfileFetcher
   read: ReadYamlTree | undefined
-  sources: Source[]
+  sources: ImportedText[]
   /** Trees as they were read, by the name of their text: places in the merged tree are named by them. */
   roots: Map<string, YamlTree>
   signal: AbortSignal | undefined
@@ -43,42 +53,35 @@ export interface Flattening {
   isWhole: boolean
 }
 
-/** Where the merging is: which texts led here. */
-export interface Way {
+/** The texts that led to the one that is being merged. */
+export interface ImportPath {
   name: string
   ids: readonly string[]
   depth: number
 }
 
 /** The content of a devfile with its parent and plugins in it: parent, plugins, main, in this order. */
-export async function flattened(flattening: Flattening, root: YamlMap, way: Way): Promise<YamlMap> {
-  const parent = at(root, 'parent')
-  const above = parent ? await imported(flattening, parent, 'parent', way) : undefined
-  const contents = [...(above ? [above] : []), ...(await pluginsOf(flattening, root, way))]
+export async function flattened(flattening: Flattening, root: YamlMap, way: ImportPath): Promise<YamlMap> {
+  const report = { findings: flattening.findings, pathOf: pathsIn(root) }
+  const plugins = itemsOf(at(root, 'components')).map((component) => at(component, 'plugin'))
+  const contents: YamlMap[] = []
+  for (const holder of [at(root, 'parent'), ...plugins].filter(isThere)) {
+    const content = await importedContent(flattening, report, holder, way)
+    if (content) contents.push(overridden(report, content, holder))
+    else flattening.isWhole = false
+  }
   if (contents.length === 0) return without(root, 'parent')
   return merged(flattening, contents, root)
 }
 
-async function pluginsOf(flattening: Flattening, root: YamlMap, way: Way): Promise<YamlMap[]> {
-  const found: YamlMap[] = []
-  const components = itemsOf(at(root, 'components'))
-  for (const [i, component] of components.entries()) {
-    const plugin = at(component, 'plugin')
-    const content = plugin && (await imported(flattening, plugin, `components[${i}].plugin`, way))
-    if (content) found.push(content)
-  }
-  return found
-}
-
-/** What a reference leads to, flattened and with its overrides. */
-async function imported(flattening: Flattening, holder: YamlTree, path: string, way: Way): Promise<YamlMap | undefined> {
-  const content = await importedContent(flattening, holder, path, way)
-  if (!content) flattening.isWhole = false
-  return content && overridden(flattening, content, holder, path)
-}
-
-async function importedContent(flattening: Flattening, holder: YamlTree, path: string, way: Way): Promise<YamlMap | undefined> {
-  const note = (finding: Finding): undefined => void flattening.findings.problems.push(problemAt(holder, path, finding))
+/** The flattened content that a reference leads to. */
+async function importedContent(
+  flattening: Flattening,
+  report: ProblemReport,
+  holder: YamlTree,
+  way: ImportPath,
+): Promise<YamlMap | undefined> {
+  const note = (finding: ProblemText): undefined => problem(report, holder, finding)
   const found = referenceOf(holder, way.name)
   if (!found) return undefined
   if ('rule' in found) return note(found)
@@ -97,9 +100,9 @@ async function importedContent(flattening: Flattening, holder: YamlTree, path: s
 
 async function fetchedBy(
   { fetch, signal }: Flattening,
-  reference: Reference,
-  note: (finding: Finding) => undefined,
-): Promise<Fetched | undefined> {
+  reference: DevfileReference,
+  note: (finding: ProblemText) => undefined,
+): Promise<FetchedText | undefined> {
   try {
     return await fetch(reference, signal)
   } catch (thrown) {
@@ -111,7 +114,7 @@ async function fetchedBy(
 
 async function contentOf(
   { findings, read, sources, roots }: Flattening,
-  { name, text }: Fetched,
+  { name, text }: FetchedText,
   isTemplate: boolean,
 ): Promise<YamlMap | undefined> {
   sources.push({ name, sha256: createHash('sha256').update(text).digest('hex') })
@@ -120,7 +123,7 @@ async function contentOf(
   const root = isTemplate && at(tree, 'apiVersion') ? (at(tree, 'spec') ?? tree) : tree
   roots.set(name, root)
   const shape = isTemplate ? TEMPLATE : DEVFILE
-  checkShape({ findings, version: checkVersion(findings, root, isTemplate), isTemplate }, root, shape, '')
+  checkShape({ findings, pathOf: pathsIn(root), version: checkVersion(findings, root, isTemplate), isTemplate }, root, shape)
   return root.kind === 'map' ? root : undefined
 }
 
@@ -128,24 +131,21 @@ const OVERRIDABLE = ['components', 'commands', 'projects', 'starterProjects', 'd
 const keyOf = (list: string): 'name' | 'id' => (list === 'commands' ? 'id' : 'name')
 
 /** Only what is there can be overridden; new elements belong into the main body. */
-function overridden({ findings }: Flattening, content: YamlMap, holder: YamlTree, path: string): YamlMap {
-  const { file, line, column } = holder
-  const patch: YamlMap = { kind: 'map', file, line, column, entries: new Map() }
+function overridden(report: ProblemReport, content: YamlMap, holder: YamlTree): YamlMap {
+  const patch = mapAt(holder, new Map())
   for (const list of OVERRIDABLE) {
     const there = new Set(itemsOf(at(content, list)).map((item) => textOf(at(item, keyOf(list)))))
     const overrides = at(holder, list)
     if (overrides?.kind !== 'list') continue
-    const items = overrides.items.filter((item, i) => {
+    const items = overrides.items.filter((item) => {
       const key = at(item, keyOf(list))
       const isKnown = there.has(textOf(key))
       if (!isKnown && key)
-        findings.problems.push(
-          problemAt(key, `${path}.${list}[${i}].${keyOf(list)}`, {
-            rule: 'override-unknown',
-            message: `"${textOf(key)}" overrides nothing: ${list} of the parent or plugin do not have it`,
-            remedy: `define it in the main body's ${list}`,
-          }),
-        )
+        problem(report, key, {
+          rule: 'override-unknown',
+          message: `"${textOf(key)}" overrides nothing: ${list} of the parent or plugin do not have it`,
+          remedy: `define it in the main body's ${list}`,
+        })
       return isKnown
     })
     patch.entries.set(list, { key: overrides, value: { ...overrides, items } })
@@ -159,8 +159,7 @@ function overridden({ findings }: Flattening, content: YamlMap, holder: YamlTree
 }
 
 function merged(flattening: Flattening, contents: readonly YamlMap[], main: YamlMap): YamlMap {
-  const entries = new Map(main.entries)
-  entries.delete('parent')
+  const { entries } = without(main, 'parent')
   const version = newestOf([...contents, main])
   if (version) entries.set('schemaVersion', version)
   for (const field of ['variables', 'attributes']) {
@@ -172,8 +171,7 @@ function merged(flattening: Flattening, contents: readonly YamlMap[], main: Yaml
     const items = listOf(flattening, contents, main, list)
     const holder = at(main, list) ?? contents.map((content) => at(content, list)).find(isThere)
     if (!holder) continue
-    const { file, line, column } = holder
-    entries.set(list, { key: holder, value: { kind: 'list', file, line, column, items } })
+    entries.set(list, { key: holder, value: listAt(holder, items) })
   }
   const events = eventsOf([...contents, main])
   if (events) entries.set('events', events)
@@ -205,15 +203,14 @@ function listOf({ findings }: Flattening, contents: readonly YamlMap[], main: Ya
       }
       const both = isMain ? undefined : mergedVolumes(items[other.place], item)
       if (both) items[other.place] = both
-      else findings.problems.push(definedTwice(at(item, key) ?? item, `${list}.${name}`, isMain, list))
+      else findings.problems.push(definedTwice(at(item, key) ?? item, name, list, isMain))
     }
   }
   return items
 }
 
-function definedTwice(spot: YamlSpot, path: string, isMain: boolean, list: string) {
-  const name = path.slice(list.length + 1)
-  return problemAt(spot, path, {
+function definedTwice(spot: YamlSpot, name: string, list: string, isMain: boolean) {
+  return problemAt(spot, `${list}.${name}`, {
     rule: 'redefined',
     message: `"${name}" of ${list} is defined in ${isMain ? 'the parent or a plugin' : 'two of the parent and the plugins'} already`,
     remedy: isMain ? `override it in parent.${list}, or rename it` : 'bring in only one of them',
@@ -229,12 +226,10 @@ function eventsOf(contents: readonly YamlMap[]): YamlEntry | undefined {
     const list = all.map((events) => at(events, event)).reduce<YamlTree | undefined>((base, over) => union(base, over), undefined)
     if (list) entries.set(event, { key: list, value: list })
   }
-  const { file, line, column } = first
-  return { key: first, value: { kind: 'map', file, line, column, entries } }
+  return { key: first, value: mapAt(first, entries) }
 }
 
 function without(root: YamlMap, field: string): YamlMap {
-  if (!root.entries.has(field)) return root
   const entries = new Map(root.entries)
   entries.delete(field)
   return { ...root, entries }

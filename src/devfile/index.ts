@@ -7,27 +7,29 @@
  * trees of std, in which everything has its place.
  */
 export {
-  type Attributes,
   type Command,
   type Container,
   type Devfile,
-  type DockerfileSource,
-  type Endpoint,
+  type DevfileAttributes,
+  type DevfileEndpoint,
+  type DevfileEvents,
+  type DevfileProject,
   type EnvVar,
-  type Events,
-  type GitSource,
-  type Group,
   type Image,
   isAppliedAtStart,
-  type Manifest,
-  type Project,
-  type ProjectSource,
+  type ManifestComponent,
   type Resources,
-  type StarterProject,
   type Volume,
-  type VolumeMount,
 } from './devfile.ts'
-export type { Fetched, Fetcher, Source } from './flatten.ts'
-export { type Flattened, flattenDevfile, type Options, PROFILES, type Profile, parseDevfile, validateDevfile } from './parse.ts'
-export { type Findings, type Problem, sentenceOf } from './problem.ts'
-export type { Reference } from './reference.ts'
+export type { DevfileFetcher, FetchedText, ImportedText } from './flatten.ts'
+export {
+  type DevfileOptions,
+  type DevfileProfile,
+  type Flattened,
+  flattenDevfile,
+  PROFILES,
+  parseDevfile,
+  validateDevfile,
+} from './parse.ts'
+export { type DevfileFindings, type DevfileProblem, sentenceOf } from './problem.ts'
+export type { DevfileReference } from './reference.ts'

@@ -1,5 +1,6 @@
-import type { Fields, List, Shape } from './schema.ts'
-import { at, isThere, itemsOf, textOf, type YamlList, type YamlMap, type YamlTree } from './tree.ts'
+import { amountOf } from '../std/index.ts'
+import type { FieldsShape, ListShape, Shape } from './schema.ts'
+import { at, flagOf, isThere, itemsOf, mapAt, textOf, type YamlList, type YamlMap, type YamlTree } from './tree.ts'
 
 /**
  * A strategic merge patch, as the devfile specification has it for overrides: mappings are merged, lists by their key, lists
@@ -13,7 +14,7 @@ export function patched(base: YamlTree, patch: YamlTree, shape: Shape): YamlTree
   return shape.is === 'texts' || shape.is === 'free' ? entriesOver(base, patch) : patch
 }
 
-function patchedFields(base: YamlMap, patch: YamlMap, { fields, oneOf }: Fields): YamlMap {
+function patchedFields(base: YamlMap, patch: YamlMap, { fields, oneOf }: FieldsShape): YamlMap {
   const entries = new Map(base.entries)
   if (oneOf.some((name) => isThere(patch.entries.get(name)?.value)))
     for (const name of oneOf) if (!patch.entries.has(name)) entries.delete(name)
@@ -28,7 +29,7 @@ function patchedFields(base: YamlMap, patch: YamlMap, { fields, oneOf }: Fields)
   return { ...base, entries }
 }
 
-function patchedList(base: YamlTree, patch: YamlTree, { of, key }: List): YamlTree {
+function patchedList(base: YamlTree, patch: YamlTree, { of, key }: ListShape): YamlTree {
   if (base.kind !== 'list' || patch.kind !== 'list' || key === undefined) return patch
   const items = [...base.items]
   const places = new Map(items.map((item, i) => [textOf(at(item, key)), i]))
@@ -65,3 +66,20 @@ export function union(base: YamlTree | undefined, over: YamlTree | undefined): Y
   })
   return { ...first, items }
 }
+
+/** Two volumes of one name, from a parent and a plugin, are one: as large as the larger, and persistent if one of them is. */
+export function mergedVolumes(base: YamlTree | undefined, other: YamlTree): YamlTree | undefined {
+  if (base?.kind !== 'map' || other.kind !== 'map' || !isVolume(base) || !isVolume(other)) return undefined
+  const [one, two] = [at(base, 'volume'), at(other, 'volume')]
+  const entries: YamlMap['entries'] = new Map()
+  const size = sizeOf(two) > sizeOf(one) ? at(two, 'size') : at(one, 'size')
+  if (size) entries.set('size', { key: size, value: size })
+  const flags = [at(one, 'ephemeral'), at(two, 'ephemeral')]
+  if (flags.every((flag) => flagOf(flag)) && flags[0]) entries.set('ephemeral', { key: flags[0], value: flags[0] })
+  const volume = { key: base.entries.get('volume')?.key ?? base, value: mapAt(one ?? base, entries) }
+  return mapAt(base, new Map([...base.entries, ['volume', volume]]))
+}
+
+const isVolume = (tree: YamlMap): boolean => tree.entries.has('volume')
+
+const sizeOf = (volume: YamlTree | undefined): number => amountOf(textOf(at(volume, 'size')) ?? '0') ?? 0

@@ -1,29 +1,27 @@
 import type { ReadYamlTree } from '../std/index.ts'
-import { buildDevfile } from './build.ts'
 import { checkCommands } from './command-rules.ts'
 import { checkComponents, checkUri } from './component-rules.ts'
-import type { Devfile } from './devfile.ts'
-import { type Fetcher, flattened, type Source } from './flatten.ts'
+import { buildDevfile, type Devfile } from './devfile.ts'
+import { type DevfileFetcher, flattened, type ImportedText } from './flatten.ts'
 import { finished, relocated } from './gather.ts'
 import { checkGitLab } from './gitlab.ts'
-import { type Parts, partsOf, problem, spotOf, warning } from './parts.ts'
-import { type Findings, type Problem, problemAt } from './problem.ts'
+import { type DevfileParts, partsOf } from './parts.ts'
+import { type DevfileFindings, type DevfileProblem, pathsIn, problem, problemAt, warning } from './problem.ts'
 import { checkProjects } from './project-rules.ts'
 import { readTree } from './read.ts'
 import { DEVFILE, NEWEST, TEMPLATE } from './schema.ts'
-import { checkShape } from './shape.ts'
+import { checkShape, checkVersion } from './shape.ts'
 import { at, dataOf, itemsOf, type YamlMap, type YamlTree } from './tree.ts'
 import { fillIn, tellUnknown, variablesIn } from './variables.ts'
-import { checkVersion } from './version.ts'
 
 /** full - all of the devfile specification. gitlab - and what GitLab refuses on top, in its words. */
 export const PROFILES = ['full', 'gitlab'] as const
-export type Profile = (typeof PROFILES)[number]
+export type DevfileProfile = (typeof PROFILES)[number]
 
-export interface Options {
+export interface DevfileOptions {
   /** The file or URL that the text is from: it stands in problems, and relative references begin there. */
   name?: string
-  profile?: Profile
+  profile?: DevfileProfile
   /** How the text and those of its parents are read: a program of many users has a thread for long ones. */
   read?: ReadYamlTree | undefined
 }
@@ -33,14 +31,15 @@ export interface Flattened {
   /** The same as a document: without parent and plugins, with variables filled in. */
   document: () => unknown
   /** The texts that went into it, apart from the devfile itself. */
-  sources: Source[]
+  sources: ImportedText[]
 }
 
 /** The devfile in this text, or everything that is wrong with it, in the order of the text. A parent is not looked for. */
-export async function parseDevfile(text: string, options: Options = {}): Promise<{ devfile: Devfile } | { problems: Problem[] }> {
-  const findings: Findings = { problems: [], warnings: [] }
-  const root = await readRoot(text, options, findings)
-  const parts = root && checkRoot(root, options, findings)
+export async function parseDevfile(
+  text: string,
+  options: DevfileOptions = {},
+): Promise<{ devfile: Devfile } | { problems: DevfileProblem[] }> {
+  const { findings, parts } = await checkText(text, options)
   if (parts) {
     refuseParent(parts)
     needContainer(parts)
@@ -50,36 +49,34 @@ export async function parseDevfile(text: string, options: Options = {}): Promise
 }
 
 /**
- * What is wrong with a devfile that nobody wants to run yet, and what may surprise. Where it has a parent, which is not
+ * Finds mistakes in a devfile that nobody wants to run yet, and what may surprise. Where it has a parent, which is not
  * looked at, references that lead nowhere are not told: the parent may have what is missing.
  */
-export async function validateDevfile(text: string, options: Options = {}): Promise<Findings> {
-  const findings: Findings = { problems: [], warnings: [] }
-  const root = await readRoot(text, options, findings)
-  const parts = root && checkRoot(root, options, findings)
+export async function validateDevfile(text: string, options: DevfileOptions = {}): Promise<DevfileFindings> {
+  const { findings, parts } = await checkText(text, options)
   const parent = parts && at(parts.root, 'parent')
-  if (parent)
-    warning(parts, parent, 'parent', { rule: 'parent-unresolved', message: 'the parent was not looked at, nor what it brings' })
+  if (parent) warning(parts, parent, { rule: 'parent-unresolved', message: 'the parent was not looked at, nor what it brings' })
   return finished(findings)
 }
 
 /** The devfile with its parents and plugins merged into it. What `fetch` refuses is a problem like any other. */
 export async function flattenDevfile(
   text: string,
-  options: Options & { fetch: Fetcher; signal?: AbortSignal },
-): Promise<Flattened | Findings> {
+  options: DevfileOptions & { fetch: DevfileFetcher; signal?: AbortSignal },
+): Promise<Flattened | DevfileFindings> {
   const { name = '', fetch, read, signal, profile } = options
-  const findings: Findings = { problems: [], warnings: [] }
+  const findings: DevfileFindings = { problems: [], warnings: [] }
   const root = await readRoot(text, options, findings)
   if (!root) return finished(findings)
   if (profile === 'gitlab') checkGitLab(partsOf(root, findings, true))
   const roots = new Map<string, YamlTree>([[name, root]])
-  const sources: Source[] = []
+  const sources: ImportedText[] = []
   const way = { name, ids: name ? [name] : [], depth: 0 }
   const flattening = { findings, fetch, read, sources, roots, signal, isWhole: true }
   const whole = await flattened(flattening, root, way)
-  const later: Findings = { problems: [], warnings: [] }
-  if (sources.length > 0) checkShape({ findings: later, version: NEWEST, isTemplate: true }, whole, DEVFILE, '')
+  const later: DevfileFindings = { problems: [], warnings: [] }
+  if (sources.length > 0)
+    checkShape({ findings: later, pathOf: pathsIn(whole), version: NEWEST, isTemplate: true }, whole, DEVFILE)
   const parts = checkRules(whole, later, flattening.isWhole)
   needContainer(parts)
   const found = sources.length > 0 ? relocated(later, roots) : later
@@ -94,7 +91,11 @@ export async function flattenDevfile(
 /** So many of anything are no workspace, and what is quadratic would be slow. */
 const MOST_PARTS = 1000
 
-async function readRoot(text: string, { name = '', read }: Options, findings: Findings): Promise<YamlMap | undefined> {
+async function readRoot(
+  text: string,
+  { name = '', read }: DevfileOptions,
+  findings: DevfileFindings,
+): Promise<YamlMap | undefined> {
   const root = await readTree({ name, text }, findings, read)
   if (!root) return undefined
   for (const list of ['components', 'commands', 'projects', 'starterProjects', 'dependentProjects']) {
@@ -106,42 +107,50 @@ async function readRoot(text: string, { name = '', read }: Options, findings: Fi
     )
     return undefined
   }
-  checkShape({ findings, version: checkVersion(findings, root), isTemplate: false }, root, DEVFILE, '')
+  checkShape({ findings, pathOf: pathsIn(root), version: checkVersion(findings, root), isTemplate: false }, root, DEVFILE)
   return root.kind === 'map' ? root : undefined
 }
 
-function checkRoot(root: YamlMap, { profile }: Options, findings: Findings): Parts {
+async function checkText(text: string, options: DevfileOptions): Promise<{ findings: DevfileFindings; parts?: DevfileParts }> {
+  const findings: DevfileFindings = { problems: [], warnings: [] }
+  const root = await readRoot(text, options, findings)
+  if (!root) return { findings }
   const isWhole = !at(root, 'parent')
-  if (profile === 'gitlab') checkGitLab(partsOf(root, findings, isWhole))
-  return checkRules(root, findings, isWhole)
+  if (options.profile === 'gitlab') checkGitLab(partsOf(root, findings, isWhole))
+  return { findings, parts: checkRules(root, findings, isWhole) }
 }
 
 /** The rules between parts, once variables stand for what they mean. */
-function checkRules(root: YamlMap, findings: Findings, isWhole: boolean): Parts {
-  tellUnknown(root, fillIn(root, TEMPLATE, variablesIn(at(root, 'variables'))), findings)
+function checkRules(root: YamlMap, findings: DevfileFindings, isWhole: boolean): DevfileParts {
+  const unknown = fillIn(root, TEMPLATE, variablesIn(at(root, 'variables')))
   const parts = partsOf(root, findings, isWhole)
-  checkUri(parts, at(root, 'parent', 'uri'), 'parent.uri')
-  checkUri(parts, at(root, 'parent', 'registryUrl'), 'parent.registryUrl')
+  tellUnknown(parts, unknown)
+  checkUri(parts, at(root, 'parent', 'uri'))
+  checkUri(parts, at(root, 'parent', 'registryUrl'))
   checkComponents(parts)
   checkCommands(parts)
   checkProjects(parts)
   return parts
 }
 
-function refuseParent(parts: Parts): void {
+function refuseParent(parts: DevfileParts): void {
   const parent = at(parts.root, 'parent')
   if (parent)
-    problem(parts, parent, 'parent', {
+    problem(parts, parent, {
       rule: 'parent-unresolved',
       message: 'parents are not supported here',
       remedy: 'write its components into this devfile',
     })
 }
 
-function needContainer(parts: Parts): void {
+function needContainer(parts: DevfileParts): void {
   if (!parts.isWhole || parts.components.some(({ kind }) => kind === 'container')) return
-  problem(parts, spotOf(at(parts.root, 'components'), parts.root), 'components', {
-    rule: 'no-container',
-    message: 'a workspace needs at least one component of kind container',
-  })
+  problem(
+    parts,
+    { holder: parts.root, field: 'components' },
+    {
+      rule: 'no-container',
+      message: 'a workspace needs at least one component of kind container',
+    },
+  )
 }

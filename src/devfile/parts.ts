@@ -1,94 +1,65 @@
-import { type Finding, type Findings, problemAt } from './problem.ts'
-import { at, flagOf, isThere, itemsOf, textOf, type YamlSpot, type YamlTree } from './tree.ts'
+import { type DevfileFindings, type ProblemText, pathsIn, problem } from './problem.ts'
+import { at, flagOf, itemsOf, textOf, type YamlTree } from './tree.ts'
 
-/** A devfile as the rules between its parts look at it. Shapes may be wrong: what cannot be read is left out. */
-export interface Parts {
-  root: YamlTree
-  components: Component[]
-  commands: Command[]
-  /** By lower-case id: references to commands do not look at case. */
-  commandsById: ReadonlyMap<string, Command>
-  componentsByName: ReadonlyMap<string, Component>
-  /** A parent that is not looked at may define what is missing here. */
-  isWhole: boolean
-  findings: Findings
-}
+/** A devfile as the rules between its parts look at it. Shapes may be wrong: values that cannot be read are left out. */
+export type DevfileParts = ReturnType<typeof partsOf>
+export type ComponentPart = ReturnType<typeof componentPartOf>
+export type CommandPart = ReturnType<typeof commandPartOf>
 
-export const KINDS = ['container', 'volume', 'kubernetes', 'openshift', 'image'] as const
-export type ComponentKind = (typeof KINDS)[number]
-
-export interface Component {
-  name: string
-  kind: ComponentKind | undefined
-  tree: YamlTree
-  body: YamlTree | undefined
-  path: string
-  endpoints: { tree: YamlTree; name: string | undefined; path: string }[]
-}
-
-export const COMMAND_KINDS = ['exec', 'apply', 'composite'] as const
-export type CommandKind = (typeof COMMAND_KINDS)[number]
-
-export interface Command {
-  id: string
-  kind: CommandKind | undefined
-  tree: YamlTree
-  body: YamlTree | undefined
-  path: string
-}
-
-export function partsOf(root: YamlTree, findings: Findings, isWhole: boolean): Parts {
-  const components = itemsOf(at(root, 'components')).map(componentOf)
-  const commands = itemsOf(at(root, 'commands')).map(commandOf)
+/** Without `isWhole` there is a parent that is not looked at: it may define what is missing here. */
+export function partsOf(root: YamlTree, findings: DevfileFindings, isWhole: boolean) {
+  const components = itemsOf(at(root, 'components')).map(componentPartOf)
+  const commands = itemsOf(at(root, 'commands')).map(commandPartOf)
   return {
     root,
     components,
     commands,
+    /** By lower-case id: references to commands do not look at case. */
     commandsById: new Map(commands.map((command) => [command.id.toLowerCase(), command])),
     componentsByName: new Map(components.map((component) => [component.name, component])),
     isWhole,
     findings,
+    pathOf: pathsIn(root),
   }
 }
 
-function componentOf(tree: YamlTree, i: number): Component {
-  const path = `components[${i}]`
-  const kind = KINDS.find((each) => (each === 'volume' && tree.kind === 'map' ? tree.entries.has(each) : at(tree, each)))
+const COMPONENT_KINDS = ['container', 'volume', 'kubernetes', 'openshift', 'image'] as const
+
+function componentPartOf(tree: YamlTree) {
+  const kind = COMPONENT_KINDS.find((each) =>
+    each === 'volume' && tree.kind === 'map' ? tree.entries.has(each) : at(tree, each),
+  )
+  const name = textOf(at(tree, 'name')) ?? ''
   const body = kind && at(tree, kind)
-  const endpoints = itemsOf(at(body, 'endpoints')).map((endpoint, n) => ({
+  const endpoints = itemsOf(at(body, 'endpoints')).map((endpoint) => ({
     tree: endpoint,
     name: textOf(at(endpoint, 'name')),
-    path: `${path}.${kind}.endpoints[${n}]`,
+    component: name,
   }))
-  return { name: textOf(at(tree, 'name')) ?? '', kind, tree, body, path, endpoints }
+  return { name, kind, tree, body, endpoints }
 }
 
-function commandOf(tree: YamlTree, i: number): Command {
+const COMMAND_KINDS = ['exec', 'apply', 'composite'] as const
+
+function commandPartOf(tree: YamlTree) {
   const kind = COMMAND_KINDS.find((each) => at(tree, each))
-  return { id: textOf(at(tree, 'id')) ?? '', kind, tree, body: kind && at(tree, kind), path: `commands[${i}]` }
+  return { id: textOf(at(tree, 'id')) ?? '', kind, tree, body: kind && at(tree, kind) }
 }
 
-export const isDedicated = ({ body }: Component): boolean => flagOf(at(body, 'dedicatedPod')) ?? false
+export const isDedicated = ({ body }: ComponentPart): boolean => flagOf(at(body, 'dedicatedPod')) ?? false
 
-export const problem = ({ findings }: Parts, spot: YamlSpot, path: string, finding: Finding): undefined =>
-  void findings.problems.push(problemAt(spot, path, finding))
-
-export const warning = ({ findings }: Parts, spot: YamlSpot, path: string, finding: Finding): void =>
-  void findings.warnings.push(problemAt(spot, path, finding))
-
-/** Notes each part whose name another one has already. */
-export function checkUnique(
-  parts: Parts,
-  named: readonly { name: string | undefined; spot: YamlSpot; path: string }[],
-  finding: (name: string) => Finding,
+/** Notes each part whose name an earlier one has. */
+export function checkUnique<T extends { tree: YamlTree; name: string | undefined }>(
+  parts: DevfileParts,
+  named: readonly T[],
+  finding: (later: T, earlier: T) => ProblemText,
+  field = 'name',
 ): void {
-  const seen = new Set<string>()
-  for (const { name, spot, path } of named) {
-    if (!name) continue
-    if (seen.has(name)) problem(parts, spot, path, finding(name))
-    seen.add(name)
+  const earlier = new Map<string, T>()
+  for (const each of named) {
+    if (!each.name) continue
+    const other = earlier.get(each.name)
+    if (other) problem(parts, { holder: each.tree, field }, finding(each, other))
+    else earlier.set(each.name, each)
   }
 }
-
-/** The value where it is, else what should have it. */
-export const spotOf = (value: YamlTree | undefined, holder: YamlTree): YamlSpot => (isThere(value) ? value : holder)

@@ -1,5 +1,5 @@
 import { parseYamlTree, type ReadYamlTree } from '../std/index.ts'
-import { type Finding, type Findings, problemAt } from './problem.ts'
+import { type DevfileFindings, type ProblemText, problemAt } from './problem.ts'
 import type { YamlTree } from './tree.ts'
 
 /** For programs of one user: everybody else would wait for a long text. */
@@ -13,8 +13,8 @@ const MOST_ALIASES = 100
 const MOST_EXPANDED = 2 * LARGEST
 const LIMITS = { characters: LARGEST, tokens: 500_000, depth: 64, aliases: MOST_ALIASES, expanded: MOST_EXPANDED }
 
-/** What the reader of YAML says in general, in words for devfiles. */
-const FINDINGS: Readonly<Record<'depth' | 'anchor' | 'aliases', Finding>> = {
+/** General problems of the reader of YAML, in words for devfiles. */
+const FINDINGS: Readonly<Record<'depth' | 'anchor' | 'aliases', ProblemText>> = {
   depth: { rule: 'yaml', message: 'it is nested too deep' },
   anchor: { rule: 'yaml', message: 'an alias leads nowhere, or an anchor refers to itself' },
   aliases: { rule: 'aliases', message: `more than ${MOST_ALIASES} aliases are not read`, remedy: 'write the values out' },
@@ -23,7 +23,7 @@ const FINDINGS: Readonly<Record<'depth' | 'anchor' | 'aliases', Finding>> = {
 /** The tree of a YAML or JSON text; `undefined` when it is none, and `findings` say why. Time and memory are bounded. */
 export async function readTree(
   { name: file, text }: { name: string; text: string },
-  { problems }: Findings,
+  { problems }: DevfileFindings,
   read: ReadYamlTree = readHere,
 ): Promise<YamlTree | undefined> {
   if (text.length > LARGEST) {
@@ -37,8 +37,8 @@ export async function readTree(
   return undefined
 }
 
-/** In the words of that reader. */
-export function tooLarge(size: number): Finding {
+/** In the words of the best known reader of devfiles. */
+export function tooLarge(size: number): ProblemText {
   const text = `${Number((size / 1024 / 1024).toPrecision(3))} MB`
   return { rule: 'size', message: `Devfile size (${text}) exceeds the maximum allowed size of 3 MB` }
 }

@@ -1,9 +1,9 @@
-import type { Finding } from './problem.ts'
+import type { ProblemText } from './problem.ts'
 import { at, textOf, type YamlTree } from './tree.ts'
 import { isAbsolute, isUri, resolvedUri, URI_REMEDY } from './uri.ts'
 
-/** Where a parent or a plugin is. */
-export type Reference =
+/** The place of a parent or a plugin. */
+export type DevfileReference =
   /** Relative ones are resolved against the file that they stand in; what is left relative is seen from the first devfile. */
   | { by: 'uri'; uri: string }
   | { by: 'id'; id: string; registryUrl: string | undefined; version: string | undefined }
@@ -11,7 +11,10 @@ export type Reference =
   | { by: 'kubernetes'; name: string; namespace: string | undefined }
 
 /** `id` says the same for the same place. Nothing when the shape is wrong: that was told already. */
-export function referenceOf(holder: YamlTree, from: string): { reference: Reference; id: string } | Finding | undefined {
+export function referenceOf(
+  holder: YamlTree,
+  from: string,
+): { reference: DevfileReference; id: string } | ProblemText | undefined {
   const text = (key: string, next?: string) => textOf(at(holder, key, next))
   const [uri, id, name] = [text('uri'), text('id'), text('kubernetes', 'name')]
   if ([uri, id, name].filter((each) => each !== undefined).length !== 1) return undefined
@@ -23,11 +26,11 @@ export function referenceOf(holder: YamlTree, from: string): { reference: Refere
   const [registryUrl, version] = [text('registryUrl'), text('version')]
   if (registryUrl !== undefined && !(isUri(registryUrl) && isAbsolute(registryUrl)))
     return { rule: 'uri', message: `registryUrl "${registryUrl}" is not a URI`, remedy: 'write https://…' }
-  const reference: Reference = { by: 'id', id: id ?? '', registryUrl, version }
+  const reference: DevfileReference = { by: 'id', id: id ?? '', registryUrl, version }
   return { reference, id: `${registryUrl ?? 'registry'} ${id}@${version ?? 'latest'}` }
 }
 
-function byUri(uri: string, from: string): { reference: Reference; id: string } | Finding {
+function byUri(uri: string, from: string): { reference: DevfileReference; id: string } | ProblemText {
   if (!isUri(uri)) return { rule: 'uri', message: `"${uri}" is not a URI`, remedy: URI_REMEDY }
   const resolved = resolvedUri(uri, from)
   if (resolved === undefined)

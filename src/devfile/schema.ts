@@ -3,50 +3,34 @@
  * the filling in of variables (`filled`), the merging of overrides (`key`, `replaces`) and the message that lists the fields.
  * Source: devfile/api, schemas at the tags 2.0.0 to 2.3.0, as compared in the inventory of workspaces, section 3.
  */
-export type Shape = Text | Flag | Integer | Word | List | Fields | Texts | Free
+export type Shape =
+  | TextShape
+  | ListShape
+  | FieldsShape
+  | { is: 'flag' }
+  | { is: 'integer'; least: number; most: number }
+  | { is: 'word'; words: Readonly<Record<string, SchemaVersion>> }
+  | { is: 'texts'; filled: boolean }
+  | { is: 'free' }
 
-export interface Text {
+export interface TextShape {
   is: 'text'
   /** `{{ name }}` in it stands for a variable of the devfile. */
   filled: boolean
-  format?: Format
+  /** `says` stands behind the text: `"Tools" must be …`. */
+  format?: { rule: string; pattern: Pick<RegExp, 'test'>; says: string; remedy?: string }
 }
 
-export interface Format {
-  rule: string
-  pattern: Pick<RegExp, 'test'>
-  /** Behind the text: `"Tools" must be …`. */
-  says: string
-  remedy?: string
-}
-
-interface Flag {
-  is: 'flag'
-}
-
-interface Integer {
-  is: 'integer'
-  least: number
-  most: number
-}
-
-interface Word {
-  is: 'word'
-  words: Readonly<Record<string, Version>>
-}
-
-export interface List {
+export interface ListShape {
   is: 'list'
   of: Shape
   /** The field by which an override finds what it overrides; without one, an override replaces the whole list. */
   key?: 'name' | 'id'
 }
 
-export interface Fields {
+export interface FieldsShape {
   is: 'fields'
-  fields: ReadonlyMap<string, Field>
-  /** Those that must be there. */
-  required: readonly string[]
+  fields: ReadonlyMap<string, SchemaField>
   /** Exactly one of these. */
   oneOf: readonly string[]
   /** Fields that are not listed are let through. */
@@ -55,25 +39,16 @@ export interface Fields {
   isPatch: boolean
 }
 
-interface Texts {
-  is: 'texts'
-  filled: boolean
-}
-
-interface Free {
-  is: 'free'
-}
-
-export interface Field {
+export interface SchemaField {
   shape: Shape
-  since: Version
+  since: SchemaVersion
   isRequired: boolean
   /** Only templates of the cluster (DevWorkspaceTemplate) have it; devfiles in files do not. */
   isOfTemplates: boolean
 }
 
 /** 20202 is 2.2.2. */
-export type Version = number
+export type SchemaVersion = number
 
 export const OLDEST = 20_000
 const V2_1 = 20_100
@@ -81,29 +56,26 @@ const V2_2 = 20_200
 const V2_2_2 = 20_202
 export const NEWEST = 20_300
 
-export const versionText = (version: Version): string =>
+export const versionText = (version: SchemaVersion): string =>
   `${Math.floor(version / 10_000)}.${Math.floor(version / 100) % 100}.${version % 100}`
 
-const field = (shape: Shape): Field => ({ shape, since: OLDEST, isRequired: false, isOfTemplates: false })
-const isField = (given: Shape | Field): given is Field => 'shape' in given
-const fieldOf = (given: Shape | Field): Field => (isField(given) ? given : field(given))
-const required = (given: Shape): Field => ({ ...field(given), isRequired: true })
-const since = (version: Version, given: Shape): Field => ({ ...field(given), since: version })
-const ofTemplates = (given: Shape): Field => ({ ...field(given), isOfTemplates: true })
+const field = (shape: Shape): SchemaField => ({ shape, since: OLDEST, isRequired: false, isOfTemplates: false })
+const required = (given: Shape): SchemaField => ({ ...field(given), isRequired: true })
+const since = (version: SchemaVersion, given: Shape): SchemaField => ({ ...field(given), since: version })
+const ofTemplates = (given: Shape): SchemaField => ({ ...field(given), isOfTemplates: true })
 
-const text: Text = { is: 'text', filled: false }
-const filled: Text = { is: 'text', filled: true }
-const flag: Flag = { is: 'flag' }
-const free: Free = { is: 'free' }
-const texts: Texts = { is: 'texts', filled: false }
-const formatted = (format: Format): Text => ({ is: 'text', filled: false, format })
-const list = (of: Shape, key?: 'name' | 'id'): List => ({ is: 'list', of, ...(key && { key }) })
-const word = (...words: string[]): Word => ({ is: 'word', words: Object.fromEntries(words.map((each) => [each, OLDEST])) })
+const text: TextShape = { is: 'text', filled: false }
+const filled: TextShape = { is: 'text', filled: true }
+const flag: Shape = { is: 'flag' }
+const free: Shape = { is: 'free' }
+const texts: Shape = { is: 'texts', filled: false }
+const formatted = (format: NonNullable<TextShape['format']>): TextShape => ({ ...text, format })
+const list = (of: Shape, key?: 'name' | 'id'): ListShape => ({ is: 'list', of, ...(key && { key }) })
+const word = (...words: string[]) => ({ is: 'word', words: Object.fromEntries(words.map((each) => [each, OLDEST])) }) as const
 
-function fields(given: Record<string, Shape | Field>, ...oneOf: string[]): Fields {
-  const each = Object.entries(given).map(([name, of]) => [name, fieldOf(of)] as const)
-  const must = each.filter(([, { isRequired }]) => isRequired).map(([name]) => name)
-  return { is: 'fields', fields: new Map(each), required: must, oneOf, isOpen: false, isPatch: false }
+function fields(given: Record<string, Shape | SchemaField>, ...oneOf: string[]): FieldsShape {
+  const each = Object.entries(given).map(([name, of]) => [name, 'shape' in of ? of : field(of)] as const)
+  return { is: 'fields', fields: new Map(each), oneOf, isOpen: false, isPatch: false }
 }
 
 const NAME = formatted({
@@ -249,7 +221,7 @@ const PARENT = fields(
   'kubernetes',
 )
 
-const METADATA: Fields = {
+const METADATA: FieldsShape = {
   ...fields({
     name: text,
     version: formatted({ rule: 'type', pattern: SEMVER, says: 'is not a version', remedy: 'write 1.0.0' }),
@@ -284,15 +256,15 @@ const CONTENT = {
 /** A devfile in a file. */
 export const DEVFILE = fields({ schemaVersion: required(text), metadata: METADATA, ...CONTENT })
 
-/** What a DevWorkspaceTemplate holds in its `spec`: the same without the head. */
+/** A DevWorkspaceTemplate has this in its `spec`: the same without the head. */
 export const TEMPLATE = fields({ schemaVersion: text, metadata: METADATA, ...CONTENT })
 
 /** The same fields for an override: only the key must be there, and whatever is inside may be a part. */
-function patch(shape: Fields, key?: string): Fields {
+function patch(shape: FieldsShape, key?: string): FieldsShape {
   const each = [...shape.fields].map(
     ([name, of]) => [name, { ...of, shape: patched(of.shape), isRequired: name === key }] as const,
   )
-  return { ...shape, fields: new Map(each), required: key ? [key] : [], isPatch: true }
+  return { ...shape, fields: new Map(each), isPatch: true }
 }
 
 function patched(shape: Shape): Shape {

@@ -1,4 +1,4 @@
-import type { YamlEntry, YamlTree } from '../std/index.ts'
+import type { YamlEntry, YamlList, YamlMap, YamlSpot, YamlTree } from '../std/index.ts'
 
 export type { YamlEntry, YamlList, YamlMap, YamlScalar, YamlSpot, YamlTree } from '../std/index.ts'
 
@@ -6,7 +6,7 @@ export type { YamlEntry, YamlList, YamlMap, YamlScalar, YamlSpot, YamlTree } fro
 export const isThere = (tree: YamlTree | undefined): tree is YamlTree =>
   tree !== undefined && !(tree.kind === 'scalar' && tree.value === null)
 
-/** What stands at a key, and at a key of that; `undefined` where there is nothing. */
+/** The value under a key, and under a key of that; `undefined` where there is nothing. */
 export function at(tree: YamlTree | undefined, key: string, next?: string): YamlTree | undefined {
   const here = tree?.kind === 'map' ? tree.entries.get(key)?.value : undefined
   if (next !== undefined) return at(here, next)
@@ -31,6 +31,22 @@ export const flagOf = (tree: YamlTree | undefined): boolean | undefined =>
 export const numberOf = (tree: YamlTree | undefined): number | undefined =>
   tree?.kind === 'scalar' && typeof tree.value === 'number' ? tree.value : undefined
 
+export const listAt = ({ file, line, column }: YamlSpot, items: YamlTree[]): YamlList => ({
+  kind: 'list',
+  file,
+  line,
+  column,
+  items,
+})
+
+export const mapAt = ({ file, line, column }: YamlSpot, entries: YamlMap['entries']): YamlMap => ({
+  kind: 'map',
+  file,
+  line,
+  column,
+  entries,
+})
+
 /** The same as plain data. `__proto__` is a key like any other. */
 export function dataOf(tree: YamlTree): unknown {
   if (tree.kind === 'scalar') return tree.value
@@ -38,9 +54,12 @@ export function dataOf(tree: YamlTree): unknown {
   return Object.fromEntries([...tree.entries].map(([key, { value }]) => [key, dataOf(value)]))
 }
 
-/** Each value with its path: `components[0].name`. */
+/** `components[0].name` */
+export const joined = (path: string, name: string): string => (path ? `${path}.${name}` : name)
+
+/** Visits each value with its path. */
 export function walkTree(tree: YamlTree, path: string, visit: (tree: YamlTree, path: string) => void): void {
   visit(tree, path)
   if (tree.kind === 'list') for (const [i, item] of tree.items.entries()) walkTree(item, `${path}[${i}]`, visit)
-  if (tree.kind === 'map') for (const [key, { value }] of tree.entries) walkTree(value, path ? `${path}.${key}` : key, visit)
+  if (tree.kind === 'map') for (const [key, { value }] of tree.entries) walkTree(value, joined(path, key), visit)
 }

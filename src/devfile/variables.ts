@@ -1,6 +1,7 @@
-import { type Findings, problemAt } from './problem.ts'
+import type { DevfileParts } from './parts.ts'
+import { warning } from './problem.ts'
 import type { Shape } from './schema.ts'
-import { entriesOf, textOf, walkTree, type YamlScalar, type YamlTree } from './tree.ts'
+import { entriesOf, textOf, type YamlScalar, type YamlTree } from './tree.ts'
 
 const VARIABLE = /\{\{([^{}]*)\}\}/g
 
@@ -13,8 +14,8 @@ export function variablesIn(tree: YamlTree | undefined): ReadonlyMap<string, str
   return new Map(texts)
 }
 
-/** A name that no variable has, and where it is written. */
-export interface Unknown {
+/** A name that no variable has, and the text in which it is. */
+interface Unknown {
   tree: YamlScalar
   name: string
 }
@@ -54,17 +55,14 @@ function fill(tree: YamlScalar, variables: ReadonlyMap<string, string>, unknown:
   tree.source = value
 }
 
-/** Places are looked up only now: nearly always there is nothing to tell. */
-export function tellUnknown(root: YamlTree, unknown: readonly Unknown[], { warnings }: Findings): void {
-  if (unknown.length === 0) return
-  const paths = new Map<YamlTree, string>()
-  walkTree(root, '', (tree, path) => paths.set(tree, path))
+export function tellUnknown(parts: DevfileParts, unknown: readonly Unknown[]): void {
   for (const { tree, name } of unknown)
-    warnings.push(
-      problemAt(tree, paths.get(tree) ?? '', {
-        rule: 'unknown-variable',
-        message: `there is no variable "${name}"`,
-        remedy: 'define it in variables, unless the program fills it in',
-      }),
-    )
+    warning(parts, tree, {
+      rule: 'unknown-variable',
+      message: `there is no variable "${name}"`,
+      remedy: 'define it in variables, unless the program fills it in',
+    })
 }
+
+/** A text that may become a name: nobody knows yet what its variables stand for. */
+export const withoutVariables = (text: string): string => text.replace(VARIABLE, '')

@@ -1,7 +1,7 @@
 import { BlockList, isIPv4, isIPv6, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** What an address is to somebody who lets strangers choose it. `forbidden` is never fetched from, whatever is configured. */
+/** Strangers may choose some kinds of addresses. `forbidden` is never fetched from, whatever is configured. */
 export type AddressKind = 'public' | 'private' | 'loopback' | 'forbidden'
 
 /**
@@ -29,7 +29,7 @@ const CARRIERS: readonly [network: string, at: number][] = [
 const KINDS = NETWORKS.map(([kind, networks]) => ({ kind, list: listOf(networks) }))
 const CARRIED = CARRIERS.map(([network, at]) => ({ at, list: listOf(network) }))
 
-/** What is no address at all is forbidden. */
+/** A text that is no address at all is forbidden. */
 export function kindOfAddress(address: string): AddressKind {
   const bare = address.replace(/%.*/s, '')
   const family = isIPv4(bare) ? 'ipv4' : isIPv6(bare) ? 'ipv6' : undefined
@@ -40,7 +40,7 @@ export function kindOfAddress(address: string): AddressKind {
   return carrier ? kindOfAddress(carriedBy(bare, carrier.at)) : 'public'
 }
 
-/** Which addresses a stranger may choose: those of the internet, or of the own machines and networks as well. Never forbidden ones. */
+/** A stranger may choose addresses of the internet, or of the own machines and networks as well. Never forbidden ones. */
 export type AddressRule = 'public' | 'own-too'
 
 const isRefused = (address: string, rule: AddressRule): boolean => {
@@ -48,13 +48,13 @@ const isRefused = (address: string, rule: AddressRule): boolean => {
   return rule === 'public' ? kind !== 'public' : kind === 'forbidden'
 }
 
-/** What the host of a URL is, if it is an address and no name. */
+/** The kind of the host of a URL, if it is an address and no name. */
 export function kindOfHost({ hostname }: URL): AddressKind | undefined {
   const host = addressIn(hostname)
   return isIPv4(host) || isIPv6(host) ? kindOfAddress(host) : undefined
 }
 
-/** Whether the host of a URL is an address that the rule refuses. Names are judged by `guardedLookup`. */
+/** The rule refuses the host of a URL that is a wrong address. Names are judged by `guardedLookup`. */
 export const isRefusedHost = (url: URL, rule: AddressRule): boolean =>
   kindOfHost(url) !== undefined && isRefused(addressIn(url.hostname), rule)
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+
 /** Time as a value that is handed in: programs get `systemClock`, tests one that they step by hand. */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -91,8 +93,6 @@ export function unlessAborted(promise: Promise<void>, signal: AbortSignal): Prom
 }
 
 /** Resolves when the signal aborts. */
-export const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
+}

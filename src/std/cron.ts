@@ -21,7 +21,7 @@ const FIELDS = [
   { name: 'day of the week', from: 0, to: 7 },
 ] as const
 
-/** What crontab(5) has; croner would read L, W, # and ? too. */
+/** The syntax of crontab(5); croner would read L, W, # and ? too. */
 const PART = /^(?:\*|(?:\d{1,2}|[a-z]{3})(?:-(?:\d{1,2}|[a-z]{3}))?)(?:\/\d{1,2})?$/i
 
 /** The 31st of April, say. Croner looks through a thousand years for it, each time. */

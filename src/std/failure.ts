@@ -16,7 +16,7 @@ export type FailureCode =
 export interface FailureDetails {
   /** CamelCase word for the condition, for example `SecretNotFound`. */
   reason?: string
-  /** What the user can do about it: one sentence. */
+  /** One sentence that says how the user can mend it. */
   remedy?: string
   /** The object it is about: `DeploymentTargetClaim team-a/dev`. */
   object?: string

@@ -19,13 +19,13 @@ export {
   unlessAborted,
   within,
 } from './clock.ts'
+export { type ConnectionLimits, countConnections, networkOf } from './connections.ts'
 export { type Cron, lastMatch, nextMatch, parseCron, timeZoneOf } from './cron.ts'
-export { createCrowd, networkOf, type Room } from './crowd.ts'
 export { durationOf, spelled } from './duration.ts'
 export { Failure, type FailureCode, type FailureDetails, isFailure, sayFailure, unlessFailed } from './failure.ts'
 export { harmless, harmlessLine, isHarmless } from './harmless.ts'
 export { type Keys, type ListenerKeys, pemOf, renewing } from './keys.ts'
-export { createLog, type Fields, type Log, type LogLevel, silentLog } from './log.ts'
+export { createLog, type Log, type LogFields, type LogLevel, silentLog } from './log.ts'
 export { amountOf, quantity } from './quantity.ts'
 export { type Buckets, createBuckets, createLimiter, type Limiter, type Rate } from './rate.ts'
 export { defined, isRecord, recordIn } from './record.ts'
@@ -58,14 +58,13 @@ export { createTally } from './tally.ts'
 export { beginningOf, withoutEnd } from './text.ts'
 export { createTurnstile, type Turnstile } from './turnstile.ts'
 export { createWorkQueue, type WorkQueue } from './work-queue.ts'
-export { parseYaml, type YamlDocument, type YamlLimits, type YamlProblem, type YamlText } from './yaml.ts'
+export { parseYaml, type YamlLimits, type YamlProblem, type YamlText } from './yaml.ts'
 export {
   createYamlReader,
   createYamlReaders,
   createYamlTreeReader,
   type ReadYaml,
   type ReadYamlTree,
-  type YamlReaderOptions,
 } from './yaml-reader.ts'
 export {
   parseYamlTree,
@@ -75,6 +74,4 @@ export {
   type YamlScalar,
   type YamlSpot,
   type YamlTree,
-  type YamlTreeOptions,
-  type YamlTreeText,
 } from './yaml-tree.ts'

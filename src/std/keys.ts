@@ -1,3 +1,4 @@
+import type { Server } from 'node:tls'
 import type { Secret } from './secret.ts'
 
 /** A certificate, and the key to it, in PEM. */
@@ -6,7 +7,7 @@ export interface Keys {
   key: Secret<Uint8Array>
 }
 
-/** What a listener shows; certificates are renewed while programs run. */
+/** The certificate that a listener shows; it is renewed while programs run. */
 export interface ListenerKeys extends Keys {
   /** Calls with the new ones each time. */
   onRenewal?: (use: (keys: Keys) => void) => void
@@ -19,12 +20,8 @@ export const pemOf = ({ certificate, key }: Keys) => ({
   minVersion: 'TLSv1.2' as const,
 })
 
-interface SecureServer {
-  setSecureContext(options: ReturnType<typeof pemOf>): void
-}
-
 /** The server, which shows renewed certificates to new connections; those that are open go on. */
-export function renewing<S extends SecureServer>(server: S, keys: ListenerKeys): S {
+export function renewing<S extends Pick<Server, 'setSecureContext'>>(server: S, keys: ListenerKeys): S {
   keys.onRenewal?.((renewed) => server.setSecureContext(pemOf(renewed)))
   return server
 }

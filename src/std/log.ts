@@ -1,47 +1,36 @@
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
-export type Fields = Record<string, unknown>
+export type LogFields = Record<string, unknown>
 
 /** Structured log. Fields are named things; the message is a constant sentence, so that lines can be counted. */
 export interface Log {
-  debug(message: string, fields?: Fields): void
-  info(message: string, fields?: Fields): void
-  warn(message: string, fields?: Fields): void
-  error(message: string, fields?: Fields): void
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
   /** A log whose every line carries these fields too. */
-  with(fields: Fields): Log
+  with(fields: LogFields): Log
 }
 
 /** JSON lines to `write` (a stream), one object a line. */
 export function createLog(level: LogLevel, write: { write(line: string): unknown }): Log {
-  const root = pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'message' },
-    { write: (line) => void write.write(line) },
-  )
-  return wrap(root)
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'message' }
+  return wrap(pino(options, { write: (line) => void write.write(line) }))
 }
 
-interface Sink {
-  debug(fields: Fields, message: string): void
-  info(fields: Fields, message: string): void
-  warn(fields: Fields, message: string): void
-  error(fields: Fields, message: string): void
-  child(fields: Fields): Sink
-}
-
-function wrap(sink: Sink): Log {
+function wrap(logger: Logger): Log {
   return {
-    debug: (message, fields = {}) => sink.debug(printable(fields), message),
-    info: (message, fields = {}) => sink.info(printable(fields), message),
-    warn: (message, fields = {}) => sink.warn(printable(fields), message),
-    error: (message, fields = {}) => sink.error(printable(fields), message),
-    with: (fields) => wrap(sink.child(printable(fields))),
+    debug: (message, fields = {}) => logger.debug(printable(fields), message),
+    info: (message, fields = {}) => logger.info(printable(fields), message),
+    warn: (message, fields = {}) => logger.warn(printable(fields), message),
+    error: (message, fields = {}) => logger.error(printable(fields), message),
+    with: (fields) => wrap(logger.child(printable(fields))),
   }
 }
 
 /** Errors would print as `{}` under a key that is not pino's own. */
-function printable(fields: Fields): Fields {
+function printable(fields: LogFields): LogFields {
   const entries = Object.entries(fields).map(([key, value]) => [key, value instanceof Error ? chain(value) : value])
   return Object.fromEntries(entries)
 }
@@ -52,10 +41,4 @@ function chain(error: Error): string {
 }
 
 /** For tests and for code that was given no log. */
-export const silentLog: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  with: () => silentLog,
-}
+export const silentLog = createLog('silent', { write: () => undefined })

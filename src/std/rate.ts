@@ -23,7 +23,7 @@ export interface Buckets {
   wait: Limiter
   /** Takes so many, though there be less: then it is longer until the next. */
   spend(key: string, amount: number): void
-  /** What was taken is back: it does not count. */
+  /** Gives back the token that was taken last: it does not count. */
   giveBack(key: string): void
 }
 

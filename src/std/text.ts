@@ -1,4 +1,4 @@
-/** What of a stranger's text is looked at: more is for nobody to read, and patterns take longer the longer it is. */
+/** More of a stranger's text is for nobody to read, and patterns take longer the longer it is. */
 const MOST = 4096
 
 /** The beginning of a text that a server, a repository or a tenant wrote; an ellipsis stands for the rest. */

@@ -1,9 +1,9 @@
 import { Failure } from './failure.ts'
 
 export interface TurnstileOptions {
-  /** What may be inside at once. Without it only what each key may have counts. */
+  /** So much may be inside at once. Without it only the limit of each key counts. */
   width?: number
-  /** What may be inside at once of one key; as much as of all without it. */
+  /** So much of one key may be inside at once; as much as of all without it. */
   each?: number
 }
 
@@ -13,33 +13,25 @@ export interface Entering {
   signal?: AbortSignal | undefined
 }
 
-/** Lets so much work in at once. What waits goes in by turns of the keys: who has a thousand waiting delays another by one of them. */
-export interface Turnstile {
-  /** Resolves when there is room, to what makes it free again. Throws `cancelled` when the signal aborts before that. */
-  enter(key: string, entering?: Entering): Promise<() => void>
-  pass<T>(key: string, work: () => Promise<T>): Promise<T>
-  /** How many wait. */
-  readonly waiting: number
-}
-
-interface Waiting {
+interface WaitingEntry {
   weight: number
   enter: () => void
 }
 
 /** Those of one key, in the order in which they came. */
-interface Line {
+interface KeyLine {
   inside: number
-  waiting: Set<Waiting>
+  waiting: Set<WaitingEntry>
 }
 
-export const createTurnstile = (options: TurnstileOptions): Turnstile => new Lines(options)
+export const createTurnstile = (options: TurnstileOptions): Turnstile => new Turnstile(options)
 
-class Lines implements Turnstile {
+/** Lets so much work in at once. What waits goes in by turns of the keys: who has a thousand waiting delays another by one of them. */
+export class Turnstile {
   readonly #width: number
   readonly #each: number
   /** The order of the Map is the order of the turns. */
-  readonly #lines = new Map<string, Line>()
+  readonly #lines = new Map<string, KeyLine>()
   #inside = 0
   #waiting = 0
 
@@ -48,6 +40,7 @@ class Lines implements Turnstile {
     this.#each = each
   }
 
+  /** How many wait. */
   get waiting(): number {
     return this.#waiting
   }
@@ -61,6 +54,7 @@ class Lines implements Turnstile {
     }
   }
 
+  /** Resolves when there is room, to a function that makes it free again. Throws `cancelled` when the signal aborts before that. */
   enter(key: string, { weight: asked = 1, signal }: Entering = {}): Promise<() => void> {
     if (signal?.aborted) return Promise.reject(calledOff())
     const line = this.#lines.get(key) ?? { inside: 0, waiting: new Set() }
@@ -82,7 +76,7 @@ class Lines implements Turnstile {
       signal?.removeEventListener('abort', turnAway)
       resolve(once(leave))
     }
-    const one: Waiting = { weight, enter }
+    const one: WaitingEntry = { weight, enter }
     line.waiting.add(one)
     this.#waiting++
     signal?.addEventListener('abort', turnAway, { once: true })
@@ -105,7 +99,7 @@ class Lines implements Turnstile {
   }
 
   /** The first of a line that fits. */
-  #next(): [string, Line, Waiting] | undefined {
+  #next(): [string, KeyLine, WaitingEntry] | undefined {
     if (this.#waiting === 0 || this.#inside >= this.#width) return undefined
     for (const [key, line] of this.#lines) {
       const [first] = line.waiting
@@ -115,7 +109,7 @@ class Lines implements Turnstile {
     return undefined
   }
 
-  #goOn(key: string, line: Line): void {
+  #goOn(key: string, line: KeyLine): void {
     this.#admit()
     if (line.inside === 0 && line.waiting.size === 0) this.#lines.delete(key)
   }

@@ -1,5 +1,4 @@
 import type { Clock } from './clock.ts'
-import { createTurns } from './turns.ts'
 
 export interface WorkQueue {
   /** As soon as there is room. A key that waits already waits once; one that is being worked on is done again afterwards. */
@@ -93,6 +92,46 @@ function createAlarms(clock: Clock) {
     },
     cancelAll() {
       for (const key of [...set.keys()]) cancel(key)
+    },
+  }
+}
+
+/** Keys that wait, in groups that take turns: a group with a thousand keys delays another with one key by one turn. */
+function createTurns() {
+  /** The order of the Map is the order of the turns. */
+  const groups = new Map<string, Map<string, number>>()
+  let size = 0
+
+  return {
+    /** false when the key waits already; it keeps its place and its time. */
+    add(key: string, group: string, since: number): boolean {
+      const keys = groups.get(group) ?? new Map<string, number>()
+      if (keys.has(key)) return false
+      keys.set(key, since)
+      groups.set(group, keys)
+      size++
+      return true
+    },
+    /** The first key of the group whose turn it is, with the time it was added. */
+    take(): [key: string, since: number] | undefined {
+      const [turn] = groups
+      if (!turn) return
+      const [group, keys] = turn
+      const [first] = keys
+      groups.delete(group)
+      if (!first) return
+      keys.delete(first[0])
+      // Behind the others: that is the turn.
+      if (keys.size > 0) groups.set(group, keys)
+      size--
+      return first
+    },
+    get size() {
+      return size
+    },
+    clear() {
+      groups.clear()
+      size = 0
     },
   }
 }

@@ -14,7 +14,7 @@ export type ReadYaml = (text: string, tenant?: string) => Promise<YamlText>
 /** The same of `parseYamlTree`. */
 export type ReadYamlTree = (text: string, options: YamlTreeOptions, tenant?: string) => Promise<YamlTreeText>
 
-/** What the thread is asked: with `tree`, for the tree of the text. */
+/** A question to the thread: with `tree`, for the tree of the text. */
 export interface YamlQuestion {
   text: string
   tree?: YamlTreeOptions
@@ -47,7 +47,7 @@ export const createYamlReader = (options?: YamlReaderOptions): ReadYaml => creat
 
 export const createYamlTreeReader = (options?: YamlReaderOptions): ReadYamlTree => createYamlReaders(options).readYamlTree
 
-/** Where nothing can stand for something longer, little text is little work: an alias takes both signs. */
+/** A little text is little work if nothing in it can stand for something longer: an alias takes both signs. */
 const isLittleWork = (text: string): boolean => text.length <= SMALL && !(text.includes('&') && text.includes('*'))
 
 interface Refusal {
@@ -60,7 +60,7 @@ function createThreads({ clock = systemClock, time = seconds(10), memory = 192 }
   const start = (): Worker => {
     const worker = new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: memory, maxYoungGenerationSizeMb: 32 } })
     const forget = () => void idle.delete(worker)
-    // What goes wrong is told to the reading that waits for it; between readings nothing does.
+    // A failure is told to the reading that waits for it; between readings there is none.
     worker.on('error', forget).on('exit', forget)
     return worker
   }

@@ -63,7 +63,7 @@ export function parseYamlTree(text: string, { file = '', schema, limits = {} }: 
 
 interface Growth {
   spotAt: (offset: number) => YamlSpot
-  /** What has been read under each name: looking an alias up must not take the time of reading the document again. */
+  /** Trees by the names of their anchors: looking an alias up must not take the time of reading the document again. */
   anchors: Map<string, YamlTree>
 }
 
@@ -82,7 +82,7 @@ function grow(growth: Growth, node: unknown): YamlTree {
   return tree
 }
 
-/** What is merged in by `<<` stands behind what the mapping says itself. */
+/** Entries that `<<` merges in stand behind those of the mapping itself. */
 function entriesOf(growth: Growth, pairs: readonly { key: unknown; value: unknown }[]): YamlMap['entries'] {
   const entries: YamlMap['entries'] = new Map()
   const merged: YamlTree[] = []

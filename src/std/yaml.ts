@@ -163,7 +163,7 @@ interface Survey extends Scan {
   most: YamlLimits
 }
 
-/** What stands under an anchor: its characters, and the aliases in it. */
+/** The size of a value under an anchor: its characters, and the aliases in it. */
 interface Anchored {
   weight: number
   aliases: number

@@ -1,9 +1,15 @@
 import * as assert from 'uvu/assert'
-import { type Fetcher, type Flattened, flattenDevfile, type Reference, sentenceOf } from '../../src/devfile/index.ts'
+import {
+  type DevfileFetcher,
+  type DevfileReference,
+  type Flattened,
+  flattenDevfile,
+  sentenceOf,
+} from '../../src/devfile/index.ts'
 import { Failure } from '../../src/std/index.ts'
 import { describe } from '../support/suite.ts'
 
-const idOf = (reference: Reference): string =>
+const idOf = (reference: DevfileReference): string =>
   reference.by === 'uri'
     ? reference.uri
     : reference.by === 'id'
@@ -12,7 +18,7 @@ const idOf = (reference: Reference): string =>
 
 /** Texts by where they are; each is known by its place. */
 const from =
-  (texts: Record<string, string>, asked: string[] = []): Fetcher =>
+  (texts: Record<string, string>, asked: string[] = []): DevfileFetcher =>
   (reference) => {
     const id = idOf(reference)
     asked.push(id)

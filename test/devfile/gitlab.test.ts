@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
-import { type Problem, sentenceOf, validateDevfile } from '../../src/devfile/index.ts'
+import { type DevfileProblem, sentenceOf, validateDevfile } from '../../src/devfile/index.ts'
 import { describe } from '../support/suite.ts'
 
-const check = async (text: string): Promise<Problem[]> => (await validateDevfile(text, { profile: 'gitlab' })).problems
+const check = async (text: string): Promise<DevfileProblem[]> => (await validateDevfile(text, { profile: 'gitlab' })).problems
 
 const MAIN = '{ name: tooling, attributes: { gl/inject-editor: true }, container: { image: i } }'
 const head = 'schemaVersion: 2.2.0\n'

@@ -1,12 +1,12 @@
 import * as assert from 'uvu/assert'
-import { type Problem, parseDevfile, validateDevfile } from '../../src/devfile/index.ts'
+import { type DevfileProblem, parseDevfile, validateDevfile } from '../../src/devfile/index.ts'
 import { effort } from '../support/effort.ts'
 import { describe } from '../support/suite.ts'
 
 /** Of the CPU. What is not bounded takes minutes or all memory. */
 const ENOUGH_MS = 20_000
 
-async function problemsOf(text: string): Promise<Problem[]> {
+async function problemsOf(text: string): Promise<DevfileProblem[]> {
   const spent = effort()
   const read = await parseDevfile(text)
   const took = spent()

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type Problem, sentenceOf, validateDevfile } from '../../src/devfile/index.ts'
+import { type DevfileProblem, sentenceOf, validateDevfile } from '../../src/devfile/index.ts'
 import { describe } from '../support/suite.ts'
 
 /** A row for each rule of the inventory (workspaces, section 3): what breaks it, where, and what is just inside of it. */
@@ -316,7 +316,7 @@ const ROWS: Row[] = [
   },
 ]
 
-const check = async (body: string): Promise<Problem[]> => (await validateDevfile(`schemaVersion: 2.3.0\n${body}`)).problems
+const check = async (body: string): Promise<DevfileProblem[]> => (await validateDevfile(`schemaVersion: 2.3.0\n${body}`)).problems
 
 describe('devfile: rules between parts', (it) => {
   for (const { why, rule, bad, path, good } of ROWS) {

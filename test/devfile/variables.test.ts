@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
-import { type Fetcher, flattenDevfile, sentenceOf, validateDevfile } from '../../src/devfile/index.ts'
+import { type DevfileFetcher, flattenDevfile, sentenceOf, validateDevfile } from '../../src/devfile/index.ts'
 import { describe } from '../support/suite.ts'
 
-const nobody: Fetcher = () => Promise.reject(new RangeError('nothing is to be fetched here'))
+const nobody: DevfileFetcher = () => Promise.reject(new RangeError('nothing is to be fetched here'))
 
 /** The document with everything in it that a variable could be in, filled in. */
 async function filled(text: string): Promise<string> {

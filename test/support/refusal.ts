@@ -1,4 +1,4 @@
-import { Failure, type Fields, isFailure, type Log } from '../../src/std/index.ts'
+import { Failure, isFailure, type Log, type LogFields } from '../../src/std/index.ts'
 
 /** The words with which the API server refuses a write; fails when it does not refuse. */
 export async function refusalOf(write: Promise<unknown>): Promise<string> {
@@ -25,7 +25,7 @@ export async function failureOf(work: () => Promise<unknown>): Promise<Failure> 
 /** A log that keeps what the loop tells of requests that the API server refused. */
 export function listeningForRefusals(): { log: Log; refusals: string[] } {
   const refusals: string[] = []
-  const listen = (message: string, fields: Fields = {}) => {
+  const listen = (message: string, fields: LogFields = {}) => {
     const text = fields.failure instanceof Error ? fields.failure.message : ''
     // "Operation cannot be fulfilled" is a lost race, not a refusal.
     if (/cannot (?!be fulfilled)|orbidden/.test(text)) refusals.push(`${message}: ${text}`)

@@ -3,7 +3,16 @@ import type { ServerHttp2Session } from 'node:http2'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createServer as createTlsServer } from 'node:tls'
-import { type Clock, createCrowd, Failure, isFailure, type ListenerKeys, pemOf, type Room, renewing } from '../../std/index.ts'
+import {
+  type Clock,
+  type ConnectionLimits,
+  countConnections,
+  Failure,
+  isFailure,
+  type ListenerKeys,
+  pemOf,
+  renewing,
+} from '../../std/index.ts'
 import { type Calm, type Flood, keepCalm } from './calm.ts'
 import { sniff } from './sniff.ts'
 import { createUpgrades, refusalOf, streamOf } from './web-socket.ts'
@@ -15,7 +24,7 @@ import { createUpgrades, refusalOf, streamOf } from './web-socket.ts'
  */
 export type TurnedAway = 'full' | 'address-full' | 'slow' | 'tls' | 'upgrade' | 'protocol' | Flood
 
-export interface PortLimits extends Room, Calm {
+export interface PortLimits extends ConnectionLimits, Calm {
   /** Milliseconds from the connection to the first settings of its HTTP/2: TLS and the request for a WebSocket are within. */
   handshake: number
   /** Bytes of the headers of a request for a WebSocket. */
@@ -50,18 +59,18 @@ type OpenConnections = Map<string, OpenConnection>
 export async function openPort(options: PortOptions) {
   const { tls, limits } = options
   const open: OpenConnections = new Map()
-  const crowd = createCrowd(limits)
+  const connections = countConnections(limits)
   const http = answerUpgrades(options, open)
   const secure = { ALPNProtocols: ['h2', 'http/1.1'], noDelay: true }
   const server = tls ? renewing(createTlsServer({ ...secure, ...pemOf(tls) }), tls) : createServer({ noDelay: true })
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
-    const refused = crowd.enter(address)
+    const refused = connections.enter(address)
     if (refused) {
       options.onTurnedAway(refused)
       return void socket.destroy()
     }
-    welcome(socket, open, options).once('close', () => crowd.leave(address))
+    welcome(socket, open, options).once('close', () => connections.leave(address))
     if (!tls)
       sniff(socket, (protocol) => (protocol === 'h2' ? speak(socket, socket, open, options) : http.emit('connection', socket)))
   })
@@ -76,7 +85,7 @@ export async function openPort(options: PortOptions) {
   return {
     address: bound,
     get connections() {
-      return crowd.size
+      return connections.size
     },
     /** Takes no more connections, and ends those that do not speak HTTP/2 yet. Resolves when there is none any more. */
     close(): Promise<void> {

@@ -2,7 +2,7 @@ import { EventEmitter, once, setMaxListeners } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Duplex, Readable } from 'node:stream'
-import { type Clock, createCrowd, Failure, type Log, pause, seconds } from '../../std/index.ts'
+import { type Clock, countConnections, Failure, type Log, pause, seconds } from '../../std/index.ts'
 import { createHttpServer, type HttpServer, type ListenerOptions, listenAt } from './serve.ts'
 
 type Headers = Readonly<Record<string, readonly string[]>>
@@ -131,11 +131,11 @@ export async function serveVisits(options: ServeVisitsOptions): Promise<HttpServ
 
 /** One host must not take the places of all. */
 function keepRoom(server: Server, turnedAway: (why: 'full' | 'address-full') => void): void {
-  const crowd = createCrowd(ROOM)
+  const connections = countConnections(ROOM)
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
-    const why = crowd.enter(address)
-    if (why === undefined) return socket.once('close', () => crowd.leave(address))
+    const why = connections.enter(address)
+    if (why === undefined) return socket.once('close', () => connections.leave(address))
     turnedAway(why)
     return socket.destroy()
   })

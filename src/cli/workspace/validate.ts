@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Option } from 'commander'
 import {
-  type Options as DevfileOptions,
-  type Fetcher,
-  type Findings,
+  type DevfileFetcher,
+  type DevfileFindings,
+  type DevfileOptions,
+  type DevfileProblem,
+  type DevfileProfile,
   flattenDevfile,
   PROFILES,
-  type Problem,
-  type Profile,
   validateDevfile,
 } from '../../devfile/index.ts'
 import { Failure } from '../../std/index.ts'
@@ -19,7 +19,7 @@ import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 
 interface Options extends OutputOptions {
-  profile: Profile
+  profile: DevfileProfile
 }
 
 export const verb = actionVerb({
@@ -51,14 +51,14 @@ async function validate(shell: Shell, file: string, { profile, output }: Options
   return problems.length > 0 ? exitCodes.failed : exitCodes.ok
 }
 
-const but = (warnings: readonly Problem[]): string =>
+const but = (warnings: readonly DevfileProblem[]): string =>
   warnings.some(({ rule }) => rule === UNRESOLVED) ? ', as far as it is here: nobody has looked at what its parents bring' : ''
 
 const UNRESOLVED = 'parent-unresolved'
 
-type Row = Problem & { severity: string }
+type Row = DevfileProblem & { severity: string }
 
-const asWarning = (problem: Problem): Row => ({ severity: 'warning', ...problem })
+const asWarning = (problem: DevfileProblem): Row => ({ severity: 'warning', ...problem })
 
 const print = ({ paint }: Shell, output: OutputFormat, rows: Row[]): string =>
   render(output, rows, [
@@ -81,9 +81,9 @@ async function textOf({ cwd }: Shell, file: string): Promise<string> {
 }
 
 /** With its parents where they are files; else by itself. */
-async function findingsOf(shell: Shell, text: string, options: DevfileOptions): Promise<Findings> {
+async function findingsOf(shell: Shell, text: string, options: DevfileOptions): Promise<DevfileFindings> {
   const elsewhere: string[] = []
-  const fetch: Fetcher = async (reference) => {
+  const fetch: DevfileFetcher = async (reference) => {
     const isFile = reference.by === 'uri' && !/^[a-z][a-z0-9+.-]*:/i.test(reference.uri)
     if (isFile) return { name: reference.uri, text: await textOf(shell, reference.uri) }
     elsewhere.push(reference.by)

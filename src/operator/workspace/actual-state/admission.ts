@@ -1,10 +1,10 @@
 import type { Deployment } from '../../../api/index.ts'
+import { GRACE } from './cause.ts'
 import { statementOf } from './deployment.ts'
 import { type Evidence, timeOf } from './evidence.ts'
-import { type Finding, matchOf, type Patterns } from './finding.ts'
-import { GRACE } from './patience.ts'
+import { matchOf, type Patterns, type Symptom } from './symptom.ts'
 
-/** What the API server answers to whoever makes pods; the first that fits counts. */
+/** Answers of the API server to controllers that make pods; the first that fits counts. */
 const REFUSALS: Patterns = [
   [/exceeded quota/i, 'QuotaExceeded'],
   [/failed quota/i, 'QuotaNeedsResources'],
@@ -20,7 +20,7 @@ const REFUSALS: Patterns = [
 ]
 
 /** Why there is no pod. */
-export function refused(deployment: Deployment): Finding | undefined {
+export function refused(deployment: Deployment): Symptom | undefined {
   const refusal = statementOf(deployment, 'ReplicaFailure')
   if (refusal?.status !== 'True') return undefined
   const where = `Deployment ${deployment.metadata.name}`
@@ -29,7 +29,7 @@ export function refused(deployment: Deployment): Finding | undefined {
 }
 
 /** The controllers of the target look at a Deployment within moments. */
-export function unseen(deployment: Deployment, { now, before }: Evidence): Finding | undefined {
+export function unseen(deployment: Deployment, { now, before }: Evidence): Symptom | undefined {
   const { creationTimestamp, generation = 0, name } = deployment.metadata
   const { observedGeneration } = deployment.status ?? {}
   const since = (observedGeneration === undefined ? timeOf(creationTimestamp) : unseenSince(before)) ?? now

@@ -1,19 +1,19 @@
 import type { Deployment, Pod } from '../../../api/index.ts'
 import { seconds } from '../../../std/index.ts'
 import { refused, unseen } from './admission.ts'
+import { GRACE, PATIENCE } from './cause.ts'
 import { troubledContainer } from './containers.ts'
 import { DEADLINE, isUnseen, reasonOf, statementOf, stateOfDeployment, wantedOf } from './deployment.ts'
-import { type ActualState, type Evidence, type Sight, timeOf } from './evidence.ts'
-import type { Finding } from './finding.ts'
+import { type ActualState, type Evidence, timeOf } from './evidence.ts'
 import { endedPod, endlessPod, LATE, nodeGone } from './nodes.ts'
-import { GRACE, PATIENCE } from './patience.ts'
 import { bornAt, holdsOf, isScheduled, isStarted, type Sorted, sorted } from './pods.ts'
 import { unprepared } from './preparing.ts'
 import { unscheduled } from './scheduling.ts'
 import { type Step, stagesDone, stepOf } from './steps.ts'
-import { judged, spelled, type Trouble } from './trouble.ts'
+import type { Symptom } from './symptom.ts'
+import { durationInWords, judged, type Trouble } from './trouble.ts'
 
-/** What a workspace is, and why. */
+/** The state of a workspace, and why it is so. */
 export interface Assessment {
   state: ActualState
   step?: Step | undefined
@@ -38,8 +38,8 @@ export function assess(evidence: Evidence): Assessment {
 
   const pods = sorted(evidence.pods ?? [])
   const plain = plainState(deployment, pods)
-  const finding = plain === 'Running' || plain === 'Stopped' ? undefined : findingOf(deployment, pods, evidence, plain)
-  const trouble = finding && judged(finding, evidence, plain === 'Failed')
+  const symptom = plain === 'Running' || plain === 'Stopped' ? undefined : symptomOf(deployment, pods, evidence, plain)
+  const trouble = symptom && judged(symptom, evidence, plain === 'Failed')
   const state = trouble?.fatal ? 'Failed' : plain
   const slow = pods.current && wantedOf(deployment) > 0 && state !== 'Running' ? bornAt(pods.current) + LOOK_AFTER : undefined
   return {
@@ -60,30 +60,29 @@ function plainState(deployment: Deployment, { current, ending }: Sorted): Actual
   return state === 'Stopped' && (current || ending.length > 0) ? 'Stopping' : state
 }
 
-function findingOf(deployment: Deployment, pods: Sorted, evidence: Evidence, plain: ActualState): Finding | undefined {
+function symptomOf(deployment: Deployment, pods: Sorted, evidence: Evidence, plain: ActualState): Symptom | undefined {
   const { now } = evidence
   if (wantedOf(deployment) === 0) {
     return endlessPod(pods.ending, now) ?? (plain === 'Failed' ? neverEnded(deployment) : undefined)
   }
   if (isUnseen(deployment)) return unseen(deployment, evidence)
   const found = pods.current
-    ? (ofPod(pods.current, { now, events: evidence.events ?? [], claims: evidence.claims ?? [] }) ??
-      (isStarted(pods.current) ? undefined : endedPod(pods.ended, now)))
+    ? (ofPod(pods.current, evidence) ?? (isStarted(pods.current) ? undefined : endedPod(pods.ended, now)))
     : (refused(deployment) ?? endlessPod(pods.ending, now) ?? endedPod(pods.ended, now))
   return found ?? stalled(deployment, plain, now)
 }
 
-function ofPod(pod: Pod, sight: Sight): Finding | undefined {
-  const gone = nodeGone(pod, sight)
+function ofPod(pod: Pod, evidence: Evidence): Symptom | undefined {
+  const gone = nodeGone(pod, evidence)
   if (gone) return gone
-  if (!isScheduled(pod)) return unscheduled(pod, sight)
-  const found = troubledContainer(pod, sight)
-  // What was said of mounts and networks is over as soon as they are there.
-  return found ?? (isStarted(pod) || holdsOf(pod, 'PodReadyToStartContainers') ? undefined : unprepared(pod, sight))
+  if (!isScheduled(pod)) return unscheduled(pod, evidence)
+  const found = troubledContainer(pod, evidence)
+  // Warnings about mounts and networks are over as soon as these are there.
+  return found ?? (isStarted(pod) || holdsOf(pod, 'PodReadyToStartContainers') ? undefined : unprepared(pod, evidence))
 }
 
 /** Nothing is wrong that anybody could name, and yet nothing comes of it. */
-function stalled(deployment: Deployment, plain: ActualState, now: number): Finding | undefined {
+function stalled(deployment: Deployment, plain: ActualState, now: number): Symptom | undefined {
   const where = `Deployment ${deployment.metadata.name}`
   if (reasonOf(deployment, 'Progressing') === 'DeploymentPaused') {
     return { reason: 'DeploymentPaused', where, said: 'spec.paused is true' }
@@ -91,7 +90,7 @@ function stalled(deployment: Deployment, plain: ActualState, now: number): Findi
   if (plain === 'Failed') {
     const said = statementOf(deployment, 'Progressing')?.message ?? 'its progress deadline is exceeded'
     const limit = seconds(deployment.spec?.progressDeadlineSeconds ?? PATIENCE.start / seconds(1))
-    return { reason: 'StartTimeout', where, said, tried: `waited ${spelled(limit)}` }
+    return { reason: 'StartTimeout', where, said, tried: `waited ${durationInWords(limit)}` }
   }
   const down = downSince(deployment)
   if (down === undefined || now < down + PATIENCE.start) return undefined
@@ -100,7 +99,7 @@ function stalled(deployment: Deployment, plain: ActualState, now: number): Findi
     where,
     said: 'it was ready once, and is not any more',
     since: down,
-    tried: `waited ${spelled(PATIENCE.start)}`,
+    tried: `waited ${durationInWords(PATIENCE.start)}`,
   }
 }
 
@@ -111,7 +110,7 @@ function downSince(deployment: Deployment): number | undefined {
   return wasUp && available?.status === 'False' ? timeOf(available.lastTransitionTime) : undefined
 }
 
-const neverEnded = (deployment: Deployment): Finding => ({
+const neverEnded = (deployment: Deployment): Symptom => ({
   reason: 'PodNotEnding',
   where: `Deployment ${deployment.metadata.name}`,
   said: statementOf(deployment, 'Progressing')?.message ?? `${DEADLINE} while it was being stopped`,
@@ -134,6 +133,6 @@ function recheckAt(
     down === undefined ? undefined : down + PATIENCE.start,
     isUnseen(deployment) ? (unseenSince ?? now) + GRACE : undefined,
     ...ending.map(({ metadata }) => (timeOf(metadata.deletionTimestamp) ?? now) + LATE + 1),
-  ].filter((time) => time !== undefined && time > now)
-  return times.length > 0 ? Math.min(...times.map((time) => time ?? now)) : undefined
+  ].flatMap((time) => (time !== undefined && time > now ? [time] : []))
+  return times.length > 0 ? Math.min(...times) : undefined
 }

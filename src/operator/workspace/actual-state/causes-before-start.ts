@@ -1,9 +1,6 @@
-import { ADMIN, type Cause } from './cause.ts'
-import { PATIENCE } from './patience.ts'
+import { ADMIN, PATIENCE, RESTART, type TroubleCause } from './cause.ts'
 
-const RESTART = 'set desiredState to RestartRequested'
-
-/** What keeps a pod from being made, from finding a node, and from being prepared there. */
+/** Things that keep a pod from being made, from finding a node, and from being prepared there. */
 export const BEFORE_START = {
   QuotaExceeded: {
     step: 'Admission',
@@ -204,4 +201,4 @@ export const BEFORE_START = {
     remedy: 'Correct defaultRuntimeClass of the class and make the workspace again, or have the runtime installed.',
     patience: PATIENCE.none,
   },
-} as const satisfies Record<string, Cause>
+} as const satisfies Record<string, TroubleCause>

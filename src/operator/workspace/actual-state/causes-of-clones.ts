@@ -1,7 +1,6 @@
-import { ADMIN, type Cause } from './cause.ts'
-import { PATIENCE } from './patience.ts'
+import { ADMIN, PATIENCE, type TroubleCause } from './cause.ts'
 
-/** What keeps the project from being cloned. It is tried again by itself, and the workspace goes on when it works. */
+/** Things that keep the project from being cloned. Cloning is tried again by itself, and the workspace goes on when it works. */
 export const OF_CLONES = {
   CloneDenied: {
     step: 'InitContainer',
@@ -47,4 +46,4 @@ export const OF_CLONES = {
     remedy: 'Make the workspace again with a larger volume in its devfile, or have storage.size of the class raised.',
     patience: PATIENCE.none,
   },
-} as const satisfies Record<string, Cause>
+} as const satisfies Record<string, TroubleCause>

@@ -1,9 +1,6 @@
-import { ADMIN, type Cause } from './cause.ts'
-import { PATIENCE } from './patience.ts'
+import { ADMIN, PATIENCE, RESTART, type TroubleCause } from './cause.ts'
 
-const RESTART = 'set desiredState to RestartRequested'
-
-/** What keeps containers from starting, staying and answering, and what takes a pod away from its node. */
+/** Things that keep containers from starting, staying and answering, or take a pod away from its node. */
 export const OF_CONTAINERS = {
   InvalidImageName: {
     step: 'Image',
@@ -222,4 +219,4 @@ export const OF_CONTAINERS = {
     remedy: 'Bring back the node, or delete the pod by force if it is gone for good.',
     patience: PATIENCE.nodes,
   },
-} as const satisfies Record<string, Cause>
+} as const satisfies Record<string, TroubleCause>

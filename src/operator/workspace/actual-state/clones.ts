@@ -1,8 +1,8 @@
 import { CLONER } from '../git/index.ts'
-import type { Reason } from './causes.ts'
-import { matchOf, type Patterns } from './finding.ts'
+import type { TroubleReason } from './causes.ts'
+import { matchOf, type Patterns } from './symptom.ts'
 
-/** What Git, SSH and kas answer. That nobody answered comes before what an answer would say. */
+/** Answers of Git, SSH and kas. That nobody answered comes before the words of an answer. */
 const CLONES: Patterns = [
   [/no space left on device|disk quota exceeded/i, 'CloneVolumeFull'],
   [/could not resolve|name or service not known/i, 'CloneHostNotFound'],
@@ -21,7 +21,7 @@ const CLONES: Patterns = [
 ]
 
 /** Why the project could not be cloned, by the last words of the container that does it; undefined where that is not told. */
-export function cloneReason(container: string, lastWords = ''): Reason | undefined {
+export function cloneReason(container: string, lastWords = ''): TroubleReason | undefined {
   if (container !== CLONER || !lastWords.startsWith('cannot clone ')) return undefined
   // Names of hosts, repositories and refs may hold any of the words that are looked for.
   const said = lastWords.replace(/^cannot clone \S+ /, '').replace(/^ref \S+ /, '')

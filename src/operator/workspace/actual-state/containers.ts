@@ -1,16 +1,16 @@
 import type { ContainerState, ContainerStatus, CoreEvent, Pod } from '../../../api/index.ts'
-import { causeOf, type Reason } from './causes.ts'
+import { PATIENCE } from './cause.ts'
+import { causeOf, type TroubleReason } from './causes.ts'
 import { cloneReason } from './clones.ts'
-import { type Sight, timeOf } from './evidence.ts'
-import { eventsOn, type Finding, firstOf, matchOf, type Patterns, timesOf } from './finding.ts'
+import { type Evidence, timeOf } from './evidence.ts'
 import { attemptOf, imageReason } from './images.ts'
-import { PATIENCE } from './patience.ts'
 import { bornAt, isDone, statusesOf } from './pods.ts'
+import { eventsOn, firstOf, matchOf, type Patterns, type Symptom, timesOf } from './symptom.ts'
 
 type Ended = NonNullable<ContainerState['terminated']>
 
-/** One container, and what is said of it. */
-interface Seen {
+/** One container, and the warnings about it. */
+interface SeenContainer {
   pod: Pod
   status: ContainerStatus
   isInit: boolean
@@ -19,9 +19,9 @@ interface Seen {
 }
 
 /** The first container in trouble, in the order in which they start. */
-export function troubledContainer(pod: Pod, sight: Sight): Finding | undefined {
+export function troubledContainer(pod: Pod, evidence: Evidence): Symptom | undefined {
   const { init, main } = statusesOf(pod)
-  const about = eventsOn(pod, sight)
+  const about = eventsOn(pod, evidence)
   const seen = (isInit: boolean) => (status: ContainerStatus) => ({
     pod,
     status,
@@ -32,36 +32,36 @@ export function troubledContainer(pod: Pod, sight: Sight): Finding | undefined {
   return inOrder.map(troubleOf).find((trouble) => trouble !== undefined)
 }
 
-function troubleOf(seen: Seen): Finding | undefined {
+function troubleOf(seen: SeenContainer): Symptom | undefined {
   const { state } = seen.status
   if (state?.waiting) return ofWaiting(seen, state.waiting.reason ?? '', state.waiting.message ?? '')
   if (state?.terminated) return ofRestart(seen, state.terminated)
   return state?.running && !seen.status.ready && !seen.isInit ? ofSilent(seen, state.running.startedAt) : undefined
 }
 
-const find = ({ pod, status, isInit }: Seen, finding: Omit<Finding, 'where'>): Finding => ({
-  ...(isInit && causeOf(finding.reason).step !== 'Image' && { step: 'InitContainer' }),
+const symptomOf = ({ pod, status, isInit }: SeenContainer, symptom: Omit<Symptom, 'where'>): Symptom => ({
+  ...(isInit && causeOf(symptom.reason).step !== 'Image' && { step: 'InitContainer' }),
   where: `${isInit ? 'init container' : 'container'} ${status.name} of Pod ${pod.metadata.name}`,
   container: status.name,
   notBefore: bornAt(pod),
-  ...finding,
+  ...symptom,
 })
 
-function ofWaiting(seen: Seen, word: string, message: string): Finding | undefined {
+function ofWaiting(seen: SeenContainer, word: string, message: string): Symptom | undefined {
   const attempt = attemptOf(seen.events)
   const image = imageReason(word, `${message} ${attempt?.message ?? ''}`)
   if (image) {
     const said = [message, attempt?.message].filter(Boolean).join('; ') || `the image is ${seen.status.image ?? ''}`
     const since = attempt && firstOf(attempt)
-    return find(seen, { reason: image, said: `${word}: ${said}`, tried: attempt && timesOf(attempt), since })
+    return symptomOf(seen, { reason: image, said: `${word}: ${said}`, tried: attempt && timesOf(attempt), since })
   }
   if (word === 'CrashLoopBackOff') return ofCrashes(seen, seen.status.lastState?.terminated)
   if (word === 'PostStartHookError') return ofPostStart(seen, message)
   const reason = START[word] && (matchOf(START[word], message) ?? plain(word))
-  return reason && find(seen, { reason, said: `${word}: ${message || 'no reason is given'}` })
+  return reason && symptomOf(seen, { reason, said: `${word}: ${message || 'no reason is given'}` })
 }
 
-/** What a runtime says of a command that it cannot start. */
+/** Words of runtimes about a command that they cannot start. */
 const COMMANDS: Patterns = [
   [/executable file not found|no such file or directory/i, 'CommandNotFound'],
   [/permission denied/i, 'CommandNotExecutable'],
@@ -78,44 +78,44 @@ const START: Record<string, Patterns> = {
   RunContainerError: [...COMMANDS, [/deadline exceeded/i, 'RuntimeBusy']],
 }
 
-const plain = (word: string): Reason | undefined =>
+const plain = (word: string): TroubleReason | undefined =>
   (['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError'] as const).find((reason) => reason === word)
 
-function ofPostStart(seen: Seen, message: string): Finding {
+function ofPostStart(seen: SeenContainer, message: string): Symptom {
   const hook = hookOf(seen)
-  return find(seen, {
+  return symptomOf(seen, {
     reason: 'PostStartFailed',
     said: hook?.message ?? (message || 'the postStart command failed'),
     tried: startsOf(seen),
   })
 }
 
-const hookOf = ({ events }: Seen): CoreEvent | undefined => events.find(({ reason }) => reason === 'FailedPostStartHook')
+const hookOf = ({ events }: SeenContainer): CoreEvent | undefined => events.find(({ reason }) => reason === 'FailedPostStartHook')
 
-const probeOf = ({ events }: Seen, which: RegExp): CoreEvent | undefined =>
+const probeOf = ({ events }: SeenContainer, which: RegExp): CoreEvent | undefined =>
   events.find(({ reason, message = '' }) => reason === 'Unhealthy' && which.test(message))
 
-const startsOf = ({ status }: Seen): string | undefined =>
+const startsOf = ({ status }: SeenContainer): string | undefined =>
   status.restartCount > 0 ? `started ${status.restartCount + 1} times` : undefined
 
 /** It ended so often that the kubelet waits before it starts it again. */
-function ofCrashes(seen: Seen, ended: Ended | undefined): Finding {
+function ofCrashes(seen: SeenContainer, ended: Ended | undefined): Symptom {
   if (hookOf(seen)) return ofPostStart(seen, '')
   const probe = probeOf(seen, /^(Liveness|Startup)/i)
   if (probe && ended?.reason !== 'OOMKilled') {
-    return find(seen, { reason: 'LivenessFailed', said: probe.message ?? '', tried: startsOf(seen) })
+    return symptomOf(seen, { reason: 'LivenessFailed', said: probe.message ?? '', tried: startsOf(seen) })
   }
-  return find(seen, { reason: crashReason(seen, ended), said: howItEnded(ended), tried: startsOf(seen) })
+  return symptomOf(seen, { reason: crashReason(seen, ended), said: howItEnded(ended), tried: startsOf(seen) })
 }
 
-const CODES: Record<number, Reason> = {
+const CODES: Record<number, TroubleReason> = {
   0: 'ContainerCompleted',
   126: 'CommandNotExecutable',
   127: 'CommandNotFound',
   137: 'ContainerKilled',
 }
 
-function crashReason({ isInit, status }: Seen, ended: Ended | undefined): Reason {
+function crashReason({ isInit, status }: SeenContainer, ended: Ended | undefined): TroubleReason {
   if (!ended) return isInit ? 'InitContainerFailed' : 'CrashLoopBackOff'
   const clone = isInit ? cloneReason(status.name, ended.message) : undefined
   if (clone) return clone
@@ -135,11 +135,11 @@ function howItEnded(ended: Ended | undefined): string {
 }
 
 /** It has ended just now, and the kubelet starts it again at once: only a second time is a crash loop. */
-function ofRestart(seen: Seen, ended: Ended): Finding | undefined {
+function ofRestart(seen: SeenContainer, ended: Ended): Symptom | undefined {
   if (seen.isInit && ended.exitCode === 0) return undefined
   const ofInit = cloneReason(seen.status.name, ended.message) ?? 'InitContainerFailed'
   const reason = seen.isInit ? ofInit : ended.reason === 'OOMKilled' ? 'OutOfMemory' : 'ContainerRestarting'
-  return find(seen, {
+  return symptomOf(seen, {
     reason,
     said: howItEnded(ended),
     since: timeOf(ended.finishedAt),
@@ -149,9 +149,10 @@ function ofRestart(seen: Seen, ended: Ended): Finding | undefined {
 }
 
 /** It runs; is it asked, and does it answer? */
-function ofSilent(seen: Seen, startedAt: string | undefined): Finding | undefined {
+function ofSilent(seen: SeenContainer, startedAt: string | undefined): Symptom | undefined {
   const probe = probeOf(seen, /^(Readiness|Startup|Liveness)/i)
   return (
-    probe && find(seen, { reason: 'ProbeFailing', said: probe.message ?? '', tried: timesOf(probe), since: timeOf(startedAt) })
+    probe &&
+    symptomOf(seen, { reason: 'ProbeFailing', said: probe.message ?? '', tried: timesOf(probe), since: timeOf(startedAt) })
   )
 }

@@ -4,7 +4,7 @@ import type { ActualState } from './evidence.ts'
 const PROGRESSING = ['NewReplicaSetCreated', 'FoundNewReplicaSet', 'ReplicaSetUpdated']
 export const DEADLINE = 'ProgressDeadlineExceeded'
 
-/** What the status of a Deployment says, by the rules of the reference implementation in their order. */
+/** The state that the status of a Deployment tells, by the rules of the reference implementation in their order. */
 export function stateOfDeployment(deployment: Deployment | undefined): ActualState {
   const progress = reasonOf(deployment, 'Progressing')
   const replicas = deployment?.spec?.replicas
@@ -32,7 +32,7 @@ function stateOfReplicas(reason: string, wanted: number, available: number, unav
 }
 
 /**
- * Whether the status speaks of an older spec, or of none: the Deployment's own controller has not looked yet.
+ * The status speaks of an older spec, or of none: the Deployment's own controller has not looked yet.
  * The rules would take it for what was before, such as Running for what is about to be replaced.
  */
 export const isUnseen = ({ metadata, status }: Deployment): boolean =>

@@ -3,7 +3,7 @@ import type { CoreEvent, Deployment, PersistentVolumeClaim, Pod, WorkspaceStatus
 /** The seeds' eleven names. `RestartRequested` is among them and is never reported: it is a wish, not a state. */
 export type ActualState = NonNullable<WorkspaceStatus['actualState']>
 
-/** All that a workspace's state is judged by. Nothing else is looked at, neither a clock nor a server. */
+/** Everything that a workspace's state is judged by: neither a clock nor a server is asked. */
 export interface Evidence {
   /** Milliseconds since the epoch. */
   now: number
@@ -17,15 +17,8 @@ export interface Evidence {
   claims?: readonly PersistentVolumeClaim[]
   /** Warnings about its pods and volumes; only where somebody took a closer look. */
   events?: readonly CoreEvent[]
-  /** What was said before: since when it is in this step, and since when it is in which trouble. */
+  /** The status as it was written last says since when it is in this step, and since when in which trouble. */
   before?: Pick<WorkspaceStatus, 'step' | 'waiting' | 'failure'> | undefined
-}
-
-/** What is known beside the objects that are always watched. */
-export interface Sight {
-  now: number
-  claims: readonly PersistentVolumeClaim[]
-  events: readonly CoreEvent[]
 }
 
 /** The steps of a pod's life, in their order, as people are told them. */

@@ -1,8 +1,8 @@
 import type { CoreEvent } from '../../../api/index.ts'
-import type { Reason } from './causes.ts'
-import { matchOf, type Patterns } from './finding.ts'
+import type { TroubleReason } from './causes.ts'
+import { matchOf, type Patterns } from './symptom.ts'
 
-/** What runtimes and registries answer. That nobody answered comes before what an answer would say: host names hold all words. */
+/** Answers of runtimes and registries. That nobody answered comes before the words of an answer: host names hold all words. */
 const PULLS: Patterns = [
   [/toomanyrequests|too many requests|429|rate limit/i, 'ImagePullRateLimited'],
   [/no space left on device/i, 'NodeDiskFull'],
@@ -18,16 +18,16 @@ const PULLS: Patterns = [
   [/not ?found|manifest unknown|name unknown|does not exist/i, 'ImageNotFound'],
 ]
 
-const CERTAIN: readonly Reason[] = ['InvalidImageName', 'ErrImageNeverPull']
+const CERTAIN: readonly TroubleReason[] = ['InvalidImageName', 'ErrImageNeverPull']
 const PULLING = ['ImagePullBackOff', 'ErrImagePull', 'ImageInspectError', 'RegistryUnavailable', 'SignatureValidationFailed']
 
-/** What the kubelet's word for a waiting container means of its image; undefined where it is about something else. */
-export function imageReason(word: string, said: string): Reason | undefined {
+/** The reason that the kubelet's word for a waiting container gives for its image; undefined where it is about something else. */
+export function imageReason(word: string, said: string): TroubleReason | undefined {
   const certain = CERTAIN.find((reason) => reason === word)
   if (certain) return certain
   if (!PULLING.includes(word)) return undefined
   if (word === 'SignatureValidationFailed' || /signature/i.test(said)) return 'ImageSignatureRefused'
-  // Only what stands behind the name of the image: a name may hold any of the words that are looked for.
+  // Only the words behind the name of the image count: a name may hold any of the words that are looked for.
   return matchOf(PULLS, said.replace(/image "[^"]*"/g, '')) ?? 'ImagePullBackOff'
 }
 

@@ -23,7 +23,7 @@ export function sorted(pods: readonly Pod[]): Sorted {
 
 const isOver = ({ status }: Pod): boolean => status?.phase === 'Failed' || status?.phase === 'Succeeded'
 
-/** Whether it still holds anything: a pod that was evicted stays in the list, but nothing of it runs. */
+/** A pod that still holds something. One that was evicted stays in the list, but nothing of it runs. */
 export const isThere = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined || !isOver(pod)
 
 export const bornAt = ({ metadata }: Pod): number => timeOf(metadata.creationTimestamp) ?? 0
@@ -42,7 +42,7 @@ export const isScheduled = (pod: Pod): boolean => pod.spec?.nodeName !== undefin
 
 const PREPARING = ['ContainerCreating', 'PodInitializing', '']
 
-/** Whether its volumes are mounted and its network is there. Without the kubelet's own word: something of it was tried. */
+/** Its volumes are mounted and its network is there. Without the kubelet's own word: something of it was tried. */
 export function isPrepared(pod: Pod): boolean {
   const { init, main } = statusesOf(pod)
   if (holdsOf(pod, 'PodReadyToStartContainers')) return true
@@ -54,7 +54,7 @@ export function isPrepared(pod: Pod): boolean {
   })
 }
 
-/** Whether every init container is done, or runs on beside the others. */
+/** Every init container is done, or runs on beside the others. */
 export function isInitialized(pod: Pod): boolean {
   const { init } = statusesOf(pod)
   if (!isPrepared(pod)) return false

@@ -1,12 +1,12 @@
 import type { CoreEvent, Pod } from '../../../api/index.ts'
-import type { Reason } from './causes.ts'
-import type { Sight } from './evidence.ts'
-import { eventsOn, type Finding, firstOf, timesOf } from './finding.ts'
+import type { TroubleReason } from './causes.ts'
+import type { Evidence } from './evidence.ts'
 import { bornAt } from './pods.ts'
+import { eventsOn, firstOf, type Symptom, timesOf } from './symptom.ts'
 
 /** Why a pod that has a node does not get as far as its containers. The pod does not say it; Events do. */
-export function unprepared(pod: Pod, sight: Sight): Finding | undefined {
-  for (const event of eventsOn(pod, sight)) {
+export function unprepared(pod: Pod, evidence: Evidence): Symptom | undefined {
+  for (const event of eventsOn(pod, evidence)) {
     const reason = reasonFor(event)
     if (!reason) continue
     const said = event.message ?? event.reason ?? ''
@@ -24,7 +24,7 @@ export function unprepared(pod: Pod, sight: Sight): Finding | undefined {
 
 const MISSING = /(secret|configmap)s? "?[^\s"]*"? not found|references non-existent (secret|config) key/i
 
-function reasonFor({ reason, message = '' }: CoreEvent): Reason | undefined {
+function reasonFor({ reason, message = '' }: CoreEvent): TroubleReason | undefined {
   if (reason === 'FailedAttachVolume') return /Multi-Attach/i.test(message) ? 'VolumeInUse' : 'VolumeNotAttached'
   if (reason === 'FailedMount' || reason === 'FailedMapVolume')
     return MISSING.test(message) ? 'MountSourceMissing' : 'VolumeNotMounted'

@@ -1,10 +1,10 @@
 import type { PersistentVolumeClaim, Pod } from '../../../api/index.ts'
-import { type Sight, timeOf } from './evidence.ts'
-import { eventsOn, type Finding, firstOf, matchOf, type Patterns, timesOf } from './finding.ts'
-import { GRACE } from './patience.ts'
+import { GRACE } from './cause.ts'
+import { type Evidence, timeOf } from './evidence.ts'
 import { bornAt, podCondition } from './pods.ts'
+import { eventsOn, firstOf, matchOf, type Patterns, type Symptom, timesOf } from './symptom.ts'
 
-/** What the scheduler says; what adding nodes helps against comes last, since one message may name several. */
+/** Words of the scheduler; those that more nodes would help against come last, since one message may name several. */
 const UNSCHEDULED: Patterns = [
   [/persistentvolumeclaim "[^"]*" not found/i, 'VolumeClaimMissing'],
   [/persistentvolumeclaim "[^"]*" is being deleted/i, 'VolumeClaimEnding'],
@@ -17,25 +17,25 @@ const UNSCHEDULED: Patterns = [
 ]
 
 /** Looked at before, the volumes of a pod say more than the scheduler does of them. */
-export function unscheduled(pod: Pod, sight: Sight): Finding | undefined {
+export function unscheduled(pod: Pod, evidence: Evidence): Symptom | undefined {
   const where = `Pod ${pod.metadata.name}`
   const scheduled = podCondition(pod, 'PodScheduled')
   const since = timeOf(scheduled?.lastTransitionTime) ?? bornAt(pod)
   if (scheduled?.status !== 'False') {
-    if (sight.now - since < GRACE) return undefined
+    if (evidence.now - since < GRACE) return undefined
     return { reason: 'SchedulerSilent', where, said: 'it has no node, and nobody says why', since }
   }
   const said = scheduled.message ?? 'no node takes the pod'
   if (scheduled.reason === 'SchedulingGated') return { reason: 'SchedulingGated', where, said, since }
-  const mounted = sight.claims.filter(({ metadata }) => mountsOf(pod).includes(metadata.name))
-  const found = mounted.map((claim) => troubleOfClaim(claim, sight)).find((trouble) => trouble !== undefined)
+  const mounted = (evidence.claims ?? []).filter(({ metadata }) => mountsOf(pod).includes(metadata.name))
+  const found = mounted.map((claim) => troubleOfClaim(claim, evidence)).find((trouble) => trouble !== undefined)
   return found ?? { reason: matchOf(UNSCHEDULED, said) ?? 'Unschedulable', where, said, since }
 }
 
 const mountsOf = ({ spec }: Pod): string[] =>
   spec?.volumes?.flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []) ?? []
 
-function troubleOfClaim(claim: PersistentVolumeClaim, sight: Sight): Finding | undefined {
+function troubleOfClaim(claim: PersistentVolumeClaim, evidence: Evidence): Symptom | undefined {
   const where = `PersistentVolumeClaim ${claim.metadata.name}`
   if (claim.metadata.deletionTimestamp !== undefined)
     return { reason: 'VolumeClaimEnding', where, said: 'it has a deletionTimestamp' }
@@ -43,7 +43,7 @@ function troubleOfClaim(claim: PersistentVolumeClaim, sight: Sight): Finding | u
     return { reason: 'VolumeLost', where, said: `its PersistentVolume ${claim.spec?.volumeName ?? ''} is gone` }
   }
   if (claim.status?.phase === 'Bound') return undefined
-  const failed = eventsOn(claim, sight).find(({ reason }) => reason === 'ProvisioningFailed')
+  const failed = eventsOn(claim, evidence).find(({ reason }) => reason === 'ProvisioningFailed')
   if (failed) {
     const said = failed.message ?? 'no reason is given'
     const missing = /storageclass(\.storage\.k8s\.io)? "[^"]*" not found/i.test(said)

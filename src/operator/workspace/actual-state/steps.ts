@@ -4,16 +4,16 @@ import { type ActualState, type Evidence, type StepName, timeOf } from './eviden
 import { isDone, isInitialized, isPrepared, isScheduled, isStarted, type Sorted, statusesOf } from './pods.ts'
 import type { Trouble } from './trouble.ts'
 
-/** Where a start or stop is, and since when, milliseconds. */
+/** A step of a start or stop, and since when it is there, milliseconds. */
 export interface Step {
   name: StepName
   container?: string | undefined
   since: number
 }
 
-/** What of a pod is done; each is a condition, in this order. */
+/** Stages of a pod's start; each is a condition, in this order. */
 export const STAGES = ['PodAdmitted', 'PodScheduled', 'PodPrepared', 'PodInitialized', 'ContainersStarted'] as const
-export type Stage = (typeof STAGES)[number]
+export type PodStage = (typeof STAGES)[number]
 
 /** How many of the stages are done. */
 export function stagesDone(state: ActualState, deployment: Deployment | undefined, { current }: Sorted): number {

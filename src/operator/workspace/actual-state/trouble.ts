@@ -1,7 +1,7 @@
 import { minutes, seconds } from '../../../std/index.ts'
 import { CAUSES, causeOf } from './causes.ts'
 import { type Evidence, type StepName, timeOf } from './evidence.ts'
-import type { Finding } from './finding.ts'
+import type { Symptom } from './symptom.ts'
 
 /** Why a workspace is not what it should be, as people are told it. */
 export interface Trouble {
@@ -9,11 +9,11 @@ export interface Trouble {
   reason: string
   step: StepName
   container?: string | undefined
-  /** One sentence: what is in trouble, and which. */
+  /** One sentence: which object is in trouble, and in which. */
   cause: string
-  /** What the cluster says of it. */
+  /** The words of the cluster about it. */
   message: string
-  /** What was tried already; undefined where there was nothing to try. */
+  /** How often it was tried already; undefined where there was nothing to try. */
   tried?: string | undefined
   /** One sentence, or a few. */
   remedy: string
@@ -25,21 +25,21 @@ export interface Trouble {
   fatal: boolean
 }
 
-/** What was found, judged by how long it may last. `isOver`: the Deployment's own deadline has passed. */
-export function judged(finding: Finding, { now, before }: Evidence, isOver: boolean): Trouble {
-  const { step, what, remedy, patience: usual } = causeOf(finding.reason)
-  const { reason, where, said, container, notBefore = 0, patience = usual } = finding
-  const since = Math.max(finding.since ?? rememberedIn(before, step) ?? now, notBefore)
+/** Judges a symptom by how long it may last. `isOver`: the Deployment's own deadline has passed. */
+export function judged(symptom: Symptom, { now, before }: Evidence, isOver: boolean): Trouble {
+  const { step, what, remedy, patience: usual } = causeOf(symptom.reason)
+  const { reason, where, said, container, notBefore = 0, patience = usual } = symptom
+  const since = Math.max(symptom.since ?? rememberedIn(before, step) ?? now, notBefore)
   const until = Number.isFinite(patience) ? since + patience : undefined
   const fatal = isOver || (until !== undefined && now >= until)
-  const waited = fatal && patience > 0 && until !== undefined && now >= until ? `waited ${spelled(patience)}` : undefined
+  const waited = fatal && patience > 0 && until !== undefined && now >= until ? `waited ${durationInWords(patience)}` : undefined
   return {
     reason,
-    step: finding.step ?? step,
+    step: symptom.step ?? step,
     ...(container !== undefined && { container }),
     cause: `${where} ${what}`,
     message: said.replace(/\s+/g, ' ').trim(),
-    tried: [finding.tried, waited].filter(Boolean).join(', ') || undefined,
+    tried: [symptom.tried, waited].filter(Boolean).join(', ') || undefined,
     remedy,
     since,
     until,
@@ -55,7 +55,7 @@ function rememberedIn(before: Evidence['before'], step: StepName): number | unde
 
 const stepOfReason = (reason = ''): StepName | undefined => Object.entries(CAUSES).find(([name]) => name === reason)?.[1].step
 
-export function spelled(ms: number): string {
+export function durationInWords(ms: number): string {
   const [count, unit] = ms < minutes(1) ? [ms / seconds(1), 'second'] : [ms / minutes(1), 'minute']
   return `${Math.round(count)} ${unit}${Math.round(count) === 1 ? '' : 's'}`
 }

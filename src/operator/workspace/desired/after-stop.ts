@@ -1,7 +1,7 @@
-import { type Job, Jobs, type Workspace } from '../../../api/index.ts'
+import { type Job, Jobs } from '../../../api/index.ts'
 import type { Devfile } from '../../../devfile/index.ts'
 import { envelope } from './envelope.ts'
-import { environmentAddition } from './environment.ts'
+import { environmentAddition, variablesAddition } from './environment.ts'
 import { appliedAt, timeToApply } from './event-steps.ts'
 import { gitAdditionOf } from './git.ts'
 import { digest } from './names.ts'
@@ -9,7 +9,6 @@ import { podAnnotationsOf } from './overrides.ts'
 import { besideName, selectorOf } from './parts.ts'
 import type { Plan } from './plan.ts'
 import { podOf } from './pod.ts'
-import { variablesAddition } from './variables.ts'
 
 /** The part of a workspace that its pods after a stop are. */
 export const AFTER_STOP = 'poststop'
@@ -17,14 +16,15 @@ export const AFTER_STOP = 'poststop'
 export const runsAfterStop = (devfile: Devfile): boolean => appliedAt(devfile, 'postStop').length > 0
 
 /**
- * What postStop applies, one container after the other, in a Job: it runs when the pods are gone, has the volume, and is tried
+ * Applies the containers of postStop, one after the other, in a Job: it runs when the pods are gone, has the volume, and is tried
  * once. Its name says which stop it is for, so that no stop has two.
  */
 export function afterStopJob(plan: Plan, startedAt: string): Job | undefined {
   const { workspace, devfile } = plan
   const containers = appliedAt(devfile, 'postStop')
   if (containers.length === 0) return undefined
-  const frame = envelope(plan, Jobs, nameOf(workspace, startedAt))
+  const stop = digest(`${workspace.metadata.uid} ${startedAt}`).slice(0, 8)
+  const frame = envelope(plan, Jobs, besideName(workspace, `${AFTER_STOP}-${stop}`))
   const additions = [variablesAddition(plan), environmentAddition(plan), { ...gitAdditionOf(plan), initContainers: [] }]
   const pod = podOf(plan, { isMain: true, startLimit: 0, event: AFTER_STOP, steps: containers, containers: [], additions })
   const steps = pod.initContainers ?? []
@@ -43,6 +43,3 @@ export function afterStopJob(plan: Plan, startedAt: string): Job | undefined {
     },
   }
 }
-
-const nameOf = (workspace: Workspace, startedAt: string): string =>
-  besideName(workspace, `${AFTER_STOP}-${digest(`${workspace.metadata.uid} ${startedAt}`).slice(0, 8)}`)

@@ -1,11 +1,11 @@
-import type { V1Container, V1ContainerPort, V1EnvVar } from '@kubernetes/client-node'
+import type { V1Container, V1ContainerPort, V1EnvVar, V1Probe } from '@kubernetes/client-node'
 import type { Container, EnvVar } from '../../../devfile/index.ts'
-import { withEditor } from './editor.ts'
-import { fitted } from './fitted.ts'
+import { editorContainerOf, withEditor } from './editor.ts'
 import { homeEnvOf, homeMountsOf } from './home.ts'
+import { editorPortOf } from './hosts.ts'
 import { withContainerOverrides } from './overrides.ts'
+import { fitted } from './parts.ts'
 import type { Addition, Plan } from './plan.ts'
-import { startupProbeOf } from './probes.ts'
 import { resourcesOf, securityOf } from './rights.ts'
 import { lifecycleOf } from './scripts.ts'
 import { mountsOf } from './volumes.ts'
@@ -32,7 +32,7 @@ export function containerOf(plan: Plan, { container, startLimit, ...rest }: Runn
 /** The same container as a step before or after the others. A component can be both, so the step has a name of its own. */
 export function stepContainerOf(plan: Plan, container: Container, all: readonly Addition[], step: string): V1Container {
   const additions = all.filter(({ only }) => only === undefined)
-  // What comes to its end is not asked whether it is well.
+  // A container that comes to its end is not asked whether it is well.
   const { livenessProbe: _, readinessProbe: __, ...body } = bodyOf(plan, container, additions)
   return { ...body, name: fitted(`${step}-${container.name}`) }
 }
@@ -88,3 +88,25 @@ function portsOf({ endpoints }: Container): V1ContainerPort[] {
 
 /** Kubernetes wants a letter in it and no two dashes in a row; a devfile does not. */
 const isPortName = (name: string): boolean => /[a-z]/.test(name) && !name.includes('--')
+
+/** On an endpoint: `true` or `tcp` asks whether its port is open, `http` for its path. */
+const PROBE = 'berth.dev/probe'
+const EVERY_SECONDS = 2
+
+/**
+ * A server that has to answer before the workspace is ready. It is asked until it answers once: later silence is for the people who work
+ * there, whom nobody should throw out because their server is down. Endpoints are not asked unless they say so, for most
+ * servers are started by hand.
+ */
+function startupProbeOf(plan: Plan, container: Container, limit: number): V1Probe | undefined {
+  const how = { periodSeconds: EVERY_SECONDS, failureThreshold: Math.ceil(limit / EVERY_SECONDS), timeoutSeconds: 5 }
+  const asked = container.endpoints.find(({ attributes }) => Boolean(attributes[PROBE]))
+  if (asked?.attributes[PROBE] === 'http') {
+    const isSecure = asked.protocol === 'https' || asked.protocol === 'wss'
+    const path = asked.path.startsWith('/') ? asked.path : `/${asked.path}`
+    return { httpGet: { path, port: asked.targetPort, scheme: isSecure ? 'HTTPS' : 'HTTP' }, ...how }
+  }
+  const isEditor = editorContainerOf(plan.devfile)?.name === container.name
+  const port = asked?.targetPort ?? (isEditor ? editorPortOf(plan.settings) : undefined)
+  return port === undefined ? undefined : { tcpSocket: { port }, ...how }
+}

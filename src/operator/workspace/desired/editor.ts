@@ -1,6 +1,6 @@
 import type { V1Container } from '@kubernetes/client-node'
 import type { Container, Devfile } from '../../../devfile/index.ts'
-import { isOnlyApplied, type Run } from './event-steps.ts'
+import { type EventCommand, isOnlyApplied } from './event-steps.ts'
 import { editorPortOf } from './hosts.ts'
 import type { Addition, Plan } from './plan.ts'
 import { securityOf } from './rights.ts'
@@ -48,7 +48,7 @@ export function editorAddition({ settings, devfile }: Plan): Addition {
   return { initContainers: [bringer], volumes: [{ name: VOLUME, emptyDir: {} }], env, mounts, only: container.name }
 }
 
-/** What the image may have brought to start the editor: Berth's name for it, and GitLab's. */
+/** The image may have brought either of two files that start the editor: Berth's name for it, and GitLab's. */
 const START = `for file in "$BERTH_TOOLS_DIR/start" "$BERTH_TOOLS_DIR/init_tools.sh"; do
   [ -x "$file" ] && exec "$file"
 done
@@ -57,4 +57,4 @@ exit 127
 `
 
 /** The start of the editor, which nothing waits for: whether it is up is for its probe to say. */
-export const editorStart: Run = { id: 'berth-editor', commandLine: START, dir: '', env: [], waits: false, limit: 0 }
+export const editorStart: EventCommand = { id: 'berth-editor', commandLine: START, dir: '', env: [], waits: false, limit: 0 }

@@ -10,7 +10,7 @@ export const ownLabels = ({ metadata }: Workspace): Record<string, string> => ({
   [labels.workspaceUid]: metadata.uid ?? '',
 })
 
-/** Where a proxy finds how the hosts of a workspace are called. */
+/** A proxy finds here how the hosts of a workspace are called. */
 const HOST_TEMPLATE = 'berth.dev/host-template'
 
 /** An object of the workspace without its content. */

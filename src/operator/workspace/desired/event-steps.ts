@@ -1,19 +1,19 @@
-import type { Command, Container, Devfile, EnvVar, Events } from '../../../devfile/index.ts'
+import type { Command, Container, Devfile, DevfileEvents, EnvVar } from '../../../devfile/index.ts'
 
 /** One command of an event, as a container runs it. */
-export interface Run {
+export interface EventCommand {
   id: string
   commandLine: string
   dir: string
   env: EnvVar[]
-  /** Whether the event waits for its end. */
+  /** The event waits for its end. */
   waits: boolean
   /** Seconds after which it is ended; 0 means never. */
   limit: number
 }
 
 /** Runs that begin together; the next step begins when those that are waited for are done. */
-export type Step = Run[]
+export type EventStep = EventCommand[]
 
 type Exec = Extract<Command, { kind: 'exec' }>
 type RunEvent = 'postStart' | 'preStop'
@@ -23,8 +23,8 @@ const TIME_LIMIT = 'berth.dev/timeout-seconds'
 const USUAL_LIMIT = { postStart: 300, preStop: 30, postStop: 300 }
 const LONGEST_LIMIT = 3600
 
-/** What a container does at an event: its share of the commands that are bound to it, in their order. */
-export function stepsOf(devfile: Devfile, event: RunEvent, container: Container, project?: string): Step[] {
+/** At an event a container runs its share of the commands that are bound to it, in their order. */
+export function stepsOf(devfile: Devfile, event: RunEvent, container: Container, project?: string): EventStep[] {
   const own = ({ component }: Exec) => component === container.name
   return devfile.events[event]
     .flatMap((id) => togetherIn(devfile, id))
@@ -45,7 +45,7 @@ function togetherIn(devfile: Devfile, id: string): Exec[][] {
   return command.parallel ? [members] : members.map((member) => [member])
 }
 
-function runOf(command: Exec, event: RunEvent, container: Container, project: string | undefined): Run {
+function runOf(command: Exec, event: RunEvent, container: Container, project: string | undefined): EventCommand {
   const { id, commandLine, env } = command
   const waits = !isInBackground(command, event, container)
   const asked = numberIn(command.attributes[TIME_LIMIT])
@@ -74,10 +74,10 @@ function dirOf({ workingDir }: Exec, { mountSources, sourceMapping }: Container,
 }
 
 /** Seconds that an event takes at most in one container, as far as it is waited for. */
-export const longest = (steps: readonly Step[]): number =>
+export const longest = (steps: readonly EventStep[]): number =>
   steps.reduce((sum, step) => sum + Math.max(0, ...step.map(({ waits, limit }) => (waits ? limit : 0))), 0)
 
-type ApplyEvent = Exclude<keyof Events, RunEvent>
+type ApplyEvent = Exclude<keyof DevfileEvents, RunEvent>
 type Apply = Extract<Command, { kind: 'apply' }>
 
 /** The containers that an event applies, in their order. */
@@ -98,7 +98,7 @@ export function timeToApply(devfile: Devfile, event: 'postStop'): number {
   return limits.reduce((sum, limit) => sum + Math.min(limit, LONGEST_LIMIT), 0)
 }
 
-/** Whether a container is only there for events that apply it: it does not run beside the others then. */
+/** A container that is only there for events which apply it does not run beside the others. */
 export function isOnlyApplied(devfile: Devfile, { name }: Container): boolean {
   const isApplied = [...appliedAt(devfile, 'preStart'), ...appliedAt(devfile, 'postStop')].some((each) => each.name === name)
   return isApplied && !devfile.commands.some((command) => command.kind === 'exec' && command.component === name)

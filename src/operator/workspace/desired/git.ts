@@ -7,7 +7,7 @@ import type { Addition, Plan } from './plan.ts'
 import { resourcesOf, securityOf } from './rights.ts'
 import { DATA } from './volumes.ts'
 
-/** Where the cloner has the folder of projects. */
+/** The cloner has the folder of projects here. */
 const PROJECTS = '/projects'
 /** On the copy of the owner's Secret: which version of it that is. */
 const COPIED_VERSION = 'berth.dev/copied-version'
@@ -29,7 +29,7 @@ export function gitPiecesOf(plan: Plan): Piece[] {
   ]
 }
 
-/** What Git adds to the pod; nothing without a project. */
+/** Adds Git to the pod; nothing without a project. */
 export function gitAdditionOf({ git, settings, workspace }: Plan): Addition {
   if (!git) return {}
   return gitAddition(git, {

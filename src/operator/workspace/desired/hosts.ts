@@ -1,5 +1,5 @@
 import type { Workspace, WorkspaceClassSpec, WorkspaceStatus } from '../../../api/index.ts'
-import { type Devfile, type Endpoint, isAppliedAtStart } from '../../../devfile/index.ts'
+import { type Devfile, type DevfileEndpoint, isAppliedAtStart } from '../../../devfile/index.ts'
 import { withoutEnd } from '../../../std/index.ts'
 import { digest } from './names.ts'
 
@@ -51,7 +51,7 @@ export function portsOf({ spec }: Workspace, devfile: Devfile, settings: Workspa
   )
 }
 
-const portFrom = ({ name, targetPort, exposure, protocol, path }: Endpoint): Port => ({
+const portFrom = ({ name, targetPort, exposure, protocol, path }: DevfileEndpoint): Port => ({
   name,
   port: targetPort,
   isPublic: exposure === 'public',

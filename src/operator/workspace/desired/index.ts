@@ -1,5 +1,5 @@
 /**
- * What of a workspace should be in its target: a pure function from workspace, class, devfile and what was frozen to objects.
+ * The objects that a workspace should have in its target: a pure function of workspace, class, devfile and frozen variables.
  * The same input gives the same bytes. Not here: how they get there (apply.ts), and what was frozen (variables.ts).
  * Read plan.ts (what goes in), objects.ts (the whole), pod.ts and containers.ts; then event-steps.ts, runner.ts and scripts.ts:
  * the commands at events, which are never part of a script.
@@ -12,4 +12,4 @@ export { bookFrameOf, desiredObjects, haveSamePieces, PLAN_DIGEST, variablesFram
 export { overrideProblems } from './override-rules.ts'
 export { withResources } from './overrides.ts'
 export { MAIN, partOf, partOfDeployment, partsOf } from './parts.ts'
-export type { Addition, Desired, FrozenVariables, Plan, TunnelSettings, WarmVolume } from './plan.ts'
+export type { Addition, DesiredObjects, FrozenVariables, Plan, TunnelSettings, WarmVolume } from './plan.ts'

@@ -1,5 +1,5 @@
 import { type KubeObject, labels, MANAGED_BY_BERTH, type Workspace } from '../../../api/index.ts'
-import { type Devfile, isAppliedAtStart, type Manifest } from '../../../devfile/index.ts'
+import { type Devfile, isAppliedAtStart, type ManifestComponent } from '../../../devfile/index.ts'
 import { groupOf } from '../../../engines/apply/index.ts'
 import { isRecord, parseYaml } from '../../../std/index.ts'
 import type { Plan } from './plan.ts'
@@ -14,7 +14,7 @@ const REFUSED = [
   'apiregistration.k8s.io',
   'apiextensions.k8s.io',
   'certificates.k8s.io',
-  // Where a Service leads: the proxy is let in everywhere, and believes it.
+  // EndpointSlices say where a Service leads: the proxy is let in everywhere, and believes them.
   'discovery.k8s.io',
   'oauth.openshift.io',
   'security.openshift.io',
@@ -26,37 +26,30 @@ const REFUSED = [
 ]
 const MOST = 64
 
-interface Reading {
-  objects: Brought[]
-  problems: string[]
-}
-
 /** An object, and the component that brings it. */
-interface Brought {
+interface ManifestObject {
   component: string
   object: KubeObject
 }
 
 /** The Kubernetes objects that a devfile brings along from the start, or what is wrong with them. */
-export function readManifests(devfile: Devfile): Reading {
-  const readings = devfile.manifests.filter((each) => isAppliedAtStart(devfile, each)).map(readManifest)
-  const objects = readings.flatMap((reading) => reading.objects)
-  const problems = readings.flatMap((reading) => reading.problems)
+export function readManifests(devfile: Devfile): { objects: ManifestObject[]; problems: string[] } {
+  const readings = devfile.manifests.filter((each) => isAppliedAtStart(devfile, each)).flatMap(readManifest)
+  const objects = readings.filter((each) => typeof each !== 'string')
+  const problems = readings.filter((each) => typeof each === 'string')
   const seen = new Set<string>()
-  for (const {
-    object: { apiVersion, kind, metadata },
-  } of objects) {
-    const key = `${apiVersion} ${kind} ${metadata.name}`
-    if (seen.has(key)) problems.push(`${kind} ${metadata.name} is in kubernetes components twice (leave one out)`)
-    seen.add(key)
+  for (const { object } of objects) {
+    const name = `${object.kind} ${object.metadata.name}`
+    const isNew = seen.size < seen.add(`${object.apiVersion} ${name}`).size
+    if (!isNew) problems.push(`${name} is in kubernetes components twice (leave one out)`)
   }
   problems.push(...unserved(devfile, objects))
   if (objects.length > MOST) problems.push(`${objects.length} Kubernetes objects are more than ${MOST} (leave some out)`)
   return { objects, problems }
 }
 
-/** Of components whose endpoints lead to no pod. */
-const unserved = (devfile: Devfile, objects: readonly Brought[]): string[] =>
+/** Says which components have endpoints that lead to no pod. */
+const unserved = (devfile: Devfile, objects: readonly ManifestObject[]): string[] =>
   served(devfile)
     .filter(({ name, source }) => 'inlined' in source && !objects.some((each) => each.component === name && hasPods(each.object)))
     .map(
@@ -65,27 +58,26 @@ const unserved = (devfile: Devfile, objects: readonly Brought[]): string[] =>
     )
 
 /** The components that are reached from outside their pods. */
-export const served = (devfile: Devfile): Manifest[] =>
+export const served = (devfile: Devfile): ManifestComponent[] =>
   devfile.manifests.filter(
     (each) => isAppliedAtStart(devfile, each) && each.endpoints.some(({ exposure }) => exposure !== 'none'),
   )
 
-function readManifest({ name, kind, source }: Manifest): Reading {
-  const refuse = (why: string): Reading => ({ objects: [], problems: [`component "${name}" of kind ${kind}: ${why}`] })
+/** Its objects, and as texts the problems. */
+function readManifest({ name, kind, source }: ManifestComponent): (ManifestObject | string)[] {
+  const refuse = (why: string): (ManifestObject | string)[] => [`component "${name}" of kind ${kind}: ${why}`]
   if ('uri' in source) return refuse('its uri is read by kas, and no kas is known (write the objects into inlined)')
   const { documents, problem } = parseYaml(source.inlined)
   if (problem) return refuse(`line ${problem.line}, column ${problem.column} of inlined: ${problem.message}`)
-  const readings = documents.map(({ line, value }) => {
-    const why = whyNot(value)
-    return why
-      ? refuse(`line ${line} of inlined: ${why}`)
-      : { objects: isObject(value) ? [{ component: name, object: bare(value) }] : [], problems: [] }
+  return documents.flatMap(({ line, value }) => {
+    const isKubeObject = isObject(value)
+    const why = isKubeObject ? whyNot(value) : 'not a Kubernetes object (it needs apiVersion, kind and metadata.name)'
+    return isKubeObject && !why ? [{ component: name, object: bare(value) }] : refuse(`line ${line} of inlined: ${why}`)
   })
-  return { objects: readings.flatMap((each) => each.objects), problems: readings.flatMap((each) => each.problems) }
 }
 
-function whyNot(value: unknown): string | undefined {
-  if (!isObject(value)) return 'not a Kubernetes object (it needs apiVersion, kind and metadata.name)'
+/** Says why an object is refused, if it is. */
+function whyNot(value: KubeObject): string | undefined {
   if ('items' in value) return `${value.kind} is a list (write its items as documents of their own)`
   const group = groupOf(value.apiVersion)
   if (!REFUSED.some((each) => group === each)) return undefined
@@ -137,21 +129,19 @@ export function manifestsOf({ workspace, devfile, namespace }: Omit<Plan, 'varia
   })
 }
 
-/** What the devfile's objects and their pods have in common. */
+/** Labels that the devfile's objects and their pods have in common. */
 export const selectorOfManifests = ({ metadata }: Workspace): Record<string, string> => ({
   [labels.workspaceManifest]: metadata.uid ?? '',
 })
 
-const MAKERS = [
-  'apps/v1 Deployment',
-  'apps/v1 StatefulSet',
-  'apps/v1 DaemonSet',
-  'apps/v1 ReplicaSet',
+const KINDS_WITH_PODS = [
+  ...['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet'].map((kind) => `apps/v1 ${kind}`),
   'v1 ReplicationController',
+  'v1 Pod',
 ]
 
-/** Whether pods come of it that stay: Jobs serve nobody, and of their templates nothing may be changed later. */
-export const hasPods = ({ apiVersion, kind }: KubeObject): boolean => [...MAKERS, 'v1 Pod'].includes(`${apiVersion} ${kind}`)
+/** Pods come of it that stay: Jobs serve nobody, and of their templates nothing may be changed later. */
+export const hasPods = ({ apiVersion, kind }: KubeObject): boolean => KINDS_WITH_PODS.includes(`${apiVersion} ${kind}`)
 
 /** Its pods can be found by their component, and nobody takes them for pods of the workspace itself. */
 function withMarkedPods(object: KubeObject, marks: Record<string, string>): KubeObject {

@@ -1,10 +1,12 @@
-import type { WorkspaceClassSpec } from '../../../api/index.ts'
+import { type ResourceQuota, ResourceQuotas, type WorkspaceClassSpec } from '../../../api/index.ts'
 import type { Container, Devfile } from '../../../devfile/index.ts'
 import { quantity } from '../../../std/index.ts'
+import { envelope } from './envelope.ts'
 import { appliedAt, isOnlyApplied } from './event-steps.ts'
+import type { Plan } from './plan.ts'
 import { resourcesOf } from './rights.ts'
 
-/** What of a devfile is more than its class allows a workspace. The API server would only refuse the pod, much later. */
+/** Says where a devfile asks for more than its class allows a workspace. The API server would only refuse the pod, much later. */
 export function overMaxima(devfile: Devfile, settings: WorkspaceClassSpec): string[] {
   const { maxResourcesPerWorkspace: most = {} } = settings
   const running = devfile.containers.filter((each) => !isOnlyApplied(devfile, each))
@@ -26,3 +28,18 @@ export function overMaxima(devfile: Devfile, settings: WorkspaceClassSpec): stri
     }),
   )
 }
+
+/** The maxima of the class as a quota of the namespace. Where others live there, too, it would count them together. */
+export function quotaOf(plan: Plan): ResourceQuota[] {
+  const { settings, workspace } = plan
+  const { requests, limits } = settings.maxResourcesPerWorkspace ?? {}
+  const hard = { ...prefixed('requests', requests), ...prefixed('limits', limits) }
+  const isShared = Boolean(settings.sharedNamespace) || workspace.spec.target !== undefined
+  if (isShared || Object.keys(hard).length === 0) return []
+  return [{ ...envelope(plan, ResourceQuotas), spec: { hard } }]
+}
+
+const prefixed = (prefix: string, quantities: Record<string, number | string | undefined> = {}): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(quantities).flatMap(([name, value]) => (value === undefined ? [] : [[`${prefix}.${name}`, String(value)]])),
+  )

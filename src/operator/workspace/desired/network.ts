@@ -5,7 +5,7 @@ const DNS = 53
 const NAMESPACE_NAME = 'kubernetes.io/metadata.name'
 const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']
 
-/** Who may reach a workspace, and what it may reach: the proxy in, name resolution and the class's ranges out. */
+/** Lets the proxy in, and name resolution and the class's ranges out. */
 export function networkPolicySpecOf(
   selector: Record<string, string>,
   { proxy, networkPolicy }: WorkspaceClassSpec,

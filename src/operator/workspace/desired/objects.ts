@@ -3,6 +3,7 @@ import {
   type CoreSecret,
   type Deployment,
   Deployments,
+  type Kind,
   type KubeObject,
   labels,
   NetworkPolicies,
@@ -19,24 +20,22 @@ import type { Piece } from '../../../engines/apply/index.ts'
 import { restoreAddition } from './archive.ts'
 import { editorAddition } from './editor.ts'
 import { envelope } from './envelope.ts'
-import { environmentAddition } from './environment.ts'
+import { environmentAddition, variablesAddition, variablesNameOf } from './environment.ts'
 import { appliedAt } from './event-steps.ts'
 import { gitAdditionOf, gitPiecesOf } from './git.ts'
 import { homeBringersOf } from './home.ts'
 import { type Port, portsOf } from './hosts.ts'
 import { hasPods, manifestsOf, readManifests, selectorOfManifests, served } from './manifests.ts'
+import { quotaOf } from './maxima.ts'
 import { digest, objectNameOf } from './names.ts'
 import { networkPolicySpecOf } from './network.ts'
 import { isReserved } from './override-rules.ts'
 import { podAnnotationsOf } from './overrides.ts'
-import { besideName, MAIN, type Part, partsOf, selectorOf } from './parts.ts'
-import type { Addition, Desired, Plan } from './plan.ts'
-import { podOf, RESTARTED_AT } from './pod.ts'
-import { pullSecretsOf } from './pull-secrets.ts'
-import { quotaOf } from './quota.ts'
+import { besideName, MAIN, partsOf, selectorOf, type WorkspacePart } from './parts.ts'
+import type { Addition, DesiredObjects, Plan } from './plan.ts'
+import { podOf, pullSecretsOf, RESTARTED_AT } from './pod.ts'
 import { scriptsAddition, scriptsDigest, scriptsOf, timeFor } from './scripts.ts'
 import { tunnelAddition, tunnelPiecesOf } from './tunnel.ts'
-import { variablesAddition, variablesNameOf } from './variables.ts'
 import { volumeClaimOf } from './volumes.ts'
 
 /** On the Deployment: what it and everything beside it was made from. Equal means there is nothing to apply. */
@@ -49,25 +48,26 @@ const SCRIPTS_DIGEST = 'berth.dev/scripts-sha256'
 const START_LIMIT_SECONDS = 600
 
 /** The objects of a workspace, in the order in which they are applied. The same input gives the same bytes. */
-export function desiredObjects(plan: Plan): Desired {
-  const [main, ...others] = partsOf(plan.workspace, plan.devfile)
-  const parts = [main, ...others]
-  const scripts = scriptsOf(
-    plan,
-    parts.flatMap(({ containers }) => containers),
-  )
+export function desiredObjects(plan: Plan): DesiredObjects {
+  const parts = partsOf(plan.workspace, plan.devfile)
+  const [main, ...others] = parts
+  const all = parts.flatMap(({ containers }) => containers)
+  const scripts = scriptsOf(plan, all)
   const pullSecrets = pullSecretsOf(plan)
-  const pieces = [
-    ...pullSecrets.map((object) => ({ kind: Secrets, object })),
+  const pieces: Piece[] = [
+    ...piecesOf(Secrets, pullSecrets),
     { kind: ServiceAccounts, object: accountOf(plan, pullSecrets) },
-    ...quotaOf(plan).map((object) => ({ kind: ResourceQuotas, object })),
+    ...piecesOf(ResourceQuotas, quotaOf(plan)),
     { kind: PersistentVolumeClaims, object: volumeClaimOf(plan) },
-    ...networkPoliciesOf(plan, others.length > 0).map((object) => ({ kind: NetworkPolicies, object })),
-    ...(scripts ? [{ kind: ConfigMaps, object: scripts }] : []),
+    ...piecesOf(NetworkPolicies, networkPoliciesOf(plan, others.length > 0)),
+    ...piecesOf(ConfigMaps, scripts ? [scripts] : []),
     ...gitPiecesOf(plan),
     ...tunnelPiecesOf(plan),
-    ...servicesOf(plan, parts).map((object) => ({ kind: Services, object })),
-    ...others.map((part) => ({ kind: Deployments, object: deploymentOf(plan, part, scripts) })),
+    ...piecesOf(Services, servicesOf(plan, parts)),
+    ...piecesOf(
+      Deployments,
+      others.map((part) => deploymentOf(plan, part, scripts)),
+    ),
   ]
   const deployment = deploymentOf(plan, main, scripts)
   const manifests = manifestsOf(plan)
@@ -76,6 +76,8 @@ export function desiredObjects(plan: Plan): Desired {
   const annotations = { ...deployment.metadata.annotations, [PIECES_DIGEST]: parted, [PLAN_DIGEST]: whole }
   return { pieces, manifests, deployment: { ...deployment, metadata: { ...deployment.metadata, annotations } } }
 }
+
+const piecesOf = (kind: Kind, objects: readonly KubeObject[]): Piece[] => objects.map((object) => ({ kind, object }))
 
 /** Nobody can guess a secret by its digest; an annotation says which state of it is meant. */
 const withoutData = ({ kind, object }: Piece): KubeObject =>
@@ -87,7 +89,7 @@ const accountOf = (plan: Plan, pullSecrets: readonly CoreSecret[]): ServiceAccou
   ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets.map(({ metadata }) => ({ name: metadata.name })) }),
 })
 
-/** Whether two Deployments have the same objects beside them. */
+/** Two Deployments of one digest have the same objects beside them. */
 export const haveSamePieces = (one: Deployment, other: Deployment): boolean =>
   one.metadata.annotations?.[PIECES_DIGEST] === other.metadata.annotations?.[PIECES_DIGEST]
 
@@ -114,7 +116,7 @@ export const bookFrameOf = ({ settings = {}, ...plan }: Pick<Plan, 'workspace' |
   envelope({ settings, ...plan }, ConfigMaps, `${objectNameOf(plan.workspace)}-manifests`)
 
 /** A Service for each pod that has ports: by endpoint those of its containers, in the main one whatever else there is. */
-function servicesOf(plan: Plan, parts: readonly Part[]): Service[] {
+function servicesOf(plan: Plan, parts: readonly WorkspacePart[]): Service[] {
   const { workspace, devfile, settings } = plan
   const apart = parts.filter(({ part }) => part !== MAIN)
   const homes = new Map<string, string>(
@@ -151,14 +153,14 @@ function servicePorts(ports: readonly Port[]): NonNullable<NonNullable<Service['
 }
 
 /** The project is cloned by the main pod; another one that has it, has Git too. */
-function gitOf(plan: Plan, { part, containers }: Part): Addition[] {
+function gitOf(plan: Plan, { part, containers }: WorkspacePart): Addition[] {
   const addition = gitAdditionOf(plan)
   if (part === MAIN) return [addition]
   return containers.some(({ mountSources }) => mountSources) ? [{ ...addition, initContainers: [] }] : []
 }
 
-/** What a devfile says for the Deployment or the Service of its containers, as far as it is for people and their tools. */
-const annotationsOf = ({ containers }: Part, object: 'deployment' | 'service'): Record<string, string> =>
+/** Annotations of a devfile for the Deployment or the Service of its containers, as far as they are for people and their tools. */
+const annotationsOf = ({ containers }: WorkspacePart, object: 'deployment' | 'service'): Record<string, string> =>
   Object.fromEntries(
     containers.flatMap(({ annotations }) => Object.entries(annotations[object])).filter(([key]) => !isReserved(key)),
   )
@@ -168,7 +170,7 @@ const withAnnotations = ({ metadata, ...rest }: KubeObject, added: Record<string
   metadata: { ...metadata, annotations: { ...added, ...metadata.annotations } },
 })
 
-function deploymentOf(plan: Plan, part: Part, scripts: ReturnType<typeof scriptsOf>): Deployment {
+function deploymentOf(plan: Plan, part: WorkspacePart, scripts: ReturnType<typeof scriptsOf>): Deployment {
   const { workspace, devfile } = plan
   const isMain = part.part === MAIN
   const frame = withAnnotations(envelope(plan, Deployments, part.name), annotationsOf(part, 'deployment'))

@@ -1,50 +1,48 @@
-import type { Attributes, Devfile } from '../../../devfile/index.ts'
+import type { Devfile, DevfileAttributes } from '../../../devfile/index.ts'
 import { isRecord } from '../../../std/index.ts'
 
 /** The attributes in which a devfile says more of its pods than the devfile has fields for; the names are DevWorkspace Operator's. */
 export const CONTAINER_OVERRIDES = 'container-overrides'
 export const POD_OVERRIDES = 'pod-overrides'
 
-/** What a field may be: anything, one of a few values, fields of its own; or why it may not be there at all. */
-type Rule = { is: 'any' } | { is: 'one'; test: (value: unknown) => boolean; says: string } | { is: 'fields'; rules: Rules } | No
-type Rules = Readonly<Record<string, Rule>>
-interface No {
-  is: 'no'
-  why: string
-}
+/** A field may be anything, one of a few values, or have fields of its own; or the rule says why it may not be there at all. */
+type OverrideRule =
+  | { is: 'any' }
+  | { is: 'one'; test: (value: unknown) => boolean; says: string }
+  | { is: 'fields'; rules: OverrideRules }
+  | { is: 'no'; why: string }
+type OverrideRules = Readonly<Record<string, OverrideRule>>
 
-const any: Rule = { is: 'any' }
-const fields = (rules: Rules): Rule => ({ is: 'fields', rules })
-const one = (says: string, test: (value: unknown) => boolean): Rule => ({ is: 'one', test, says })
-const only = (...values: (string | boolean)[]): Rule => one(values.join(' or '), (value) => values.some((each) => each === value))
+const any: OverrideRule = { is: 'any' }
+const fields = (rules: OverrideRules): OverrideRule => ({ is: 'fields', rules })
+const one = (says: string, test: (value: unknown) => boolean): OverrideRule => ({ is: 'one', test, says })
+const only = (...values: (string | boolean)[]): OverrideRule =>
+  one(values.join(' or '), (value) => values.some((each) => each === value))
 const isNumber = (value: unknown, least: number, most: number): boolean =>
   typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most
-const allNo = (why: string, ...names: string[]): Rules => Object.fromEntries(names.map((name) => [name, { is: 'no', why }]))
+const all = (...names: string[]): OverrideRules => Object.fromEntries(names.map((name) => [name, any]))
+const allNo = (why: string, ...names: string[]): OverrideRules =>
+  Object.fromEntries(names.map((name) => [name, { is: 'no', why }]))
 
 const USER = one('a number above 0, for nobody is root', (value) => isNumber(value, 1, 2 ** 31 - 1))
 /** Tighter than the class has it, never looser. */
-const TIGHTER: Rules = { runAsNonRoot: only(true), runAsUser: USER }
+const TIGHTER: OverrideRules = { runAsNonRoot: only(true), runAsUser: USER }
 
 const OF_DEVFILE = 'the devfile has a field for it'
 const OF_CLASS = 'that is for the class to say'
 const ELSEWHERE = 'it could lead to what belongs to others'
 
-const HANDLER = fields({ port: any, path: any, scheme: any, httpHeaders: any, service: any, ...allNo(ELSEWHERE, 'host') })
+const HANDLER = fields({ ...all('port', 'path', 'scheme', 'httpHeaders', 'service'), ...allNo(ELSEWHERE, 'host') })
 const PROBE = fields({
-  ...Object.fromEntries(
-    ['initialDelaySeconds', 'periodSeconds', 'timeoutSeconds', 'successThreshold', 'failureThreshold', 'exec'].map((name) => [
-      name,
-      any,
-    ]),
-  ),
-  terminationGracePeriodSeconds: any,
+  ...all('initialDelaySeconds', 'periodSeconds', 'timeoutSeconds', 'successThreshold', 'failureThreshold', 'exec'),
+  ...all('terminationGracePeriodSeconds'),
   httpGet: HANDLER,
   tcpSocket: HANDLER,
   grpc: HANDLER,
 })
 
-const CONTAINER: Rules = {
-  resources: fields({ requests: any, limits: any }),
+const CONTAINER: OverrideRules = {
+  resources: fields(all('requests', 'limits')),
   imagePullPolicy: only('Always', 'IfNotPresent', 'Never'),
   livenessProbe: PROBE,
   readinessProbe: PROBE,
@@ -54,12 +52,7 @@ const CONTAINER: Rules = {
     privileged: only(false),
     allowPrivilegeEscalation: only(false),
   }),
-  stdin: any,
-  stdinOnce: any,
-  tty: any,
-  workingDir: any,
-  terminationMessagePolicy: any,
-  resizePolicy: any,
+  ...all('stdin', 'stdinOnce', 'tty', 'workingDir', 'terminationMessagePolicy', 'resizePolicy'),
   ...allNo(OF_DEVFILE, 'name', 'image', 'command', 'args', 'ports', 'env', 'volumeMounts'),
   ...allNo(ELSEWHERE, 'envFrom', 'volumeDevices'),
   ...allNo('the events of the devfile are for that', 'lifecycle'),
@@ -71,7 +64,7 @@ const RESERVED = /^(io\.kubernetes\.|([^/]*\.)?(gitlab\.com|kubernetes\.io|k8s\.
 /** Annotations that decide things: neither a class nor a devfile sets them. */
 export const isReserved = (key: string): boolean => RESERVED.test(key)
 
-const POD: Rules = {
+const POD: OverrideRules = {
   metadata: fields({
     annotations: one(
       'texts whose names are not those of Kubernetes, network plugins or Berth',
@@ -80,16 +73,8 @@ const POD: Rules = {
     ...allNo('labels decide which Services and policies mean the pod', 'labels'),
   }),
   spec: fields({
-    nodeSelector: any,
-    affinity: any,
-    tolerations: any,
-    topologySpreadConstraints: any,
-    schedulerName: any,
-    hostAliases: any,
-    hostname: any,
-    subdomain: any,
-    setHostnameAsFQDN: any,
-    dnsConfig: any,
+    ...all('nodeSelector', 'affinity', 'tolerations', 'topologySpreadConstraints', 'schedulerName'),
+    ...all('hostAliases', 'hostname', 'subdomain', 'setHostnameAsFQDN', 'dnsConfig'),
     dnsPolicy: only('ClusterFirst', 'Default', 'None'),
     shareProcessNamespace: any,
     terminationGracePeriodSeconds: one('a number of seconds up to 3600', (value) => isNumber(value, 0, 3600)),
@@ -110,12 +95,12 @@ export function overrideProblems({ attributes, containers }: Devfile): string[] 
   return [...ofContainers, ...problemsIn(attributes, POD_OVERRIDES, POD, 'attribute ')]
 }
 
-function problemsIn(attributes: Attributes, name: string, rules: Rules, where: string): string[] {
+function problemsIn(attributes: DevfileAttributes, name: string, rules: OverrideRules, where: string): string[] {
   const given = attributes[name]
   return given === undefined ? [] : problemsOf(given, { is: 'fields', rules }, `${where}${name}`)
 }
 
-function problemsOf(value: unknown, rule: Rule, path: string): string[] {
+function problemsOf(value: unknown, rule: OverrideRule, path: string): string[] {
   if (rule.is === 'no') return [`${path} cannot be set: ${rule.why} (leave it out)`]
   if (rule.is === 'one') return rule.test(value) ? [] : [`${path} must be ${rule.says} (correct it, or leave it out)`]
   if (rule.is === 'any') return directivesIn(value, path)

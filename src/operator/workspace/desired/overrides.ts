@@ -48,7 +48,7 @@ export function withPodOverrides(base: V1PodSpec, devfile: Devfile, containers: 
   const grace = Math.max(base.terminationGracePeriodSeconds ?? 0, whole.terminationGracePeriodSeconds ?? 0)
   const pod = { ...whole, terminationGracePeriodSeconds: grace }
   if (own.length === 0) return pod
-  // Where the volume is there has to be the pod, whatever else it wants.
+  // The pod has to be on the node of the volume, whatever else it wants.
   const wanted = pod.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
   const required = [...own, ...wanted.filter((each) => !own.includes(each))]
   const podAffinity = { ...pod.affinity?.podAffinity, requiredDuringSchedulingIgnoredDuringExecution: required }

@@ -8,7 +8,7 @@ import { digest, objectNameOf } from './names.ts'
 export const MAIN = 'main'
 
 /** A pod of a workspace: what it is called, and what runs in it. */
-export interface Part {
+export interface WorkspacePart {
   part: string
   /** Of its Deployment and its Service. */
   name: string
@@ -16,7 +16,7 @@ export interface Part {
 }
 
 /** The main pod first. Names of the others are marks, so that they are never those of another workspace. */
-export function partsOf(workspace: Workspace, devfile: Devfile): [Part, ...Part[]] {
+export function partsOf(workspace: Workspace, devfile: Devfile): [WorkspacePart, ...WorkspacePart[]] {
   const running = devfile.containers.filter((container) => !isOnlyApplied(devfile, container))
   const name = objectNameOf(workspace)
   const apart = running.filter(({ dedicatedPod }) => dedicatedPod)
@@ -28,20 +28,24 @@ export function partsOf(workspace: Workspace, devfile: Devfile): [Part, ...Part[
   return [main, ...others]
 }
 
-/** The longest name of a Service, and of a Job whose pods can be found by it. */
-const LONGEST = 63
+/** The longest name of a container, a Service and a label, and so of a Job whose pods can be found by it. */
+const LONGEST_NAME = 63
 
 /** A name beside that of the workspace's main object. Marks are such that it is never that of another workspace. */
 export const besideName = (workspace: Workspace, mark: string): string =>
-  `${withoutEnd(objectNameOf(workspace).slice(0, LONGEST - mark.length - 1), '-')}-${mark}`
+  `${withoutEnd(objectNameOf(workspace).slice(0, LONGEST_NAME - mark.length - 1), '-')}-${mark}`
+
+/** A name as it is, or cut and with a mark of the whole, so that two long names stay two. */
+export const fitted = (name: string): string =>
+  name.length <= LONGEST_NAME ? name : `${withoutEnd(name.slice(0, LONGEST_NAME - 9), '-.')}-${digest(name).slice(0, 8)}`
 
 export const selectorOf = ({ metadata }: Workspace, part: string): Record<string, string> => ({
   [labels.workspaceUid]: metadata.uid ?? '',
   [labels.workspacePart]: part,
 })
 
-/** Which pod of its workspace it is. */
+/** Tells the pods of a workspace apart. */
 export const partOf = ({ metadata }: Pod): string => metadata.labels?.[labels.workspacePart] ?? MAIN
 
-/** Which pod of its workspace it is for. */
+/** The same for the Deployment of a pod. */
 export const partOfDeployment = ({ spec }: Deployment): string => spec?.selector?.matchLabels?.[labels.workspacePart] ?? MAIN

@@ -4,9 +4,9 @@ import type { Devfile } from '../../../devfile/index.ts'
 import type { Piece } from '../../../engines/apply/index.ts'
 import type { GitPlan } from '../git/index.ts'
 
-/** By which way agentw opens tunnels. */
+/** Settings by which agentw opens tunnels. */
 export interface TunnelSettings {
-  /** Where pods of workspaces reach kas by gRPC, such as `grpcs://kas.example.com:443`. */
+  /** Pods of workspaces reach kas here by gRPC, such as `grpcs://kas.example.com:443`. */
   kas: string
   /** Certificate authority of kas, PEM. */
   kasCa?: string | undefined
@@ -14,7 +14,7 @@ export interface TunnelSettings {
   image: string
 }
 
-/** What was frozen: names and kinds, never values. */
+/** The frozen variables by names and kinds, never with values. */
 export type FrozenVariables = NonNullable<WorkspaceStatus['variables']>
 
 /** A volume that was made in advance. */
@@ -35,9 +35,9 @@ export interface Plan {
   restored?: WorkspaceStatus['restoredFrom'] | undefined
   /** Its project, where it has one that can be cloned. */
   git?: GitPlan | undefined
-  /** Where its class has people let in through kas. */
+  /** Only if its class has people let in through kas. */
   tunnel?: TunnelSettings | undefined
-  /** What was frozen for it. */
+  /** The variables that were frozen for it. */
   variables: FrozenVariables
   /** Credentials for image registries, as they are where the class names them. */
   pullSecrets?: readonly CoreSecret[]
@@ -46,14 +46,14 @@ export interface Plan {
 }
 
 /** The objects of a workspace, in the order in which they are applied; the Deployment comes last. */
-export interface Desired {
+export interface DesiredObjects {
   pieces: Piece[]
-  /** What the devfile brings along. Their kinds are for the target to say. */
+  /** Objects that the devfile brings along. Their kinds are for the target to say. */
   manifests: KubeObject[]
   deployment: Deployment
 }
 
-/** What something adds to a pod: to each of its containers, and beside them. */
+/** An addition to a pod: to each of its containers, and beside them. */
 export interface Addition {
   /** Run before the devfile's own, in this order. */
   initContainers?: V1Container[]

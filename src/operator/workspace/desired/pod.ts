@@ -1,11 +1,12 @@
 import type { V1PodSpec } from '@kubernetes/client-node'
+import { type CoreSecret, Secrets } from '../../../api/index.ts'
 import type { Container } from '../../../devfile/index.ts'
 import { containerOf, stepContainerOf } from './containers.ts'
-import { objectNameOf } from './names.ts'
+import { envelope } from './envelope.ts'
+import { digest, objectNameOf } from './names.ts'
 import { withPodOverrides } from './overrides.ts'
 import { MAIN, selectorOf } from './parts.ts'
 import type { Addition, Plan } from './plan.ts'
-import { pullSecretsOf } from './pull-secrets.ts'
 import { timeFor } from './scripts.ts'
 import { usesLasting, volumesOf } from './volumes.ts'
 
@@ -18,7 +19,7 @@ const GROUP = 0
 const GRACE_SECONDS = 10
 
 export interface PodParts {
-  /** Whether it is the workspace, or beside it. */
+  /** It is the workspace, and not beside it. */
   isMain: boolean
   /** Seconds that it may take to become ready. */
   startLimit: number
@@ -74,3 +75,16 @@ const besideMain = ({ workspace }: Plan) => ({
   labelSelector: { matchLabels: selectorOf(workspace, MAIN) },
   topologyKey: 'kubernetes.io/hostname',
 })
+
+/** On a copy: the state of the Secret that it was copied from. */
+const SOURCE_VERSION = 'berth.dev/source-version'
+
+/** Copies of the class's credentials for registries, for this workspace alone. */
+export function pullSecretsOf(plan: Plan): CoreSecret[] {
+  return (plan.pullSecrets ?? []).map(({ metadata, type = '', data = {} }) => {
+    const source = digest(`${metadata.namespace}/${metadata.name}/${type}`).slice(0, 8)
+    const { metadata: own, ...rest } = envelope(plan, Secrets, `${objectNameOf(plan.workspace)}-pull-${source}`)
+    const version = `${metadata.uid}/${metadata.resourceVersion}`
+    return { ...rest, metadata: { ...own, annotations: { ...own.annotations, [SOURCE_VERSION]: version } }, type, data }
+  })
+}

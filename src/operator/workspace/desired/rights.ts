@@ -23,6 +23,6 @@ const textsOf = (quantities: Record<string, number | string | undefined> = {}): 
 /** Nobody is more than the class lets them be. */
 export function securityOf({ allowPrivilegeEscalation = false }: WorkspaceClassSpec) {
   const held = { privileged: false, allowPrivilegeEscalation }
-  // Who may become root inside a user namespace needs the capabilities to do so.
+  // A user who may become root inside a user namespace needs the capabilities to do so.
   return allowPrivilegeEscalation ? held : { ...held, capabilities: { drop: ['ALL'] } }
 }

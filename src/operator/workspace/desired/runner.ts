@@ -1,5 +1,5 @@
 /**
- * What runs the commands of an event in a container: `sh run <scripts> <logs> <list>`. It is the same text for every workspace:
+ * The script that runs the commands of an event in a container: `sh run <scripts> <logs> <list>`. It is the same text for every workspace:
  * what a devfile says comes in files beside it and is never part of a script. Any POSIX shell will do; `setsid`, where the image
  * has it, makes sure that a command whose time is over takes along what it has started.
  *

@@ -4,7 +4,7 @@ import type { Container } from '../../../devfile/index.ts'
 import { editorContainerOf, editorStart } from './editor.ts'
 import { envelope } from './envelope.ts'
 import { LOGS } from './environment.ts'
-import { longest, type Run, type Step, stepsOf } from './event-steps.ts'
+import { type EventCommand, type EventStep, longest, stepsOf } from './event-steps.ts'
 import { editorPortOf } from './hosts.ts'
 import { digest, objectNameOf } from './names.ts'
 import type { Addition, Plan } from './plan.ts'
@@ -31,11 +31,11 @@ export function scriptsOf(plan: Plan, containers: readonly Container[]): ConfigM
 
 const scriptsNameOf = ({ workspace }: Plan): string => `${objectNameOf(workspace)}-scripts`
 
-/** What tells one set of scripts from another: other scripts are another pod. */
+/** Tells one set of scripts from another: other scripts are another pod. */
 export const scriptsDigest = ({ data }: ConfigMap): string => digest(JSON.stringify(data))
 
 /** The editor begins first, and beside everything else. */
-function stepsAt({ settings, devfile, git }: Plan, event: (typeof EVENTS)[number], container: Container): Step[] {
+function stepsAt({ settings, devfile, git }: Plan, event: (typeof EVENTS)[number], container: Container): EventStep[] {
   const own = stepsOf(devfile, event, container, git?.folder)
   const isEditor = editorPortOf(settings) !== undefined && editorContainerOf(devfile)?.name === container.name
   return event === 'postStart' && isEditor ? [[editorStart], ...own] : own
@@ -43,7 +43,7 @@ function stepsAt({ settings, devfile, git }: Plan, event: (typeof EVENTS)[number
 
 type File = [name: string, text: string]
 
-function filesOf(list: string, steps: readonly Step[]): File[] {
+function filesOf(list: string, steps: readonly EventStep[]): File[] {
   const runs = steps.flatMap((step) => step.map((run, i) => ({ run, isLast: i === step.length - 1 })))
   if (runs.length === 0) return []
   const named = runs.map(({ run, isLast }, i) => ({ run, isLast, name: `${list}.${i + 1}.${run.id}` }))
@@ -53,13 +53,13 @@ function filesOf(list: string, steps: readonly Step[]): File[] {
   return [[list, lines.join('')], ...named.flatMap(({ run, name }) => filesOfRun(name, run))]
 }
 
-const filesOfRun = (name: string, { commandLine, dir, env }: Run): File[] => [
+const filesOfRun = (name: string, { commandLine, dir, env }: EventCommand): File[] => [
   [`${name}.sh`, commandLine],
   [`${name}.dir`, dir],
   ...env.map((each, i): File => [`${name}.env.${i + 1}`, `${each.name}=${each.value}`]),
 ]
 
-/** What a container is told of its events. */
+/** Has a container run its share of each event. */
 export function lifecycleOf(plan: Plan, container: Container): Pick<V1Container, 'lifecycle'> {
   const handlers = EVENTS.flatMap((event): [string, V1LifecycleHandler][] => {
     if (stepsAt(plan, event, container).length === 0) return []

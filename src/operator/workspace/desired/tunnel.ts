@@ -16,7 +16,7 @@ const SECURITY = {
   readOnlyRootFilesystem: true,
   capabilities: { drop: ['ALL'] },
 }
-/** What carries bytes needs little; limits are there because a quota may ask for them. */
+/** A program that carries bytes needs little; limits are there because a quota may ask for them. */
 const RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { cpu: '500m', memory: '256Mi' } }
 
 /**

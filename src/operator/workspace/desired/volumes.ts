@@ -3,8 +3,8 @@ import { type PersistentVolumeClaim, PersistentVolumeClaims, type WorkspaceClass
 import type { Container, Devfile, Volume } from '../../../devfile/index.ts'
 import { quantity } from '../../../std/index.ts'
 import { envelope } from './envelope.ts'
-import { fitted } from './fitted.ts'
 import { objectNameOf } from './names.ts'
+import { fitted } from './parts.ts'
 import type { Plan } from './plan.ts'
 
 /** One volume for all that must last, a folder of it for each use. */
@@ -21,7 +21,7 @@ const sourceOf = ({ restored }: Plan): Pick<NonNullable<PersistentVolumeClaim['s
     ? { dataSource: { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: restored.name } }
     : {}
 
-/** What was there before the workspace has another name. */
+/** A volume that was there before the workspace has another name. */
 export const volumeNameOf = ({ workspace, volume }: Plan): string => volume?.name ?? objectNameOf(workspace)
 
 export function volumeSpecOf(
@@ -58,13 +58,13 @@ export function volumesOf(plan: Plan, containers: readonly Container[], hasClaim
   ]
 }
 
-/** Whether a container has something of the volume that lasts, beside the logs that any has. */
+/** Says of a container that it has something of the volume that lasts, beside the logs that any has. */
 export const usesLasting = ({ devfile }: Plan, { mountSources, volumeMounts }: Container): boolean =>
   mountSources || volumeMounts.some(({ name }) => devfile.volumes.some((volume) => volume.name === name && !volume.ephemeral))
 
 const briefName = (name: string): string => fitted(`volume-${name}`)
 
-/** Where a container has the project and its volumes. */
+/** Mounts the project and its volumes in a container. */
 export function mountsOf({ mountSources, sourceMapping, volumeMounts }: Container, volumes: readonly Volume[]): V1VolumeMount[] {
   const project = mountSources ? [{ name: DATA, mountPath: sourceMapping, subPath: 'projects' }] : []
   const others = volumeMounts.map(({ name, path }) =>

@@ -26,7 +26,7 @@ import type { Workshop } from '../../../engines/controller/index.ts'
 import { hours, quantity } from '../../../std/index.ts'
 import {
   bookFrameOf,
-  type Desired,
+  type DesiredObjects,
   desiredObjects,
   type FrozenVariables,
   haveSamePieces,
@@ -119,7 +119,7 @@ function isSeen({ kind, object }: Piece, { deployments }: TargetConnection): boo
  */
 async function applyAll(
   plan: Plan,
-  desired: Desired,
+  desired: DesiredObjects,
   { kube, known, mayHaveBook }: { kube: Kube; known: Deployment | undefined; mayHaveBook: boolean },
 ) {
   const { workspace } = plan
@@ -154,7 +154,7 @@ const MOST_PRUNED = 100
 /** Deletes what an earlier plan wanted and this one does not. */
 async function prune(
   plan: Plan,
-  { pieces, deployment }: Desired,
+  { pieces, deployment }: DesiredObjects,
   { kube, objects }: { kube: Kube; objects: OwnedObjects },
 ): Promise<string[]> {
   const beside = [

@@ -2,12 +2,12 @@ import type { ObjectStream } from '../../../adapters/grpc/index.ts'
 import type { Workspace, WorkspaceStatus } from '../../../api/index.ts'
 import {
   type Devfile,
-  type Fetched,
-  type Findings,
+  type DevfileFindings,
+  type DevfileReference,
+  type FetchedText,
   flattenDevfile,
+  type ImportedText,
   isAppliedAtStart,
-  type Reference,
-  type Source,
 } from '../../../devfile/index.ts'
 import type { GitRef } from '../../../rpc/index.ts'
 import { Failure, isFailure, isRecord, type ReadYamlTree, seconds, withoutEnd } from '../../../std/index.ts'
@@ -53,7 +53,7 @@ export async function pinDevfile(
   home: Revision,
   { paths, text }: Wanted,
   key: string,
-): Promise<PinnedDevfile | (Findings & { path?: string })> {
+): Promise<PinnedDevfile | (DevfileFindings & { path?: string })> {
   const signal = AbortSignal.timeout(PATIENCE)
   const first = await firstOf(paths, text !== undefined, (path) => read(source, home, path, signal))
   // Whatever is relative is of the same commit.
@@ -106,13 +106,13 @@ async function firstOf(
 }
 
 /** A source that does not answer now is no mistake of the devfile: the whole reading fails, and is tried again. */
-function watchedFetch(fetch: (reference: Reference) => Promise<Fetched>) {
+function watchedFetch(fetch: (reference: DevfileReference) => Promise<FetchedText>) {
   let late: Failure | undefined
   return {
     whatIsLate() {
       if (late) throw late
     },
-    async fetch(reference: Reference): Promise<Fetched> {
+    async fetch(reference: DevfileReference): Promise<FetchedText> {
       try {
         return await fetch(reference)
       } catch (thrown) {
@@ -124,9 +124,9 @@ function watchedFetch(fetch: (reference: Reference) => Promise<Fetched>) {
 }
 
 /** The Kubernetes objects that the devfile names by uri, by component: they are kept with it, and stay as they are. */
-async function objectsOf(devfile: Devfile, fetch: (reference: Reference) => Promise<Fetched>) {
+async function objectsOf(devfile: Devfile, fetch: (reference: DevfileReference) => Promise<FetchedText>) {
   const texts = new Map<string, string>()
-  const sources: Source[] = []
+  const sources: ImportedText[] = []
   const missing: string[] = []
   for (const { name, kind, uri } of manifestsByUri(devfile)) {
     try {
@@ -188,7 +188,12 @@ async function read(
 /** A parent in another project: `berth://git/<path of the GitProject>/-/<file>?ref=<branch, tag or commit>`. */
 const ELSEWHERE = /^berth:\/\/git\/([^?#]+)(?:\?ref=([^&#]+))?$/
 
-async function fetched(source: DevfileSource, home: Revision, reference: Reference, signal: AbortSignal): Promise<Fetched> {
+async function fetched(
+  source: DevfileSource,
+  home: Revision,
+  reference: DevfileReference,
+  signal: AbortSignal,
+): Promise<FetchedText> {
   const uri = uriOf(reference)
   if (uri !== undefined && /^https:/i.test(uri)) return { name: uri, text: await source.fetchDevfile(uri, signal) }
   const [, place = '', ref = ''] = ELSEWHERE.exec(uri ?? '') ?? []
@@ -207,7 +212,7 @@ async function fetched(source: DevfileSource, home: Revision, reference: Referen
 }
 
 /** Devfiles of a registry are pages of it. Which registry is meant has to be said: there is none that everybody trusts. */
-function uriOf(reference: Reference): string | undefined {
+function uriOf(reference: DevfileReference): string | undefined {
   if (reference.by === 'uri') return reference.uri
   if (reference.by !== 'id' || reference.registryUrl === undefined) return undefined
   const path = [reference.id, ...(reference.version === undefined ? [] : [reference.version])].map(encodeURIComponent)

@@ -1,5 +1,5 @@
 import type { Workspace, WorkspaceClassSpec } from '../../../api/index.ts'
-import { type Devfile, type Problem, parseDevfile, sentenceOf } from '../../../devfile/index.ts'
+import { type Devfile, type DevfileProblem, parseDevfile, sentenceOf } from '../../../devfile/index.ts'
 import { Failure, LRUCache, type ReadYamlTree } from '../../../std/index.ts'
 import { appliedCommands, isOnlyApplied, overMaxima, overrideProblems, readManifests, withResources } from '../desired/index.ts'
 import { digest } from '../desired/names.ts'
@@ -120,7 +120,7 @@ const fieldOf = ({ path }: { path?: string | undefined }): string | undefined =>
   path === undefined ? undefined : `the devfile ${path}`
 
 function judged(
-  read: { devfile: Devfile } | { problems: readonly Problem[] },
+  read: { devfile: Devfile } | { problems: readonly DevfileProblem[] },
   { field, settings }: { field: string; settings: WorkspaceClassSpec },
   pinned: PinnedDevfile | undefined,
 ): ReadDevfile | Obstacle {
@@ -188,7 +188,7 @@ function withRemarks(devfile: Devfile): Devfile {
   return { ...devfile, warnings: [...devfile.warnings, ...notBuilt, ...others] }
 }
 
-const remark = (path: string, message: string): Problem => ({
+const remark = (path: string, message: string): DevfileProblem => ({
   file: '',
   line: 1,
   column: 1,

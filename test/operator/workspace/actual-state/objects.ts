@@ -7,7 +7,7 @@ import type {
   PersistentVolumeClaim,
   Pod,
 } from '../../../../src/api/index.ts'
-import type { ActualState, Evidence, Reason, StepName } from '../../../../src/operator/workspace/actual-state/index.ts'
+import type { ActualState, Evidence, StepName, TroubleReason } from '../../../../src/operator/workspace/actual-state/index.ts'
 import { timestamp } from '../../../../src/std/index.ts'
 
 /** One fixture: a set of objects as a cluster shows them, and what is to be said of it. */
@@ -17,7 +17,7 @@ export interface Row {
   given: Omit<Evidence, 'now'>
   state: ActualState
   /** Without it nothing may be wrong. */
-  reason?: Reason
+  reason?: TroubleReason
   /** `Image tools`: the step, and the container where it is about one. */
   step?: `${StepName}${'' | ` ${string}`}`
   /** In how many seconds the wait is over; `never` where nothing ends it, absent where it is over or there is none. */

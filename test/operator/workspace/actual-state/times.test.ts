@@ -2,10 +2,10 @@ import * as assert from 'uvu/assert'
 import {
   type Assessment,
   assess,
+  durationInWords,
   type Evidence,
   isThere,
   STAGES,
-  spelled,
 } from '../../../../src/operator/workspace/actual-state/index.ts'
 import { describe } from '../../../support/suite.ts'
 import {
@@ -130,6 +130,6 @@ describe('actual state: steps and stages', (it) => {
     assert.is(isThere(pod({ status: { phase: 'Failed' }, late: 1 })), true)
   })
   it('spells times as people do', () => {
-    assert.equal([30_000, 60_000, 180_000].map(spelled), ['30 seconds', '1 minute', '3 minutes'])
+    assert.equal([30_000, 60_000, 180_000].map(durationInWords), ['30 seconds', '1 minute', '3 minutes'])
   })
 })

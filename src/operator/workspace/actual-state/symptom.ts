@@ -1,19 +1,19 @@
 import type { CoreEvent, KubeObject } from '../../../api/index.ts'
 import { beginningOf, minutes } from '../../../std/index.ts'
-import type { Reason } from './causes.ts'
-import { type Sight, type StepName, timeOf } from './evidence.ts'
+import type { TroubleReason } from './causes.ts'
+import { type Evidence, type StepName, timeOf } from './evidence.ts'
 
 /** Something that is wrong now, before it is judged how long that may last. */
-export interface Finding {
-  reason: Reason
-  /** What is in trouble, by its name: the beginning of a sentence. */
+export interface Symptom {
+  reason: TroubleReason
+  /** The object in trouble, by its name: the beginning of a sentence. */
   where: string
   container?: string | undefined
   /** Another step than the cause's. */
   step?: StepName | undefined
-  /** What the cluster says of it. */
+  /** The words of the cluster about it. */
   said: string
-  /** What was tried already, where the cluster counts it. */
+  /** How often it was tried already, where the cluster counts it. */
   tried?: string | undefined
   /** Since when, by the cluster's own times, milliseconds; it is remembered where the cluster does not say. */
   since?: number | undefined
@@ -23,10 +23,10 @@ export interface Finding {
   patience?: number | undefined
 }
 
-/** Which reason a text gives: the first pattern that fits. */
-export type Patterns = readonly (readonly [RegExp, Reason])[]
+/** A text has the reason of the first pattern that fits. */
+export type Patterns = readonly (readonly [RegExp, TroubleReason])[]
 
-export function matchOf(patterns: Patterns, text: string): Reason | undefined {
+export function matchOf(patterns: Patterns, text: string): TroubleReason | undefined {
   const beginning = beginningOf(text)
   return patterns.find(([pattern]) => pattern.test(beginning))?.[1]
 }
@@ -35,7 +35,7 @@ export function matchOf(patterns: Patterns, text: string): Reason | undefined {
 const FRESH = minutes(5)
 
 /** Warnings about one object that still count, the latest first. */
-export function eventsOn({ metadata }: KubeObject, { events, now }: Sight): CoreEvent[] {
+export function eventsOn({ metadata }: KubeObject, { events = [], now }: Evidence): CoreEvent[] {
   return events
     .filter(({ involvedObject: { uid } }) => uid !== undefined && uid === metadata.uid)
     .filter((event) => now - lastOf(event) <= FRESH)

@@ -2,36 +2,28 @@ import { isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { createTally } from './tally.ts'
 
-/** How many may be here at once: in all, and of one network. */
-export interface Room {
+/** How many connections there may be at once: in all, and of one network. */
+export interface ConnectionLimits {
   connections: number
   connectionsPerAddress: number
 }
 
-export interface Crowd {
-  readonly size: number
-  /** Lets one more in; what is wrong otherwise. */
-  enter(address: string): 'full' | 'address-full' | undefined
-  leave(address: string): void
-}
-
 /** IPv6 gives every customer 2^64 addresses, so there a network is counted as one. */
-export function createCrowd(room: Room): Crowd {
-  const here = createTally()
+export function countConnections(limits: ConnectionLimits) {
+  const open = createTally()
   return {
     get size() {
-      return here.sum
+      return open.sum
     },
-    enter(address) {
+    /** Lets one more in, or says which limit is reached. */
+    enter(address: string): 'full' | 'address-full' | undefined {
       const network = networkOf(address)
-      const others = here.of(network)
-      const refusal = here.sum >= room.connections ? 'full' : others >= room.connectionsPerAddress ? 'address-full' : undefined
-      if (refusal === undefined) here.add(network, 1)
-      return refusal
+      if (open.sum >= limits.connections) return 'full'
+      if (open.of(network) >= limits.connectionsPerAddress) return 'address-full'
+      open.add(network, 1)
+      return undefined
     },
-    leave(address) {
-      here.add(networkOf(address), -1)
-    },
+    leave: (address: string) => void open.add(networkOf(address), -1),
   }
 }
 
