@@ -261,7 +261,8 @@ const noTunnels = (settings: WorkspaceClassSpec, { tunnels }: WorkspaceServices)
 
 /** Without it the workspace would come up with an empty folder. */
 const noProject = (name: string): Obstacle =>
-  obstacleAt('ProjectFound')(
+  obstacleAt(
+    'ProjectFound',
     'GitProjectNotFound',
     `spec.project.gitProject: there is no GitProject ${name} in this namespace`,
     'Create it, or make the workspace again with another.',
