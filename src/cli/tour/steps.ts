@@ -20,7 +20,7 @@ const FILES = join('examples', 'tour')
 const PLACEHOLDER = 'http://git.example'
 
 const claim = { namespace: TEAM, name: 'development' }
-const shop = { namespace: TEAM, name: 'shop' }
+const example = { namespace: TEAM, name: 'shop' }
 
 export interface TourStep {
   /** A claim that the step makes true, as a person wants it. */
@@ -53,7 +53,7 @@ export const stepsOf = ({ gitUrl, repositories }: Installation): readonly TourSt
       until(
         context,
         GitProjects,
-        shop,
+        example,
         ({ status }) => status?.refs?.[0] && `${status.refs[0].name} is ${short(status.refs[0].commit)}`,
       ),
   },
@@ -66,7 +66,7 @@ export const stepsOf = ({ gitUrl, repositories }: Installation): readonly TourSt
     title: 'the workspace is Running',
     command: `kubectl wait -n ${TEAM} workspace/shop --for=jsonpath='{.status.actualState}'=Running`,
     run: (context) =>
-      until(context, Workspaces, shop, ({ status }) =>
+      until(context, Workspaces, example, ({ status }) =>
         status?.actualState === 'Running' ? (status.url ?? 'its Deployment is available') : undefined,
       ),
   },
@@ -141,13 +141,13 @@ async function targetNamespace(context: TourContext): Promise<string> {
 }
 
 async function manifestsRun(context: TourContext): Promise<string> {
-  await until(context, GitOpsDeployments, shop, ({ status }) => (status?.sync?.status === 'Synced' ? true : undefined))
+  await until(context, GitOpsDeployments, example, ({ status }) => (status?.sync?.status === 'Synced' ? true : undefined))
   const namespace = await targetNamespace(context)
   const pods = await until(context, Deployments, { namespace, name: 'shop' }, ({ status }) => {
     const available = status?.conditions?.find(({ type }) => type === 'Available')
     return available?.status === 'True' ? status?.availableReplicas : undefined
   })
-  await until(context, GitOpsDeployments, shop, ({ status }) => (status?.health?.status === 'Healthy' ? true : undefined))
+  await until(context, GitOpsDeployments, example, ({ status }) => (status?.health?.status === 'Healthy' ? true : undefined))
   return `Deployment ${namespace}/shop has ${pods} pods available`
 }
 

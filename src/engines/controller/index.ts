@@ -4,7 +4,7 @@
  * Read reconcile.ts first, then loop.ts (the story), retry-policy.ts, wakeups.ts, run.ts, leader.ts, meters.ts.
  */
 export { type Candidate, leadInTurns } from './leader.ts'
-export { type LoopMeter, type Outcome, sentenceOf } from './loop.ts'
+export { type LoopMeter, type ReconcileOutcome, sentenceOf } from './loop.ts'
 export { loopMeter, requestMeter } from './meters.ts'
 export {
   again,

@@ -5,11 +5,11 @@ import type { Controller, Next, StatusDraft, Workshop } from './reconcile.ts'
 import { isWorthTelling, retryAfter } from './retry-policy.ts'
 import { statusPatch } from './status-patch.ts'
 
-export type Outcome = 'settled' | 'again' | 'failed'
+export type ReconcileOutcome = 'settled' | 'again' | 'failed'
 
 /** What the loop tells about itself; the program turns it into metrics. */
 export interface LoopMeter {
-  reconciled(report: { controller: string; outcome: Outcome; ms: number; waited: number; failure?: Failure }): void
+  reconciled(report: { controller: string; outcome: ReconcileOutcome; ms: number; waited: number; failure?: Failure }): void
   depth(controller: string, read: () => number): void
 }
 
@@ -46,7 +46,7 @@ export function startLoop<T extends KubeObject>(
 
   const work = async (key: string, waited: number): Promise<void> => {
     const began = clock.now()
-    const report = (outcome: Outcome, failure?: Failure) =>
+    const report = (outcome: ReconcileOutcome, failure?: Failure) =>
       meter?.reconciled({ controller: controller.name, outcome, ms: clock.now() - began, waited, ...(failure && { failure }) })
     try {
       const next = await within(controller.limit ?? LIMIT, stopping.signal, (signal) => once(refFromKey(key), signal))

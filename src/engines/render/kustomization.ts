@@ -5,7 +5,7 @@ import { folderOf, holdsAny, isLink, LIMITS, refused, resolvePath, rootsOf, type
 const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
 
 /** The files that a build of a kustomization reads. */
-export interface Reach {
+export interface KustomizationReach {
   /** Files and whole folders, from the root of the repository. */
   paths: string[]
   /** Of these, what the snapshot does not hold. It may be that it was not asked for. */
@@ -24,8 +24,8 @@ export const kustomizationIn = (files: ReadonlyMap<string, SourceFile>, folder: 
  * whatever their field, and those that leave the repository are refused here: the program never gets to see them.
  * That only holds for what kustomize reads as we do, so it gets what was read here instead of the files (`asChecked`).
  */
-export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: string, yaml: ReadYaml): Promise<Reach> {
-  const reach: Reach = { paths: [], missing: [], checked: new Map(), data: new Set() }
+export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: string, yaml: ReadYaml): Promise<KustomizationReach> {
+  const reach: KustomizationReach = { paths: [], missing: [], checked: new Map(), data: new Set() }
   const seen = new Set<string>()
   let count = 0
   let holds: ((folder: string) => boolean) | undefined
@@ -71,7 +71,7 @@ export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: stri
 }
 
 /** The files for kustomize: what was checked is written anew. A kustomization that nothing led to was not, and is not there. */
-export function asChecked(files: readonly SourceFile[], { checked, data }: Reach): SourceFile[] {
+export function asChecked(files: readonly SourceFile[], { checked, data }: KustomizationReach): SourceFile[] {
   return files.flatMap((file) => {
     const documents = checked.get(file.source)
     if (!documents) return isKustomization(file.source) && !data.has(file.source) ? [] : [file]

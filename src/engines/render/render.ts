@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createTurnstile, createYamlReader, Failure, type Log, LRUCache, type ReadYaml, silentLog } from '../../std/index.ts'
 import { createReader, type Found } from './documents.ts'
-import { asChecked, kustomizationIn, type Reach, reachOf } from './kustomization.ts'
+import { asChecked, type KustomizationReach, kustomizationIn, reachOf } from './kustomization.ts'
 import { createKustomize, KUSTOMIZE_LIMITS, type KustomizeLimits } from './kustomize.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
 import { plainFiles } from './plain.ts'
@@ -74,7 +74,7 @@ interface For {
 interface Needed {
   /** In the order of their paths. */
   needed: SourceFile[]
-  reach: Reach
+  reach: KustomizationReach
   isKustomized: boolean
 }
 

@@ -19,7 +19,7 @@ import { type Next, settled, type Workshop } from '../../engines/controller/inde
 import { Failure } from '../../std/index.ts'
 import type { EnvironmentCaches } from './caches.ts'
 import { managedEnvironmentFor, managedEnvironmentRef, managedEnvironmentSpec, secretCopyFor, secretCopyRef } from './desired.ts'
-import type { TargetAccess } from './destination.ts'
+import type { EnvironmentAccess } from './destination.ts'
 import { controllerOf, isMadeFor, ownersOf } from './possession.ts'
 
 export const MANAGER = 'environment'
@@ -36,7 +36,7 @@ export interface EnvironmentContext {
  */
 export async function keepManagedEnvironment(
   environment: Environment,
-  access: TargetAccess,
+  access: EnvironmentAccess,
   secretName: string,
   { workshop: { kube }, caches }: EnvironmentContext,
 ): Promise<GitOpsDeploymentManagedEnvironment> {

@@ -9,7 +9,7 @@ import {
   secretTypes,
   typeMetaOf,
 } from '../../api/index.ts'
-import type { TargetAccess } from './destination.ts'
+import type { EnvironmentAccess } from './destination.ts'
 
 const MANAGED_ENVIRONMENT = 'managed-environment-'
 const SECRET_COPY = 'managed-environment-secret-'
@@ -36,7 +36,7 @@ const after = (prefix: string, name: string): string | undefined =>
 type Spec = GitOpsDeploymentManagedEnvironment['spec']
 
 /** Every field is written out, so that a comparison and a patch leave nothing of an older spec behind. */
-export const managedEnvironmentSpec = (access: TargetAccess, secretName: string): Spec => ({
+export const managedEnvironmentSpec = (access: EnvironmentAccess, secretName: string): Spec => ({
   apiURL: access.apiURL,
   credentialsSecret: secretName,
   allowInsecureSkipTLSVerify: access.allowInsecureSkipTLSVerify,
@@ -46,7 +46,7 @@ export const managedEnvironmentSpec = (access: TargetAccess, secretName: string)
 
 export function managedEnvironmentFor(
   environment: Environment,
-  access: TargetAccess,
+  access: EnvironmentAccess,
   spec: Spec,
 ): GitOpsDeploymentManagedEnvironment {
   const { name, namespace } = managedEnvironmentRef(environment)

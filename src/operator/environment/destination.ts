@@ -12,7 +12,7 @@ import {
 import { claimNameOf, credentialsOf, type EnvironmentCaches } from './caches.ts'
 
 /** How the place that an Environment leads to is reached. */
-export interface TargetAccess {
+export interface EnvironmentAccess {
   apiURL: string
   secret: string
   allowInsecureSkipTLSVerify: boolean
@@ -36,7 +36,7 @@ export type EnvironmentDestination =
   | { kind: 'waiting'; claim: DeploymentTargetClaim; lost: boolean }
   | { kind: 'wrong'; problem: EnvironmentProblem }
   | { kind: 'claimGone'; problem: EnvironmentProblem }
-  | { kind: 'access'; access: TargetAccess }
+  | { kind: 'access'; access: EnvironmentAccess }
 
 /** Finds where the Environment leads, from the caches; nothing is written and nobody is asked. */
 export function destinationOf(environment: Environment, caches: EnvironmentCaches): EnvironmentDestination {
@@ -56,7 +56,7 @@ export function destinationOf(environment: Environment, caches: EnvironmentCache
 }
 
 /** A managed environment with such a URL would be refused at admission, with words that name an object nobody made. */
-const reachedBy = (access: TargetAccess): EnvironmentDestination =>
+const reachedBy = (access: EnvironmentAccess): EnvironmentDestination =>
   access.apiURL === '' || access.apiURL.startsWith('https://') ? { kind: 'access', access } : wrong(notHttps(access))
 
 function behindClaim({ metadata }: Environment, claimName: string, caches: EnvironmentCaches): EnvironmentDestination {
@@ -69,7 +69,7 @@ function behindClaim({ metadata }: Environment, claimName: string, caches: Envir
   return 'reason' in found ? wrong(found) : reachedBy(accessTo(found, claim))
 }
 
-const accessTo = ({ metadata, spec }: DeploymentTarget, claim: DeploymentTargetClaim): TargetAccess => {
+const accessTo = ({ metadata, spec }: DeploymentTarget, claim: DeploymentTargetClaim): EnvironmentAccess => {
   const { apiURL, clusterCredentialsSecret, allowInsecureSkipTLSVerify = false, defaultNamespace } = spec.kubernetesCredentials
   return {
     apiURL,
@@ -111,7 +111,7 @@ const BOTH: EnvironmentProblem = {
   advice: 'Remove either spec.configuration.target.deploymentTargetClaim or spec.unstableConfigurationFields',
 }
 
-const notHttps = ({ of, apiURL }: TargetAccess): EnvironmentProblem => ({
+const notHttps = ({ of, apiURL }: EnvironmentAccess): EnvironmentProblem => ({
   reason: 'InvalidAPIURL',
   message: 'cluster api url must start with https://',
   advice: `${of}.apiURL is "${apiURL}". Use the https:// URL of the Kubernetes API`,

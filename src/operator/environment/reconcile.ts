@@ -17,7 +17,7 @@ import {
   keepSecretCopy,
 } from './belongings.ts'
 import { secretCopyRef } from './desired.ts'
-import { destinationOf, type EnvironmentProblem, type TargetAccess } from './destination.ts'
+import { destinationOf, type EnvironmentAccess, type EnvironmentProblem } from './destination.ts'
 import { type EnvironmentHolding, holdingOf, leadingStatus, nowhereStatus, waitingStatus, wrongStatus } from './status.ts'
 
 /** One Environment: find out where it leads, then make its managed environment and its copy of the Secret say the same. */
@@ -43,7 +43,7 @@ export async function reconcileEnvironment(environment: Environment, context: En
   }
 }
 
-async function followTarget(environment: Environment, access: TargetAccess, context: EnvironmentContext): Promise<Next> {
+async function followTarget(environment: Environment, access: EnvironmentAccess, context: EnvironmentContext): Promise<Next> {
   const source = await credentialsFor(environment, access, context)
   if (!source) {
     // The managed environment stays: a Secret that is being replaced must not end deliveries.
@@ -63,7 +63,7 @@ async function followTarget(environment: Environment, access: TargetAccess, cont
 /** Only the two types that can hold credentials are cached, so a Secret that is not there is asked for once more. */
 async function credentialsFor(
   { metadata }: Environment,
-  { secret }: TargetAccess,
+  { secret }: EnvironmentAccess,
   { workshop, caches }: EnvironmentContext,
 ): Promise<CoreSecret | undefined> {
   if (secret === '') return undefined
@@ -115,7 +115,7 @@ function announceRecovery(environment: Environment, { workshop }: EnvironmentCon
   workshop.events.record(environment, { type: 'Normal', reason: `${said.reason}Resolved`, message: `no longer: ${said.message}` })
 }
 
-const noSecret = ({ secret, of }: TargetAccess): EnvironmentProblem => ({
+const noSecret = ({ secret, of }: EnvironmentAccess): EnvironmentProblem => ({
   reason: 'SecretNotFound',
   message: `the secret ${secret} referenced by the Environment resource was not found`,
   advice: `${of}.clusterCredentialsSecret names it. Create the Secret in this namespace with a kubeconfig under the key "kubeconfig"`,

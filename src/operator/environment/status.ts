@@ -8,7 +8,7 @@ import {
 } from '../../api/index.ts'
 import { type StatusDraft, sentenceOf } from '../../engines/controller/index.ts'
 import type { Failure } from '../../std/index.ts'
-import type { EnvironmentProblem, TargetAccess } from './destination.ts'
+import type { EnvironmentAccess, EnvironmentProblem } from './destination.ts'
 
 /** The condition of a managed environment that says whether its cluster answers. */
 const CONNECTED = 'ConnectionInitializationSucceeded'
@@ -63,7 +63,7 @@ export function nowhereStatus(environment: Environment): StatusDraft {
 export function leadingStatus(
   environment: Environment,
   managed: GitOpsDeploymentManagedEnvironment,
-  { through, apiURL }: TargetAccess,
+  { through, apiURL }: EnvironmentAccess,
 ): StatusDraft {
   return {
     managedEnvironment: managed.metadata.name,

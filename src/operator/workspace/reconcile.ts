@@ -17,7 +17,7 @@ import { Failure, isFailure, minutes, seconds } from '../../std/index.ts'
 import { type Assessment, isThere } from './actual-state/index.ts'
 import { backUp } from './backup/backup.ts'
 import { restoreFor } from './backup/restore.ts'
-import type { Plan, TunnelSettings } from './desired/index.ts'
+import type { TunnelSettings, WorkspacePlan } from './desired/index.ts'
 import { type GitFindings, type GitServices, gatherGit } from './git/index.ts'
 import { afterStop, tellPostStop } from './lifetime/after-stop.ts'
 import { cleanUp, type RemovalServices } from './lifetime/clean-up.ts'
@@ -190,7 +190,7 @@ const libraryOf = (
 
 /** A stop is not over before its postStop commands are, which have a time limit. */
 async function withPostStop(
-  plan: Plan,
+  plan: WorkspacePlan,
   assessment: Assessment,
   { connection, now, services }: { connection: TargetConnection; now: number; services: WorkspaceServices },
 ): Promise<Pick<WorkspaceFindings, 'postStop'> & { assessment: Assessment }> {
@@ -261,7 +261,8 @@ const noTunnels = (settings: WorkspaceClassSpec, { tunnels }: WorkspaceServices)
 
 /** Without it the workspace would come up with an empty folder. */
 const noProject = (name: string): Obstacle =>
-  obstacleAt('ProjectFound')(
+  obstacleAt(
+    'ProjectFound',
     'GitProjectNotFound',
     `spec.project.gitProject: there is no GitProject ${name} in this namespace`,
     'Create it, or make the workspace again with another.',

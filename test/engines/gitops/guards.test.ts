@@ -1,5 +1,12 @@
 import * as assert from 'uvu/assert'
-import { type Finding, GUARDS, type Guards, holdOn, holdOnAll, type Situation } from '../../../src/engines/gitops/prune/guards.ts'
+import {
+  type DeletionFacts,
+  GUARDS,
+  type Guards,
+  holdOn,
+  holdOnAll,
+  type Situation,
+} from '../../../src/engines/gitops/prune/guards.ts'
 import { describe } from '../../support/suite.ts'
 
 const some = (situation: Partial<Situation>): Situation => ({ leaving: 1, held: 20, rendered: 19, ...situation })
@@ -41,7 +48,7 @@ describe('the guards of a prune', (it) => {
   })
 
   it('hold back what would take along what belongs to others, or data', () => {
-    const cases: [Finding, string | undefined][] = [
+    const cases: [DeletionFacts, string | undefined][] = [
       [{ kind: 'ConfigMap' }, undefined],
       [{ kind: 'Namespace' }, undefined],
       [{ kind: 'Namespace', strangers: 'ConfigMap x/y' }, 'NamespaceInUse'],

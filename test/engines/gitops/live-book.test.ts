@@ -5,7 +5,7 @@ import { keyOfId } from '../../../src/engines/apply/object-id.ts'
 import type { Held } from '../../../src/engines/gitops/inventory/inventory.ts'
 import { OWNER_LABEL } from '../../../src/engines/gitops/objects/place.ts'
 import { createWatchedStates } from '../../../src/engines/gitops/watch/watched-states.ts'
-import type { Subscriber, Watches, WatchScope } from '../../../src/engines/gitops/watch/watches.ts'
+import type { ObjectScope, Subscriber, Watches } from '../../../src/engines/gitops/watch/watches.ts'
 import { UNJUDGED } from '../../../src/engines/health/rules.ts'
 import { type Clock, createBuckets, Failure, type Rate, systemClock } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
@@ -35,7 +35,7 @@ describe('a book that is fed page by page', (it) => {
   const openWith = async ({ clock = systemClock, rate = PLENTY, ring = () => undefined }: Pacing, ...names: string[]) => {
     const own = connectTo({ server: 'https://localhost:1', clock: systemClock })
     const kube = { ...own, resolve: () => Promise.resolve(ConfigMaps) }
-    let subscription: { subscriber: Subscriber; scope: WatchScope } | undefined
+    let subscription: { subscriber: Subscriber; scope: ObjectScope } | undefined
     const watches: Watches = {
       subscribe(at, by) {
         subscription = { subscriber: by, scope: at }

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import type { Workspace, WorkspaceSpec } from '../../../src/api/index.ts'
 import { type Devfile, parseDevfile } from '../../../src/devfile/index.ts'
 import { holds } from '../../../src/engines/apply/index.ts'
-import { desiredObjects, type Plan } from '../../../src/operator/workspace/desired/index.ts'
+import { desiredObjects, type WorkspacePlan } from '../../../src/operator/workspace/desired/index.ts'
 import { objectNameOf } from '../../../src/operator/workspace/desired/names.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -21,7 +21,7 @@ async function devfile(container: string, volumes = ''): Promise<Devfile> {
 
 const TOOLS = await devfile('{ image: tools:1 }')
 
-const plan = (more: Partial<Plan> = {}): Plan => ({
+const plan = (more: Partial<WorkspacePlan> = {}): WorkspacePlan => ({
   workspace: workspace(),
   settings: {},
   devfile: TOOLS,
@@ -29,9 +29,9 @@ const plan = (more: Partial<Plan> = {}): Plan => ({
   variables: {},
   ...more,
 })
-const kinds = (given: Plan) => desiredObjects(given).pieces.map(({ kind }) => kind.kind)
-const pod = (given: Plan) => desiredObjects(given).deployment.spec?.template.spec
-const storage = (given: Plan) =>
+const kinds = (given: WorkspacePlan) => desiredObjects(given).pieces.map(({ kind }) => kind.kind)
+const pod = (given: WorkspacePlan) => desiredObjects(given).deployment.spec?.template.spec
+const storage = (given: WorkspacePlan) =>
   JSON.stringify(desiredObjects(given).pieces.find(({ kind }) => kind.plural === 'persistentvolumeclaims'))
 
 describe('workspace: desired objects', (it) => {
@@ -40,7 +40,7 @@ describe('workspace: desired objects', (it) => {
   })
 
   it('carry a digest that any change of the plan changes', () => {
-    const digest = (given: Plan) => desiredObjects(given).deployment.metadata.annotations?.['berth.dev/plan-sha256']
+    const digest = (given: WorkspacePlan) => desiredObjects(given).deployment.metadata.annotations?.['berth.dev/plan-sha256']
     const other = plan({ workspace: workspace({ ports: [{ name: 'web', port: 80 }] }) })
     assert.is.not(digest(plan()), digest(other))
   })

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { parse, stringify } from 'yaml'
 import type { Workspace, WorkspaceClassSpec } from '../../../src/api/index.ts'
 import { parseDevfile } from '../../../src/devfile/index.ts'
-import { afterStopJob, desiredObjects, type Plan, withResources } from '../../../src/operator/workspace/desired/index.ts'
+import { afterStopJob, desiredObjects, type WorkspacePlan, withResources } from '../../../src/operator/workspace/desired/index.ts'
 import { describe } from '../../support/suite.ts'
 
 const FOLDER = new URL('./golden/', import.meta.url)
@@ -15,14 +15,14 @@ interface Case {
   why: string
   workspace?: Partial<Workspace['spec']> & { name?: string }
   class?: WorkspaceClassSpec
-  plan?: Partial<Plan>
+  plan?: Partial<WorkspacePlan>
 }
 
 const cases = readdirSync(FOLDER)
   .filter((file) => file.endsWith('.case.yaml'))
   .map((file) => file.replace('.case.yaml', ''))
 
-async function planOf(name: string): Promise<Plan & { why: string }> {
+async function planOf(name: string): Promise<WorkspacePlan & { why: string }> {
   const [head = '', devfile = ''] = readFileSync(new URL(`${name}.case.yaml`, FOLDER), 'utf8').split('\n---\n')
   const { why, workspace: { name: called = 'web', ...spec } = {}, class: settings = {}, plan }: Case = parse(head)
   const read = await parseDevfile(devfile)
@@ -34,7 +34,7 @@ async function planOf(name: string): Promise<Plan & { why: string }> {
 
 const plans = await Promise.all(cases.map(async (name) => ({ name, ...(await planOf(name)) })))
 
-const objectsOf = (plan: Plan) => {
+const objectsOf = (plan: WorkspacePlan) => {
   const { pieces, manifests, deployment } = desiredObjects(plan)
   const job = afterStopJob(plan, '2030-01-01T00:00:00Z')
   return [...pieces.map(({ object }) => object), ...manifests, deployment, ...(job ? [job] : [])]

@@ -21,7 +21,7 @@ export interface ObjectWrite {
   readonly writer: ObjectWriter
 }
 
-export type Outcome = Pick<Entry, 'change' | 'why' | 'undone' | 'uid'>
+export type WriteOutcome = Pick<Entry, 'change' | 'why' | 'undone' | 'uid'>
 
 export const read = ({ item, kind, writer }: Pick<ObjectWrite, 'item' | 'kind' | 'writer'>): Promise<AnyObject | undefined> =>
   writer.send(item, () => writer.kube.get(kind, refOf(item.object), writer.signal))
@@ -46,7 +46,7 @@ export const patch = ({ item, kind, writer }: ObjectWrite, steps: JsonPatchStep[
   writer.send(item, () => writer.kube.patch(kind, refOf(item.object), steps, { manager: managerOf(writer.owner) }))
 
 /** `before`: as it was, if that was seen; else what the watch told counts. */
-export function outcomeAfter({ item, writer }: ObjectWrite, written: AnyObject, before: AnyObject | undefined): Outcome {
+export function outcomeAfter({ item, writer }: ObjectWrite, written: AnyObject, before: AnyObject | undefined): WriteOutcome {
   const change = changeOf(item, written, before, writer)
   writer.wrote?.(item, written)
   return { change, ...uidIn(written) }

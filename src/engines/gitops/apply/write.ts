@@ -7,7 +7,17 @@ import { type Wishes, wishesOf } from '../objects/annotations.ts'
 import { bare, type Entry, sentenceAbout } from '../objects/change-set.ts'
 import { kindOfAny } from '../objects/context.ts'
 import { type Desired, managerOf, OWNER_LABEL } from '../objects/place.ts'
-import { type ObjectWrite, type ObjectWriter, type Outcome, outcomeAfter, patch, put, read, uidIn, versionKnown } from './case.ts'
+import {
+  type ObjectWrite,
+  type ObjectWriter,
+  outcomeAfter,
+  patch,
+  put,
+  read,
+  uidIn,
+  versionKnown,
+  type WriteOutcome,
+} from './case.ts'
 import { immutable, immutableFieldsIn, isForced, recreate } from './recreate.ts'
 import { formerOwner, isAtStake, keepPodSecurity, takingOver } from './take-over.ts'
 
@@ -41,7 +51,7 @@ function asBefore({ key }: Desired, writer: ObjectWriter): ObjectWriter {
 }
 
 /** A watch is behind by the time that an event takes; an object that has changed meanwhile is looked at. */
-async function outcomeOf(item: Desired, writer: ObjectWriter): Promise<Outcome> {
+async function outcomeOf(item: Desired, writer: ObjectWriter): Promise<WriteOutcome> {
   const { key } = item
   try {
     return await attempt(item, writer)
@@ -51,7 +61,7 @@ async function outcomeOf(item: Desired, writer: ObjectWriter): Promise<Outcome> 
   }
 }
 
-async function attempt(item: Desired, writer: ObjectWriter): Promise<Outcome> {
+async function attempt(item: Desired, writer: ObjectWriter): Promise<WriteOutcome> {
   const { id, key, object } = item
   const wishes = wishesOf(object)
   if (wishes.apply === 'ignore') return { change: 'skipped', why: 'is left alone, as its manifest asks' }
@@ -75,7 +85,7 @@ async function attempt(item: Desired, writer: ObjectWriter): Promise<Outcome> {
 }
 
 /** It stays ours: the annotation may be taken off again. */
-const LEFT_ALONE: Outcome = { change: 'skipped', undone: true, why: 'is left alone, as an annotation in the cluster asks' }
+const LEFT_ALONE: WriteOutcome = { change: 'skipped', undone: true, why: 'is left alone, as an annotation in the cluster asks' }
 
 /** Reads the object where what is done depends on what is there. A new object costs no look, nor does one that is watched. */
 async function look(
@@ -99,7 +109,7 @@ async function look(
   }
 }
 
-const beingDeleted = ({ metadata: { deletionTimestamp, finalizers = [], uid } }: AnyObject): Outcome => ({
+const beingDeleted = ({ metadata: { deletionTimestamp, finalizers = [], uid } }: AnyObject): WriteOutcome => ({
   change: 'waiting',
   why: `is being deleted since ${deletionTimestamp}${finalizers.length > 0 ? `, waits for finalizers ${finalizers.join(', ')}` : ''}; then it is made anew`,
   ...(uid !== undefined && { uid }),
@@ -107,7 +117,7 @@ const beingDeleted = ({ metadata: { deletionTimestamp, finalizers = [], uid } }:
 
 const THERE_ALREADY = 'is there already, and its manifest asks to make it only once'
 
-async function makeOnce({ item, kind, seen, writer }: ObjectWrite): Promise<Outcome> {
+async function makeOnce({ item, kind, seen, writer }: ObjectWrite): Promise<WriteOutcome> {
   if (seen?.metadata.labels?.[OWNER_LABEL] === writer.owner) return { change: 'unchanged', ...uidIn(seen) }
   if (seen) return { change: 'skipped', why: THERE_ALREADY }
   try {
@@ -121,7 +131,7 @@ async function makeOnce({ item, kind, seen, writer }: ObjectWrite): Promise<Outc
 }
 
 /** Our values hold, whoever set others. */
-async function own(about: ObjectWrite): Promise<Outcome> {
+async function own(about: ObjectWrite): Promise<WriteOutcome> {
   const { item, kind, writer } = about
   try {
     const { written, before } = await take(about)
@@ -176,7 +186,7 @@ function isOurs({ item: { key }, seen, writer }: ObjectWrite): boolean {
 const MERGE_TRIES = 5
 
 /** Never takes a field from anybody: what others hold is left out, and said. */
-async function merge(about: ObjectWrite): Promise<Outcome> {
+async function merge(about: ObjectWrite): Promise<WriteOutcome> {
   const { item, writer } = about
   const left: string[] = []
   let object = about.content

@@ -5,7 +5,7 @@ import type { Desired } from '../objects/place.ts'
 import { isAsDesired, type ObjectStates } from '../state/object-state.ts'
 import type { Wanted } from './wanted.ts'
 
-export interface Plan {
+export interface SyncPlan {
   apply: Desired[]
   /** Keys of those among them that were in effect and have drifted since. */
   repairs: ReadonlySet<string>
@@ -31,7 +31,7 @@ export function planOf(
   { desired, byKey: wanted, keys }: Wanted,
   held: readonly Held[],
   { states, isSettled, leaves }: Seen,
-): Plan {
+): SyncPlan {
   const known = isSettled ? undefined : byKey(held)
   const apply: Desired[] = []
   const unchanged: Desired[] = []
@@ -64,10 +64,10 @@ export interface Repair {
 }
 
 /** An object that only drifted is recorded already: to write it down again would cost two requests and say nothing new. */
-export const newIn = ({ apply, repairs }: Plan): Desired[] => apply.filter(({ key }) => !repairs.has(key))
+export const newIn = ({ apply, repairs }: SyncPlan): Desired[] => apply.filter(({ key }) => !repairs.has(key))
 
 /** Before they are set back: the answer to the write says nothing of what was there. */
-export const driftsIn = ({ apply, repairs }: Plan, states: ObjectStates): Repair[] =>
+export const driftsIn = ({ apply, repairs }: SyncPlan, states: ObjectStates): Repair[] =>
   repairs.size === 0 ? [] : apply.filter(({ key }) => repairs.has(key)).map(({ id }) => driftOf(id, states))
 
 function driftOf(id: ObjectId, states: ObjectStates): Repair {

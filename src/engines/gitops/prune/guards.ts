@@ -30,7 +30,7 @@ type GuardReason =
   | 'ConfirmationNeeded'
 
 /** Why something is not deleted for now. */
-export interface Hold {
+export interface PruneHold {
   readonly reason: GuardReason
   /** The rest of a sentence about the object, or about all of them. */
   readonly why: string
@@ -46,7 +46,7 @@ export interface Situation {
 }
 
 /** Says why all deletions of a sync are held back at once. Pure. */
-export function holdOnAll({ leaving, held, rendered }: Situation, guards: Guards): Hold | undefined {
+export function holdOnAll({ leaving, held, rendered }: Situation, guards: Guards): PruneHold | undefined {
   if (leaving === 0) return undefined
   if (rendered === 0 && !guards.allowEmpty)
     return {
@@ -67,7 +67,7 @@ export function holdOnAll({ leaving, held, rendered }: Situation, guards: Guards
 }
 
 /** Facts about one object that would be deleted. */
-export interface Finding {
+export interface DeletionFacts {
   kind: string
   /** It is annotated so that its deletion is to be confirmed. */
   asksFirst?: boolean
@@ -78,7 +78,7 @@ export interface Finding {
 }
 
 /** Says why the deletion of one object is held back. Pure. */
-export function holdOn({ kind, asksFirst, strangers, data }: Finding): Hold | undefined {
+export function holdOn({ kind, asksFirst, strangers, data }: DeletionFacts): PruneHold | undefined {
   if (strangers !== undefined)
     return {
       reason: kind === 'Namespace' ? 'NamespaceInUse' : 'DefinitionInUse',
@@ -93,7 +93,7 @@ export function holdOn({ kind, asksFirst, strangers, data }: Finding): Hold | un
   return undefined
 }
 
-export const failureOf = ({ reason, why }: Hold): Failure => new Failure('invalid', why, { reason })
+export const failureOf = ({ reason, why }: PruneHold): Failure => new Failure('invalid', why, { reason })
 
 export interface Judging extends Searching {
   /** Objects of this sync that are to stay, or stay because they ask to. */
@@ -105,7 +105,7 @@ export interface Judging extends Searching {
 }
 
 /** Whether one object may go that is there and ours. What would take objects of this very sync along never may. */
-export async function judge({ id }: Held, candidate: PruneCandidate, judging: Judging): Promise<Hold | undefined> {
+export async function judge({ id }: Held, candidate: PruneCandidate, judging: Judging): Promise<PruneHold | undefined> {
   if (candidate.state !== 'present') return undefined
   const { kind } = id
   const members = membersOf(id, candidate.object)
@@ -113,7 +113,7 @@ export async function judge({ id }: Held, candidate: PruneCandidate, judging: Ju
   if (own && own.length > 0)
     return holdOn({ kind, strangers: `${sayIds(own, 3)}, which ${own.length === 1 ? 'is' : 'are'} to stay` })
   if (judging.confirmed) return undefined
-  const finding: Finding = {
+  const finding: DeletionFacts = {
     kind,
     asksFirst: candidate.asksFirst,
     data: judging.sparesData ? dataOf(candidate.object) : undefined,

@@ -4,7 +4,7 @@ import type { Held } from '../inventory/inventory.ts'
 import type { Entry } from '../objects/change-set.ts'
 import type { SyncContext } from '../objects/context.ts'
 import type { Destination, Owner } from '../objects/place.ts'
-import type { Plan } from '../plan/plan.ts'
+import type { SyncPlan } from '../plan/plan.ts'
 import type { Wanted } from '../plan/wanted.ts'
 import type { Wants } from '../sharing/wants.ts'
 import { healthIn, type ObjectStates, watchedIn } from '../state/object-state.ts'
@@ -37,7 +37,7 @@ interface Pruned {
 }
 
 interface Leaving {
-  plan: Plan
+  plan: SyncPlan
   wanted: Wanted
   held: readonly Held[]
   states: ObjectStates

@@ -6,9 +6,9 @@ import type { Held } from '../inventory/inventory.ts'
 import { type Entry, sentenceAbout } from '../objects/change-set.ts'
 import { isWithin, type Limits } from '../objects/limits.ts'
 import { eachOf } from '../objects/lists.ts'
-import { failureOf, type Guards, type Hold, holdOnAll, type Judging, judge, keysOf } from './guards.ts'
+import { failureOf, type Guards, holdOnAll, type Judging, judge, keysOf, type PruneHold } from './guards.ts'
 import { type Looking, look, lookAt, type PruneCandidate } from './look.ts'
-import { inTurns, type Leaver, type Outcome } from './turns.ts'
+import { inTurns, type Leaver, type RemovalOutcome } from './turns.ts'
 
 export interface Pruning extends Looking {
   /** As they are now: an object that they leave out is let go. */
@@ -84,7 +84,7 @@ export function emptiness(
 function holdOnEverything(
   leaving: number,
   { guards, confirmed, held, rendered = 1 }: Pick<Pruning, 'guards' | 'confirmed' | 'held' | 'rendered'>,
-): Hold | undefined {
+): PruneHold | undefined {
   return guards && !confirmed ? holdOnAll({ leaving, held: held.length, rendered }, guards) : undefined
 }
 
@@ -93,12 +93,12 @@ async function holdsOn(
   leaving: readonly Held[],
   candidates: ReadonlyMap<string, PruneCandidate>,
   pruning: Pruning,
-): Promise<Map<string, Hold>> {
+): Promise<Map<string, PruneHold>> {
   const there = leaving.filter(({ id }) => candidates.get(keyOfId(id))?.state === 'present')
   const all = holdOnEverything(there.length, pruning)
   if (all) return new Map(there.map(({ id }) => [keyOfId(id), all]))
   const judging = judgingOf(leaving, candidates, pruning)
-  const holds = new Map<string, Hold>()
+  const holds = new Map<string, PruneHold>()
   await eachOf(there, AT_ONCE, async (held) => {
     const key = keyOfId(held.id)
     const hold = await judge(held, candidates.get(key) ?? { state: 'gone' }, judging)
@@ -120,7 +120,7 @@ const leftBehind = ({ id }: Held): Entry => ({
   why: 'is outside the destination as it is now, and left behind',
 })
 
-const withheld = ({ id }: Held, hold: Hold): Entry => ({ id, change: 'withheld', why: hold.why, failure: failureOf(hold) })
+const withheld = ({ id }: Held, hold: PruneHold): Entry => ({ id, change: 'withheld', why: hold.why, failure: failureOf(hold) })
 
 /** The entry of an object that is settled by having looked. */
 function entryOf(held: Held, candidate: PruneCandidate | undefined, pruning: Pruning): Entry | undefined {
@@ -163,7 +163,7 @@ async function removeInTurns(
     const hold = await judge(held, candidate, judgingOf(leaving, candidates, pruning))
     return hold ? withheld(held, hold) : candidate
   }
-  const remove = async ({ held }: Leaver): Promise<Outcome> => {
+  const remove = async ({ held }: Leaver): Promise<RemovalOutcome> => {
     const entry = await removeOne(held, candidates.get(keyOfId(held.id)), { ...pruning, lookAgain })
     entries.set(keyOfId(held.id), entry)
     return entry.change === 'terminating' ? 'terminating' : isInTheWay(entry) ? 'present' : 'gone'

@@ -18,7 +18,7 @@ export interface Leaver {
 }
 
 /** How it went with one of them: gone, or still there, from now on or for longer. */
-export type Outcome = 'gone' | 'present' | 'terminating'
+export type RemovalOutcome = 'gone' | 'present' | 'terminating'
 
 interface Turns {
   clock: Clock
@@ -28,7 +28,7 @@ interface Turns {
   others: readonly Leaver[]
   /** From when on nothing new is begun, milliseconds. */
   until: number
-  remove(leaver: Leaver): Promise<Outcome>
+  remove(leaver: Leaver): Promise<RemovalOutcome>
   signal?: AbortSignal | undefined
 }
 
@@ -99,7 +99,7 @@ function createField(leavers: readonly Leaver[], clock: Clock) {
       keys.delete(own)
       return [...keys].flatMap((key) => open.get(key) ?? [])
     },
-    tell(leaver: Leaver, outcome: Outcome): void {
+    tell(leaver: Leaver, outcome: RemovalOutcome): void {
       const key = leaver.held.key
       if (outcome === 'gone') open.delete(key)
       if (outcome !== 'terminating') return

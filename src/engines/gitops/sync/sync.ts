@@ -8,7 +8,7 @@ import { exact, type Held, type Inventory, type InventoryStore, isSame, loadFor,
 import { type Entry, entriesOf } from '../objects/change-set.ts'
 import type { SyncContext } from '../objects/context.ts'
 import type { Desired } from '../objects/place.ts'
-import { driftsIn, newIn, type Plan, planOf, type Repair, repaired } from '../plan/plan.ts'
+import { driftsIn, newIn, planOf, type Repair, repaired, type SyncPlan } from '../plan/plan.ts'
 import { type Wanted, type Wanting, wantedOf } from '../plan/wanted.ts'
 import { type PruneSettings, pruneWhatLeft } from '../prune/leaving.ts'
 import type { Contested } from '../sharing/wants.ts'
@@ -143,10 +143,10 @@ function settledIn({ memory }: SyncRequest, wanted: Wanted, held: readonly Held[
 const isUnchanged = (settled: SettledPass | undefined, states: WatchedStates, clock: Clock): boolean =>
   settled?.generation === states.generation && clock.now() < settled.observed.until
 
-const isIdle = (plan: Plan): boolean => plan.apply.length + plan.drifted.length + plan.prune.length === 0
+const isIdle = (plan: SyncPlan): boolean => plan.apply.length + plan.drifted.length + plan.prune.length === 0
 
 /** Objects that have drifted are set back at the pace of their tenant. */
-function atPace(plan: Plan, { memory, isAsked = false }: SyncRequest): { plan: Plan; putOff: readonly Desired[] } {
+function atPace(plan: SyncPlan, { memory, isAsked = false }: SyncRequest): { plan: SyncPlan; putOff: readonly Desired[] } {
   if (!memory || plan.repairs.size === 0) return { plan, putOff: [] }
   const repairs = memory.admitRepairs([...plan.repairs], isAsked)
   if (repairs.size === plan.repairs.size) return { plan, putOff: [] }
@@ -163,7 +163,7 @@ const waitsForTurn = ({ id, source }: Desired): Entry => ({
 })
 
 interface Planned {
-  plan: Plan
+  plan: SyncPlan
   wanted: Wanted
   before: Inventory
   states: WatchedStates

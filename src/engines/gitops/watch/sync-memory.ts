@@ -1,6 +1,6 @@
 import { type Buckets, type Clock, createBuckets, type Log, type Rate } from '../../../std/index.ts'
 import type { Held, InventoryStore } from '../inventory/inventory.ts'
-import type { Plan } from '../plan/plan.ts'
+import type { SyncPlan } from '../plan/plan.ts'
 import type { Remembered, Wanted } from '../plan/wanted.ts'
 import type { Observed } from '../state/read-states.ts'
 import { createFights, type Fights } from './fights.ts'
@@ -32,7 +32,7 @@ export interface SettledPass {
   observed: Observed
   generation: number
   /** There was nothing to do, and there is nothing as long as nothing else is seen. */
-  plan: Plan | undefined
+  plan: SyncPlan | undefined
 }
 
 /** The identity and the rules by which the objects of a sync are looked at. */

@@ -5,13 +5,13 @@ import type { Held } from '../inventory/inventory.ts'
 import { kindOfAny } from '../objects/context.ts'
 import { turnover } from '../objects/lists.ts'
 import type { Desired } from '../objects/place.ts'
-import type { WatchScope } from './watches.ts'
+import type { ObjectScope } from './watches.ts'
 
 /** The objects of one kind, in one version, in one namespace, that a sync has or is about to have. */
 export interface ObjectGroup {
   readonly name: string
   /** None while the kind is not served. */
-  readonly scope: WatchScope | undefined
+  readonly scope: ObjectScope | undefined
   /** Keys of those that are held already. */
   readonly held: ReadonlySet<string>
 }
@@ -24,12 +24,12 @@ export interface Tracked {
   readonly group: ObjectGroup
 }
 
-export const nameOf = ({ kind, namespace = '' }: WatchScope): string => `${kind.group}/${kind.version}/${kind.kind}/${namespace}`
+export const nameOf = ({ kind, namespace = '' }: ObjectScope): string => `${kind.group}/${kind.version}/${kind.kind}/${namespace}`
 
 type Item = Desired | Held
 
 interface CountedGroup extends ObjectGroup {
-  scope: WatchScope | undefined
+  scope: ObjectScope | undefined
   readonly held: Set<string>
   readonly example: Item
   /** How many are wanted or held: with the last one the group goes. */

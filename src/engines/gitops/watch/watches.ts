@@ -5,7 +5,7 @@ import { OWNER_LABEL } from '../objects/place.ts'
 import { createOpeningQueue } from './opening-queue.ts'
 
 /** One kind in one namespace or in the whole cluster, watched as one identity. */
-export interface WatchScope {
+export interface ObjectScope {
   kube: Kube
   kind: Kind<AnyObject>
   namespace: string | undefined
@@ -19,13 +19,13 @@ export interface Subscriber {
   /** The object is gone, or no sync's label is on it any more. */
   removed(object: AnyObject): void
   /** All that is there is told from now on, page by page; what was there before and is not among it is gone. */
-  list(scope: WatchScope): Listing<AnyObject>
+  list(scope: ObjectScope): Listing<AnyObject>
   /** From now on nothing is told of this scope. */
-  ended(scope: WatchScope, why: Failure | undefined): void
+  ended(scope: ObjectScope, why: Failure | undefined): void
 }
 
 export interface Subscription {
-  readonly scope: WatchScope
+  readonly scope: ObjectScope
   /** unavailable: the tenant may not watch there, or the cap is reached. */
   readonly status: 'queued' | 'watching' | 'unavailable'
   /** Somebody waits for what it tells, so it does not wait for its turn. */
@@ -35,9 +35,9 @@ export interface Subscription {
 
 export interface Watches {
   /** The first subscription to a scope opens the watch. `from`: the version of which the subscriber knows everything there. */
-  subscribe(scope: WatchScope, subscriber: Subscriber, from: string | undefined): Subscription
+  subscribe(scope: ObjectScope, subscriber: Subscriber, from: string | undefined): Subscription
   /** For a sync that has nothing there yet, but soon may: only if the watch is open. */
-  subscribeIfOpen(scope: WatchScope, subscriber: Subscriber): Subscription | undefined
+  subscribeIfOpen(scope: ObjectScope, subscriber: Subscriber): Subscription | undefined
   /** Until the function that it returns is called, something is being written, and watches that only wait for drift are not opened. */
   beginWrite(): () => void
   readonly count: number
@@ -52,7 +52,7 @@ interface WatchesOptions {
 }
 
 interface Watched {
-  scope: WatchScope
+  scope: ObjectScope
   tenant: string
   subscribers: Set<Subscriber>
   status: Subscription['status']
@@ -107,7 +107,7 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
   }
 
   const isRoomFor = (tenant: string) => shares.of(tenant) < TIMES_THE_FREE * (most - shares.sum)
-  const begin = (scope: WatchScope, tenant: string, from: string | undefined): Watched => {
+  const begin = (scope: ObjectScope, tenant: string, from: string | undefined): Watched => {
     const entry = newlyQueued(scope, tenant, from)
     watched.set(keyOf(scope), entry)
     shares.add(tenant, 1)
@@ -150,7 +150,7 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
 }
 
 /** Two clients of one server are two identities, and each may watch other objects. */
-function createScopeKeys(): (scope: WatchScope) => string {
+function createScopeKeys(): (scope: ObjectScope) => string {
   const names = new WeakMap<Kube, number>()
   let identities = 0
   return ({ kube, kind, namespace = '' }) => {
@@ -160,7 +160,7 @@ function createScopeKeys(): (scope: WatchScope) => string {
   }
 }
 
-const newlyQueued = (scope: WatchScope, tenant: string, from: string | undefined): Watched => ({
+const newlyQueued = (scope: ObjectScope, tenant: string, from: string | undefined): Watched => ({
   ...{ scope, tenant, from, status: 'queued', isDue: true },
   subscribers: new Set(),
   ending: new AbortController(),
@@ -184,7 +184,7 @@ function subscriptionTo(
   }
 }
 
-const unavailable = (scope: WatchScope): Subscription => ({
+const unavailable = (scope: ObjectScope): Subscription => ({
   scope,
   status: 'unavailable',
   openNow: () => undefined,

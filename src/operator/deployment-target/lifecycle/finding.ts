@@ -16,7 +16,7 @@ export type Question = NonNullable<DeploymentTargetStatus['asked']>
 export type Answer = Pick<Statement, 'status' | 'reason' | 'message'>
 
 /** The condition about the target's API, and which question it answers. */
-export interface Finding {
+export interface ReachabilityFinding {
   answer: Answer
   asked?: Question | undefined
 }
@@ -36,14 +36,14 @@ export const isSame = (one: Question | undefined, other: Question | undefined): 
   (one?.allowInsecureSkipTLSVerify ?? false) === (other?.allowInsecureSkipTLSVerify ?? false)
 
 /** As the status tells it now. */
-export function toldFinding({ status }: DeploymentTarget): Finding | undefined {
+export function toldFinding({ status }: DeploymentTarget): ReachabilityFinding | undefined {
   const condition = conditionOf(status?.conditions, REACHABLE)
   if (!condition) return undefined
   return { answer: { status: condition.status, reason: condition.reason, message: condition.message }, asked: status?.asked }
 }
 
 /** While the answer is under way: what was said of the same address stands, a token that is renewed is no news. */
-export function whileAsking(target: DeploymentTarget): Finding {
+export function whileAsking(target: DeploymentTarget): ReachabilityFinding {
   const told = toldFinding(target)
   const apiURL = redactUrls(target.spec.kubernetesCredentials.apiURL)
   if (told?.asked?.apiURL === apiURL) return told
@@ -51,7 +51,7 @@ export function whileAsking(target: DeploymentTarget): Finding {
 }
 
 /** Nobody is asked with credentials that cannot be used. */
-export const unasked = ({ reason }: CredentialsAssessment): Finding => ({
+export const unasked = ({ reason }: CredentialsAssessment): ReachabilityFinding => ({
   answer: {
     status: 'Unknown',
     reason: 'CredentialsNotUsable',
@@ -60,6 +60,6 @@ export const unasked = ({ reason }: CredentialsAssessment): Finding => ({
 })
 
 /** The API server that this very status was written to. */
-export const OWN_CLUSTER: Finding = {
+export const OWN_CLUSTER: ReachabilityFinding = {
   answer: { status: 'True', reason: 'OwnCluster', message: 'the target is in the cluster that Berth itself runs with' },
 }

@@ -18,12 +18,12 @@ import { askVersion } from './ask.ts'
 import type { CredentialsAssessment } from './credentials.ts'
 import {
   type Answer,
-  type Finding,
   isSame,
   OWN_CLUSTER,
   type Question,
   questionOf,
   REACHABLE,
+  type ReachabilityFinding,
   toldFinding,
   unasked,
   whileAsking,
@@ -61,7 +61,7 @@ interface Inquiry {
 
 /** Whether the APIs behind targets answer: asked on change only, and again while they don't. Nothing waits for an answer but a moment. */
 export interface Reachability {
-  of(target: DeploymentTarget, secret: CoreSecret | undefined, credentials: CredentialsAssessment): Promise<Finding>
+  of(target: DeploymentTarget, secret: CoreSecret | undefined, credentials: CredentialsAssessment): Promise<ReachabilityFinding>
   forget(ref: Ref): void
 }
 

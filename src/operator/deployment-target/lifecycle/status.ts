@@ -11,13 +11,13 @@ import {
 import { sentenceOf } from '../../../engines/controller/index.ts'
 import type { Failure } from '../../../std/index.ts'
 import type { CredentialsAssessment } from './credentials.ts'
-import { type Finding, REACHABLE } from './finding.ts'
+import { REACHABLE, type ReachabilityFinding } from './finding.ts'
 
 type Phase = NonNullable<DeploymentTargetStatus['phase']>
 
 /** The way into a target: its credentials, and whether its API answers with them. */
 export interface TargetAccess extends CredentialsAssessment {
-  finding: Finding | undefined
+  finding: ReachabilityFinding | undefined
 }
 
 interface Verdict {

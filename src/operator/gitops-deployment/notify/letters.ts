@@ -2,14 +2,14 @@ import { createHash, createHmac } from 'node:crypto'
 import type { Letter } from '../../../adapters/http/index.ts'
 import { type CoreSecret, conditionOf, type GitOpsDeployment, textIn, withoutGit } from '../../../api/index.ts'
 import { Failure, redactUrls, withoutEnd } from '../../../std/index.ts'
-import type { Outcome } from '../status/outcome.ts'
+import type { CommitOutcome } from '../status/outcome.ts'
 
 export type Notification = NonNullable<GitOpsDeployment['spec']['notifications']>[number]
 
 /** A message, whatever the way it goes. */
 interface News {
   deployment: GitOpsDeployment
-  outcome: Outcome
+  outcome: CommitOutcome
   /** RFC 3339. */
   at: string
 }

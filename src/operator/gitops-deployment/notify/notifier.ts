@@ -3,7 +3,7 @@ import type { Kube } from '../../../adapters/kube/index.ts'
 import { type GitOpsDeployment, keyOf, type Ref, Secrets } from '../../../api/index.ts'
 import { sentenceOf, type Workshop } from '../../../engines/controller/index.ts'
 import { createTally, createWorkQueue, Failure, isFailure, seconds, timestamp, waitOf } from '../../../std/index.ts'
-import { newsIn, type Outcome } from '../status/outcome.ts'
+import { type CommitOutcome, newsIn } from '../status/outcome.ts'
 import { letterFor, type Notification } from './letters.ts'
 
 interface NotifierOptions {
@@ -17,7 +17,7 @@ interface Notice {
   deployment: GitOpsDeployment
   notification: Notification
   field: string
-  outcome: Outcome
+  outcome: CommitOutcome
   at: string
   tries: number
 }
@@ -34,7 +34,7 @@ const groupOf = (key: string): string => key.slice(0, key.indexOf('/'))
 /** Tells the world the outcomes of commits, aside: nothing waits for it, and nothing fails with it. */
 export function createNotifier({ workshop, send, asTenant }: NotifierOptions) {
   const { clock, events, log } = workshop
-  const seen = new Map<string, { uid: string | undefined; outcome: Outcome | undefined }>()
+  const seen = new Map<string, { uid: string | undefined; outcome: CommitOutcome | undefined }>()
   const notices = new Map<string, Notice>()
   const waiting = createTally()
   const closing = new AbortController()
@@ -66,7 +66,7 @@ export function createNotifier({ workshop, send, asTenant }: NotifierOptions) {
   // Groups in turn: receivers of one namespace that hang delay nobody else's for long.
   const queue = createWorkQueue({ clock, concurrency: AT_ONCE, work, groupOf })
 
-  const tell = (deployment: GitOpsDeployment, outcome: Outcome) => {
+  const tell = (deployment: GitOpsDeployment, outcome: CommitOutcome) => {
     for (const [index, notification] of (deployment.spec.notifications ?? []).entries()) {
       const field = `spec.notifications[${index}]`
       const notice = { deployment, notification, field, outcome, at: timestamp(clock.now()), tries: 0 }

@@ -6,7 +6,7 @@ import { dependenciesOf, sameRepository } from '../source/caches.ts'
 import { checkWindows, type FindOpening, type Opening, openingAt } from './windows.ts'
 
 /** Why a commit is not applied yet, though nothing is wrong with it. */
-export interface Hold {
+export interface SyncHold {
   reason: string
   message: string
   /** When a sync window opens, if that is what is waited for. */
@@ -34,7 +34,7 @@ export function holdOf(
   { commitId }: Snapshot,
   { deployments }: { deployments: Deployments },
   { now, crossNamespace, asked, findOpening = openingAt }: Rules,
-): Hold | undefined {
+): SyncHold | undefined {
   refuseMistakes(deployment, deployments, crossNamespace)
   if (!asked) checkWindows(deployment.spec.syncWindows)
   // What is in effect is repaired at any time, and does not become unready with what it once waited for.
@@ -113,7 +113,7 @@ function cycleOf(deployment: GitOpsDeployment, deployments: Deployments): string
 const isInEffect = ({ metadata, status }: GitOpsDeployment, commitId: string): boolean =>
   status?.admitted?.revision === commitId && status.admitted.generation === metadata.generation
 
-function closedWindow({ isOpen, until }: Opening, commitId: string): Hold | undefined {
+function closedWindow({ isOpen, until }: Opening, commitId: string): SyncHold | undefined {
   if (isOpen) return undefined
   const when =
     until === undefined ? 'no sync window will ever open' : `the next sync window opens at ${new Date(until).toISOString()}`

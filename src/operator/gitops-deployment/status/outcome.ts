@@ -1,13 +1,13 @@
 import type { GitOpsDeployment, Statement } from '../../../api/index.ts'
 
-export type Outcome = NonNullable<NonNullable<GitOpsDeployment['status']>['lastOutcome']>
+export type CommitOutcome = NonNullable<NonNullable<GitOpsDeployment['status']>['lastOutcome']>
 
 /** A commit that succeeded once does not fail afterwards: what becomes of it later is health, not its outcome. */
-export const outcomeAfter = (before: Outcome | undefined, now: Outcome): Outcome =>
+export const outcomeAfter = (before: CommitOutcome | undefined, now: CommitOutcome): CommitOutcome =>
   before?.revision === now.revision && before.result === 'Succeeded' ? before : now
 
 /** Whether it is decided by now. */
-export function resultIn(conditions: readonly Statement[]): Outcome['result'] | undefined {
+export function resultIn(conditions: readonly Statement[]): CommitOutcome['result'] | undefined {
   const ready = conditions.find(({ type }) => type === 'Ready')
   if (ready?.status === 'True') return 'Succeeded'
   const hasFailed = conditions.some(({ type, status }) => type === 'SyncError' && status === 'True')
@@ -15,7 +15,7 @@ export function resultIn(conditions: readonly Statement[]): Outcome['result'] | 
 }
 
 /** Notifications tell each outcome of each commit once. */
-export const newsIn = (before: Outcome | undefined, after: Outcome | undefined): Outcome | undefined =>
+export const newsIn = (before: CommitOutcome | undefined, after: CommitOutcome | undefined): CommitOutcome | undefined =>
   after && (before?.revision !== after.revision || before.result !== after.result) ? after : undefined
 
 export type History = NonNullable<NonNullable<GitOpsDeployment['status']>['history']>

@@ -4,9 +4,9 @@ import { type StatusDraft, sentenceOf } from '../../../engines/controller/index.
 import { type Entry, entriesOf, type Observed, type SyncResult, sayFight } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Failure, isFailure, redactUrls, timestamp } from '../../../std/index.ts'
-import type { Hold } from '../services/hold.ts'
+import type { SyncHold } from '../services/hold.ts'
 import { contestedIn, type PendingPrune, pendingPruneOf } from './attention.ts'
-import { type Outcome as CommitOutcome, type History, historyAfter, outcomeAfter, resultIn } from './outcome.ts'
+import { type CommitOutcome, type History, historyAfter, outcomeAfter, resultIn } from './outcome.ts'
 import { answerTo } from './requests.ts'
 
 /** A status is written whole with each change of health: more would make it megabytes. What is not well comes first. */
@@ -16,7 +16,7 @@ const MOST_FIELDS = 16
 /** Changes that keep a commit from being in effect as a whole. */
 const UNDONE = ['failed', 'terminating', 'waiting', 'withheld'] as const
 
-interface Outcome {
+interface SyncOutcome {
   revision: string
   entries: readonly Entry[]
   observed: Observed
@@ -38,7 +38,7 @@ interface Outcome {
 }
 
 /** The status after a sync. */
-export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): StatusDraft {
+export function statusAfter(deployment: GitOpsDeployment, outcome: SyncOutcome): StatusDraft {
   const { entries, observed, revision, inventory } = outcome
   const failed = entriesOf(entries, 'failed')
   const undone = entriesOf(entries, ...UNDONE)
@@ -63,7 +63,7 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): Sta
 }
 
 /** From then on its objects are repaired at any time: when sync windows are closed, and when dependencies are ill. */
-const isAdmitted = ({ isAsked }: Outcome, undone: readonly Entry[]): boolean => isAsked || undone.length === 0
+const isAdmitted = ({ isAsked }: SyncOutcome, undone: readonly Entry[]): boolean => isAsked || undone.length === 0
 
 /** Only what was in effect as a whole is worth going back to. */
 function historyIn(
@@ -86,7 +86,7 @@ function outcomeIn(
 const isReady = (conditions: readonly Statement[]): boolean =>
   conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 
-function conditionsAfter(outcome: Outcome, failed: Entry[], pending: PendingPrune | undefined): Statement[] {
+function conditionsAfter(outcome: SyncOutcome, failed: Entry[], pending: PendingPrune | undefined): Statement[] {
   const { source, fights } = outcome
   const trouble = failed.length > 0 ? `${failed.length} of the objects cannot be applied: ${sentence(failed)}` : undefined
   const fight = fights.length > 0 ? bad('Fight', 'Fight', fights.slice(0, 3).map(sayFight).join('; ')) : fine('Fight')
@@ -106,7 +106,7 @@ function conditionsAfter(outcome: Outcome, failed: Entry[], pending: PendingPrun
 }
 
 /** Not ready for the first reason that holds; at the end, for how the objects do. */
-function readinessAfter({ entries, putOff, observed, revision }: Outcome): Statement {
+function readinessAfter({ entries, putOff, observed, revision }: SyncOutcome): Statement {
   const waiting = [...entriesOf(entries, 'waiting'), ...putOff]
   if (waiting.length > 0) return unready('Waiting', sentence(waiting))
   const leaving = entriesOf(entries, 'terminating')
@@ -156,7 +156,7 @@ export function statusWhile(deployment: GitOpsDeployment, reason: string, messag
 
 export const statusWhileHeld = (
   deployment: GitOpsDeployment,
-  { reason, message, until }: Hold,
+  { reason, message, until }: SyncHold,
   { commitId }: Snapshot,
 ): StatusDraft => ({
   ...statusWhile(deployment, reason, message, commitId),
@@ -277,7 +277,7 @@ function firstOf<T>(objects: readonly T[], isWell: (object: T) => boolean): read
   return [...ill, ...well].slice(0, MOST_RESOURCES)
 }
 
-function reconciledState({ metadata, spec }: GitOpsDeployment, { destination, project }: Outcome) {
+function reconciledState({ metadata, spec }: GitOpsDeployment, { destination, project }: SyncOutcome) {
   const { path, repoURL, targetRevision: branch = '' } = spec.source
   return {
     source: { path, repoURL: redactUrls(repoURL), branch, project },

@@ -12,7 +12,7 @@ import { sentenceOf } from '../../../engines/controller/index.ts'
 import { Failure, isFailure, minutes, seconds, timestamp } from '../../../std/index.ts'
 import { archiveJob, archivesOf } from '../desired/archive.ts'
 import { envelope } from '../desired/envelope.ts'
-import type { Plan } from '../desired/index.ts'
+import type { WorkspacePlan } from '../desired/index.ts'
 import { digest } from '../desired/names.ts'
 import { besideName } from '../desired/parts.ts'
 import { volumeNameOf } from '../desired/volumes.ts'
@@ -36,7 +36,7 @@ export const snapshotKind = (kube: Kube): Promise<Kind<Snapshot> | undefined> =>
   kube.resolve('snapshot.storage.k8s.io/v1', 'VolumeSnapshot')
 
 interface Occasion {
-  plan: Plan
+  plan: WorkspacePlan
   kube: Kube
   /** All its pods are gone, and it is to stay so. */
   isDown: boolean

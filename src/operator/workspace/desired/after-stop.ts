@@ -7,7 +7,7 @@ import { gitAdditionOf } from './git.ts'
 import { digest } from './names.ts'
 import { podAnnotationsOf } from './overrides.ts'
 import { besideName, selectorOf } from './parts.ts'
-import type { Plan } from './plan.ts'
+import type { WorkspacePlan } from './plan.ts'
 import { podOf } from './pod.ts'
 
 /** The part of a workspace that its pods after a stop are. */
@@ -19,7 +19,7 @@ export const runsAfterStop = (devfile: Devfile): boolean => appliedAt(devfile, '
  * Applies the containers of postStop, one after the other, in a Job: it runs when the pods are gone, has the volume, and is tried
  * once. Its name says which stop it is for, so that no stop has two.
  */
-export function afterStopJob(plan: Plan, startedAt: string): Job | undefined {
+export function afterStopJob(plan: WorkspacePlan, startedAt: string): Job | undefined {
   const { workspace, devfile } = plan
   const containers = appliedAt(devfile, 'postStop')
   if (containers.length === 0) return undefined

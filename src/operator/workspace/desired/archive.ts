@@ -3,7 +3,7 @@ import { type Job, Jobs, type PersistentVolumeClaim, PersistentVolumeClaims, typ
 import { hours } from '../../../std/index.ts'
 import { envelope } from './envelope.ts'
 import { besideName } from './parts.ts'
-import type { Addition, Plan } from './plan.ts'
+import type { Addition, WorkspacePlan } from './plan.ts'
 import { resourcesOf, securityOf } from './rights.ts'
 import { DATA, volumeNameOf } from './volumes.ts'
 
@@ -49,13 +49,13 @@ rm -rf "$part"
 
 type Body = Pick<V1Container, 'securityContext' | 'resources' | 'image'>
 
-const bodyOf = ({ settings }: Plan): Body => ({
+const bodyOf = ({ settings }: WorkspacePlan): Body => ({
   image: settings.projectCloner?.image ?? 'alpine/git:2.45.2',
   resources: resourcesOf({ resources: {} }, settings),
   securityContext: securityOf(settings),
 })
 
-export const archivesOf = (plan: Plan): PersistentVolumeClaim => {
+export const archivesOf = (plan: WorkspacePlan): PersistentVolumeClaim => {
   const { size = '10Gi', storageClassName } = plan.settings.backup?.archive ?? {}
   return {
     ...envelope(plan, PersistentVolumeClaims, besideName(plan.workspace, 'archives')),
@@ -68,7 +68,7 @@ export const archivesOf = (plan: Plan): PersistentVolumeClaim => {
 }
 
 /** The Job that archives the volume. Its pods are not the workspace's: nothing waits for them. */
-export function archiveJob(plan: Plan, name: string): Job {
+export function archiveJob(plan: WorkspacePlan, name: string): Job {
   const { keep = 3 } = plan.settings.backup ?? {}
   const container: V1Container = {
     name: 'berth-backup',
@@ -109,7 +109,7 @@ export function archiveJob(plan: Plan, name: string): Job {
 }
 
 /** Fills the volume of a workspace that is restored from an archive, before anything else runs. */
-export function restoreAddition(plan: Plan, from: WorkspaceStatus['restoredFrom']): Addition {
+export function restoreAddition(plan: WorkspacePlan, from: WorkspaceStatus['restoredFrom']): Addition {
   if (from?.kind !== 'Archive' || from.volume === undefined) return {}
   const restorer: V1Container = {
     name: 'berth-restore',

@@ -5,7 +5,7 @@ import { homeEnvOf, homeMountsOf } from './home.ts'
 import { editorPortOf } from './hosts.ts'
 import { withContainerOverrides } from './overrides.ts'
 import { fitted } from './parts.ts'
-import type { Addition, Plan } from './plan.ts'
+import type { Addition, WorkspacePlan } from './plan.ts'
 import { resourcesOf, securityOf } from './rights.ts'
 import { lifecycleOf } from './scripts.ts'
 import { mountsOf } from './volumes.ts'
@@ -18,7 +18,7 @@ export interface Running {
 }
 
 /** A container that runs as long as the workspace does. */
-export function containerOf(plan: Plan, { container, startLimit, ...rest }: Running): V1Container {
+export function containerOf(plan: WorkspacePlan, { container, startLimit, ...rest }: Running): V1Container {
   const additions = rest.additions.filter(({ only }) => only === undefined || only === container.name)
   const startupProbe = startupProbeOf(plan, container, startLimit)
   return {
@@ -30,14 +30,14 @@ export function containerOf(plan: Plan, { container, startLimit, ...rest }: Runn
 }
 
 /** The same container as a step before or after the others. A component can be both, so the step has a name of its own. */
-export function stepContainerOf(plan: Plan, container: Container, all: readonly Addition[], step: string): V1Container {
+export function stepContainerOf(plan: WorkspacePlan, container: Container, all: readonly Addition[], step: string): V1Container {
   const additions = all.filter(({ only }) => only === undefined)
   // A container that comes to its end is not asked whether it is well.
   const { livenessProbe: _, readinessProbe: __, ...body } = bodyOf(plan, container, additions)
   return { ...body, name: fitted(`${step}-${container.name}`) }
 }
 
-function bodyOf({ settings, devfile, git }: Plan, container: Container, additions: readonly Addition[]): V1Container {
+function bodyOf({ settings, devfile, git }: WorkspacePlan, container: Container, additions: readonly Addition[]): V1Container {
   const { name, image, args, overrideCommand } = container
   const envFrom = additions.flatMap(({ envFrom: added = [] }) => added)
   const command = overrideCommand ? ['tail', '-f', '/dev/null'] : container.command
@@ -98,7 +98,7 @@ const EVERY_SECONDS = 2
  * there, whom nobody should throw out because their server is down. Endpoints are not asked unless they say so, for most
  * servers are started by hand.
  */
-function startupProbeOf(plan: Plan, container: Container, limit: number): V1Probe | undefined {
+function startupProbeOf(plan: WorkspacePlan, container: Container, limit: number): V1Probe | undefined {
   const how = { periodSeconds: EVERY_SECONDS, failureThreshold: Math.ceil(limit / EVERY_SECONDS), timeoutSeconds: 5 }
   const asked = container.endpoints.find(({ attributes }) => Boolean(attributes[PROBE]))
   if (asked?.attributes[PROBE] === 'http') {

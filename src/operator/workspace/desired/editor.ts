@@ -2,7 +2,7 @@ import type { V1Container } from '@kubernetes/client-node'
 import type { Container, Devfile } from '../../../devfile/index.ts'
 import { type EventCommand, isOnlyApplied } from './event-steps.ts'
 import { editorPortOf } from './hosts.ts'
-import type { Addition, Plan } from './plan.ts'
+import type { Addition, WorkspacePlan } from './plan.ts'
 import { securityOf } from './rights.ts'
 
 const TOOLS = '/.workspace-data/tools'
@@ -18,14 +18,14 @@ export function editorContainerOf(devfile: Devfile): Container | undefined {
 }
 
 /** The container as it is with the editor in it: it stays, unless it says what it runs. */
-export function withEditor({ settings, devfile }: Plan, container: Container): Container {
+export function withEditor({ settings, devfile }: WorkspacePlan, container: Container): Container {
   if (editorPortOf(settings) === undefined || editorContainerOf(devfile)?.name !== container.name) return container
   const runsItself = container.command.length + container.args.length > 0 || container.attributes.overrideCommand === false
   return runsItself ? container : { ...container, overrideCommand: true }
 }
 
 /** The image of the editor puts it into a folder that its container has, too; there it is started. */
-export function editorAddition({ settings, devfile }: Plan): Addition {
+export function editorAddition({ settings, devfile }: WorkspacePlan): Addition {
   const port = editorPortOf(settings)
   const container = editorContainerOf(devfile)
   if (port === undefined || !container) return {}

@@ -1,7 +1,7 @@
 import { apiVersionOf, type Kind, type KubeObject, labels, MANAGED_BY_BERTH, type Workspace } from '../../../api/index.ts'
 import { hostTemplateOf } from './hosts.ts'
 import { objectNameOf } from './names.ts'
-import type { Plan } from './plan.ts'
+import type { WorkspacePlan } from './plan.ts'
 
 /** By these the objects are found again, and told from other people's of the same name. */
 export const ownLabels = ({ metadata }: Workspace): Record<string, string> => ({
@@ -15,7 +15,7 @@ const HOST_TEMPLATE = 'berth.dev/host-template'
 
 /** An object of the workspace without its content. */
 export function envelope(
-  { workspace, settings, namespace }: Pick<Plan, 'workspace' | 'settings' | 'namespace'>,
+  { workspace, settings, namespace }: Pick<WorkspacePlan, 'workspace' | 'settings' | 'namespace'>,
   kind: Kind,
   name = objectNameOf(workspace),
 ): KubeObject {

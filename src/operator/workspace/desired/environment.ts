@@ -1,14 +1,14 @@
 import type { V1EnvVar } from '@kubernetes/client-node'
 import { hostTemplateOf } from './hosts.ts'
 import { objectNameOf } from './names.ts'
-import type { Addition, Plan } from './plan.ts'
+import type { Addition, WorkspacePlan } from './plan.ts'
 import { DATA } from './volumes.ts'
 
 /** On the volume that lasts: the logs of a start can be read after the next one, and after a failed one. */
 export const LOGS = '/.workspace-data/logs'
 
 /** Tells programs in a workspace where they are. GitLab's tools look for the names that begin with GL_. */
-export function environmentAddition({ workspace, settings }: Plan): Addition {
+export function environmentAddition({ workspace, settings }: WorkspacePlan): Addition {
   const template = hostTemplateOf(workspace, settings)
   const env: V1EnvVar[] = [
     { name: 'BERTH_WORKSPACE', value: workspace.metadata.name },
@@ -24,11 +24,11 @@ const FOLDER = '/.workspace-data/variables/file'
 const MODE = 0o774
 
 /** Each refresh has a Secret of its own: the pods of before keep theirs, and the new ones never mix both. */
-export const variablesNameOf = ({ workspace, variablesMark = '' }: Pick<Plan, 'workspace' | 'variablesMark'>): string =>
+export const variablesNameOf = ({ workspace, variablesMark = '' }: Pick<WorkspacePlan, 'workspace' | 'variablesMark'>): string =>
   [objectNameOf(workspace), 'variables', variablesMark].filter(Boolean).join('-')
 
 /** Gives every container the variables of the frozen Secret; of files, the path to them. */
-export function variablesAddition(plan: Plan): Addition {
+export function variablesAddition(plan: WorkspacePlan): Addition {
   const { list = [] } = plan.variables
   const secretName = variablesNameOf(plan)
   if (list.length === 0) return {}

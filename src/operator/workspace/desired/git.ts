@@ -3,7 +3,7 @@ import type { Piece } from '../../../engines/apply/index.ts'
 import { gitAddition, gitFiles, gitNameOf } from '../git/index.ts'
 import { envelope } from './envelope.ts'
 import { objectNameOf } from './names.ts'
-import type { Addition, Plan } from './plan.ts'
+import type { Addition, WorkspacePlan } from './plan.ts'
 import { resourcesOf, securityOf } from './rights.ts'
 import { DATA } from './volumes.ts'
 
@@ -13,7 +13,7 @@ const PROJECTS = '/projects'
 const COPIED_VERSION = 'berth.dev/copied-version'
 
 /** The files of Git, and the copy of what the owner's Secret has for the target. */
-export function gitPiecesOf(plan: Plan): Piece[] {
+export function gitPiecesOf(plan: WorkspacePlan): Piece[] {
   const { git, devfile, workspace } = plan
   if (!git) return []
   const name = gitNameOf(objectNameOf(workspace))
@@ -30,7 +30,7 @@ export function gitPiecesOf(plan: Plan): Piece[] {
 }
 
 /** Adds Git to the pod; nothing without a project. */
-export function gitAdditionOf({ git, settings, workspace }: Plan): Addition {
+export function gitAdditionOf({ git, settings, workspace }: WorkspacePlan): Addition {
   if (!git) return {}
   return gitAddition(git, {
     settings,

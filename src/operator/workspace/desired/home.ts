@@ -1,7 +1,7 @@
 import type { V1Container, V1EnvVar, V1VolumeMount } from '@kubernetes/client-node'
 import type { WorkspaceClassSpec } from '../../../api/index.ts'
 import type { Container } from '../../../devfile/index.ts'
-import type { Plan } from './plan.ts'
+import type { WorkspacePlan } from './plan.ts'
 import { resourcesOf, securityOf } from './rights.ts'
 import { DATA } from './volumes.ts'
 
@@ -43,7 +43,7 @@ chmod -R g=u "$part" 2>/dev/null
 mv "$part" "$to" || fail 'the volume cannot be written'
 `
 
-type House = Pick<Plan, 'settings' | 'devfile'>
+type House = Pick<WorkspacePlan, 'settings' | 'devfile'>
 
 /** The home that a container has on the volume; nothing where the class wants none, or the devfile has put a volume there. */
 export function homeOf({ persistentHome }: WorkspaceClassSpec, container: Container): string | undefined {

@@ -12,4 +12,4 @@ export { bookFrameOf, desiredObjects, haveSamePieces, PLAN_DIGEST, variablesFram
 export { overrideProblems } from './override-rules.ts'
 export { withResources } from './overrides.ts'
 export { MAIN, partOf, partOfDeployment, partsOf } from './parts.ts'
-export type { Addition, DesiredObjects, FrozenVariables, Plan, TunnelSettings, WarmVolume } from './plan.ts'
+export type { Addition, DesiredObjects, FrozenVariables, TunnelSettings, WarmVolume, WorkspacePlan } from './plan.ts'

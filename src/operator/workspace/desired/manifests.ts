@@ -2,7 +2,7 @@ import { type KubeObject, labels, MANAGED_BY_BERTH, type Workspace } from '../..
 import { type Devfile, isAppliedAtStart, type ManifestComponent } from '../../../devfile/index.ts'
 import { groupOf } from '../../../engines/apply/index.ts'
 import { isRecord, parseYaml } from '../../../std/index.ts'
-import type { Plan } from './plan.ts'
+import type { WorkspacePlan } from './plan.ts'
 
 /** Groups whose objects decide what others may do, and Berth's own: nobody gets them by way of a workspace. */
 const REFUSED = [
@@ -109,7 +109,7 @@ const textsIn = (map: Record<string, string>): Record<string, string> =>
 const isOurs = (key: string): boolean => /^([^/]*\.)?berth\.dev\//.test(key)
 
 /** As they are applied: in the workspace's namespace, with its mark. That of its pods would make them parts of it. */
-export function manifestsOf({ workspace, devfile, namespace }: Omit<Plan, 'variables'>): KubeObject[] {
+export function manifestsOf({ workspace, devfile, namespace }: Omit<WorkspacePlan, 'variables'>): KubeObject[] {
   return readManifests(devfile).objects.map(({ component, object }) => {
     const marks = { ...selectorOfManifests(workspace), [labels.workspaceComponent]: component }
     const { metadata, ...rest } = withMarkedPods(object, marks)

@@ -3,7 +3,7 @@ import type { Container, Devfile } from '../../../devfile/index.ts'
 import { quantity } from '../../../std/index.ts'
 import { envelope } from './envelope.ts'
 import { appliedAt, isOnlyApplied } from './event-steps.ts'
-import type { Plan } from './plan.ts'
+import type { WorkspacePlan } from './plan.ts'
 import { resourcesOf } from './rights.ts'
 
 /** Says where a devfile asks for more than its class allows a workspace. The API server would only refuse the pod, much later. */
@@ -30,7 +30,7 @@ export function overMaxima(devfile: Devfile, settings: WorkspaceClassSpec): stri
 }
 
 /** The maxima of the class as a quota of the namespace. Where others live there, too, it would count them together. */
-export function quotaOf(plan: Plan): ResourceQuota[] {
+export function quotaOf(plan: WorkspacePlan): ResourceQuota[] {
   const { settings, workspace } = plan
   const { requests, limits } = settings.maxResourcesPerWorkspace ?? {}
   const hard = { ...prefixed('requests', requests), ...prefixed('limits', limits) }

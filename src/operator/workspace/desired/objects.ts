@@ -32,7 +32,7 @@ import { networkPolicySpecOf } from './network.ts'
 import { isReserved } from './override-rules.ts'
 import { podAnnotationsOf } from './overrides.ts'
 import { besideName, MAIN, partsOf, selectorOf, type WorkspacePart } from './parts.ts'
-import type { Addition, DesiredObjects, Plan } from './plan.ts'
+import type { Addition, DesiredObjects, WorkspacePlan } from './plan.ts'
 import { podOf, pullSecretsOf, RESTARTED_AT } from './pod.ts'
 import { scriptsAddition, scriptsDigest, scriptsOf, timeFor } from './scripts.ts'
 import { tunnelAddition, tunnelPiecesOf } from './tunnel.ts'
@@ -48,7 +48,7 @@ const SCRIPTS_DIGEST = 'berth.dev/scripts-sha256'
 const START_LIMIT_SECONDS = 600
 
 /** The objects of a workspace, in the order in which they are applied. The same input gives the same bytes. */
-export function desiredObjects(plan: Plan): DesiredObjects {
+export function desiredObjects(plan: WorkspacePlan): DesiredObjects {
   const parts = partsOf(plan.workspace, plan.devfile)
   const [main, ...others] = parts
   const all = parts.flatMap(({ containers }) => containers)
@@ -83,7 +83,7 @@ const piecesOf = (kind: Kind, objects: readonly KubeObject[]): Piece[] => object
 const withoutData = ({ kind, object }: Piece): KubeObject =>
   kind === Secrets ? { apiVersion: object.apiVersion, kind: object.kind, metadata: object.metadata } : object
 
-const accountOf = (plan: Plan, pullSecrets: readonly CoreSecret[]): ServiceAccount => ({
+const accountOf = (plan: WorkspacePlan, pullSecrets: readonly CoreSecret[]): ServiceAccount => ({
   ...envelope(plan, ServiceAccounts),
   automountServiceAccountToken: false,
   ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets.map(({ metadata }) => ({ name: metadata.name })) }),
@@ -94,7 +94,7 @@ export const haveSamePieces = (one: Deployment, other: Deployment): boolean =>
   one.metadata.annotations?.[PIECES_DIGEST] === other.metadata.annotations?.[PIECES_DIGEST]
 
 /** One for the workspace's own pods, and one for those of its devfile's objects. */
-function networkPoliciesOf(plan: Plan, hasParts: boolean): NetworkPolicy[] {
+function networkPoliciesOf(plan: WorkspacePlan, hasParts: boolean): NetworkPolicy[] {
   const { settings, workspace, git, tunnel, devfile } = plan
   if (settings.networkPolicy?.enabled === false) return []
   const own = { [labels.workspaceUid]: workspace.metadata.uid ?? '' }
@@ -109,14 +109,18 @@ function networkPoliciesOf(plan: Plan, hasParts: boolean): NetworkPolicy[] {
 }
 
 /** The Secret that holds the frozen variables, without them. */
-export const variablesFrameOf = (plan: Omit<Plan, 'variables'>): KubeObject => envelope(plan, Secrets, variablesNameOf(plan))
+export const variablesFrameOf = (plan: Omit<WorkspacePlan, 'variables'>): KubeObject =>
+  envelope(plan, Secrets, variablesNameOf(plan))
 
 /** The ConfigMap that lists the objects that the devfile brings along, without its content. */
-export const bookFrameOf = ({ settings = {}, ...plan }: Pick<Plan, 'workspace' | 'namespace'> & Partial<Plan>): KubeObject =>
+export const bookFrameOf = ({
+  settings = {},
+  ...plan
+}: Pick<WorkspacePlan, 'workspace' | 'namespace'> & Partial<WorkspacePlan>): KubeObject =>
   envelope({ settings, ...plan }, ConfigMaps, `${objectNameOf(plan.workspace)}-manifests`)
 
 /** A Service for each pod that has ports: by endpoint those of its containers, in the main one whatever else there is. */
-function servicesOf(plan: Plan, parts: readonly WorkspacePart[]): Service[] {
+function servicesOf(plan: WorkspacePlan, parts: readonly WorkspacePart[]): Service[] {
   const { workspace, devfile, settings } = plan
   const apart = parts.filter(({ part }) => part !== MAIN)
   const homes = new Map<string, string>(
@@ -153,7 +157,7 @@ function servicePorts(ports: readonly Port[]): NonNullable<NonNullable<Service['
 }
 
 /** The project is cloned by the main pod; another one that has it, has Git too. */
-function gitOf(plan: Plan, { part, containers }: WorkspacePart): Addition[] {
+function gitOf(plan: WorkspacePlan, { part, containers }: WorkspacePart): Addition[] {
   const addition = gitAdditionOf(plan)
   if (part === MAIN) return [addition]
   return containers.some(({ mountSources }) => mountSources) ? [{ ...addition, initContainers: [] }] : []
@@ -170,7 +174,7 @@ const withAnnotations = ({ metadata, ...rest }: KubeObject, added: Record<string
   metadata: { ...metadata, annotations: { ...added, ...metadata.annotations } },
 })
 
-function deploymentOf(plan: Plan, part: WorkspacePart, scripts: ReturnType<typeof scriptsOf>): Deployment {
+function deploymentOf(plan: WorkspacePlan, part: WorkspacePart, scripts: ReturnType<typeof scriptsOf>): Deployment {
   const { workspace, devfile } = plan
   const isMain = part.part === MAIN
   const frame = withAnnotations(envelope(plan, Deployments, part.name), annotationsOf(part, 'deployment'))

@@ -24,7 +24,7 @@ export interface WarmVolume {
 }
 
 /** All that the objects of a workspace are made from. */
-export interface Plan {
+export interface WorkspacePlan {
   workspace: Workspace
   settings: WorkspaceClassSpec
   devfile: Devfile

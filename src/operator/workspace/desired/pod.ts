@@ -6,7 +6,7 @@ import { envelope } from './envelope.ts'
 import { digest, objectNameOf } from './names.ts'
 import { withPodOverrides } from './overrides.ts'
 import { MAIN, selectorOf } from './parts.ts'
-import type { Addition, Plan } from './plan.ts'
+import type { Addition, WorkspacePlan } from './plan.ts'
 import { timeFor } from './scripts.ts'
 import { usesLasting, volumesOf } from './volumes.ts'
 
@@ -32,7 +32,10 @@ export interface PodParts {
 }
 
 /** A pod of a workspace: nobody is root in it, and it has no way to the target's API. */
-export function podOf(plan: Plan, { isMain, startLimit, steps, event = 'prestart', containers, additions }: PodParts): V1PodSpec {
+export function podOf(
+  plan: WorkspacePlan,
+  { isMain, startLimit, steps, event = 'prestart', containers, additions }: PodParts,
+): V1PodSpec {
   const { settings, workspace } = plan
   const pullSecrets = pullSecretsOf(plan).map(({ metadata }) => ({ name: metadata.name }))
   const needsVolume = !isMain && containers.some((container) => usesLasting(plan, container))
@@ -71,7 +74,7 @@ export function podOf(plan: Plan, { isMain, startLimit, steps, event = 'prestart
   return withPodOverrides(pod, plan.devfile, [...steps, ...containers])
 }
 
-const besideMain = ({ workspace }: Plan) => ({
+const besideMain = ({ workspace }: WorkspacePlan) => ({
   labelSelector: { matchLabels: selectorOf(workspace, MAIN) },
   topologyKey: 'kubernetes.io/hostname',
 })
@@ -80,7 +83,7 @@ const besideMain = ({ workspace }: Plan) => ({
 const SOURCE_VERSION = 'berth.dev/source-version'
 
 /** Copies of the class's credentials for registries, for this workspace alone. */
-export function pullSecretsOf(plan: Plan): CoreSecret[] {
+export function pullSecretsOf(plan: WorkspacePlan): CoreSecret[] {
   return (plan.pullSecrets ?? []).map(({ metadata, type = '', data = {} }) => {
     const source = digest(`${metadata.namespace}/${metadata.name}/${type}`).slice(0, 8)
     const { metadata: own, ...rest } = envelope(plan, Secrets, `${objectNameOf(plan.workspace)}-pull-${source}`)

@@ -7,7 +7,7 @@ import { LOGS } from './environment.ts'
 import { type EventCommand, type EventStep, longest, stepsOf } from './event-steps.ts'
 import { editorPortOf } from './hosts.ts'
 import { digest, objectNameOf } from './names.ts'
-import type { Addition, Plan } from './plan.ts'
+import type { Addition, WorkspacePlan } from './plan.ts'
 import { RUNNER } from './runner.ts'
 
 const EVENTS = ['postStart', 'preStop'] as const
@@ -18,7 +18,7 @@ const READABLE = 0o555
 const namesOf = (event: string, container: Container) => `${event}.${container.name}`
 
 /** The commands of all events of the containers that run, as files; nothing when there are none. */
-export function scriptsOf(plan: Plan, containers: readonly Container[]): ConfigMap | undefined {
+export function scriptsOf(plan: WorkspacePlan, containers: readonly Container[]): ConfigMap | undefined {
   const files = EVENTS.flatMap((event) =>
     containers.flatMap((container) => filesOf(namesOf(event, container), stepsAt(plan, event, container))),
   )
@@ -29,13 +29,13 @@ export function scriptsOf(plan: Plan, containers: readonly Container[]): ConfigM
   }
 }
 
-const scriptsNameOf = ({ workspace }: Plan): string => `${objectNameOf(workspace)}-scripts`
+const scriptsNameOf = ({ workspace }: WorkspacePlan): string => `${objectNameOf(workspace)}-scripts`
 
 /** Tells one set of scripts from another: other scripts are another pod. */
 export const scriptsDigest = ({ data }: ConfigMap): string => digest(JSON.stringify(data))
 
 /** The editor begins first, and beside everything else. */
-function stepsAt({ settings, devfile, git }: Plan, event: (typeof EVENTS)[number], container: Container): EventStep[] {
+function stepsAt({ settings, devfile, git }: WorkspacePlan, event: (typeof EVENTS)[number], container: Container): EventStep[] {
   const own = stepsOf(devfile, event, container, git?.folder)
   const isEditor = editorPortOf(settings) !== undefined && editorContainerOf(devfile)?.name === container.name
   return event === 'postStart' && isEditor ? [[editorStart], ...own] : own
@@ -60,7 +60,7 @@ const filesOfRun = (name: string, { commandLine, dir, env }: EventCommand): File
 ]
 
 /** Has a container run its share of each event. */
-export function lifecycleOf(plan: Plan, container: Container): Pick<V1Container, 'lifecycle'> {
+export function lifecycleOf(plan: WorkspacePlan, container: Container): Pick<V1Container, 'lifecycle'> {
   const handlers = EVENTS.flatMap((event): [string, V1LifecycleHandler][] => {
     if (stepsAt(plan, event, container).length === 0) return []
     const command = ['sh', `${SCRIPTS}/run`, SCRIPTS, LOGS, namesOf(event, container)]
@@ -70,7 +70,7 @@ export function lifecycleOf(plan: Plan, container: Container): Pick<V1Container,
 }
 
 /** The scripts, for every container; nothing when there are no scripts. */
-export function scriptsAddition(plan: Plan, scripts: ConfigMap | undefined): Addition {
+export function scriptsAddition(plan: WorkspacePlan, scripts: ConfigMap | undefined): Addition {
   if (!scripts) return {}
   return {
     volumes: [{ name: VOLUME, configMap: { name: scriptsNameOf(plan), defaultMode: READABLE } }],
@@ -79,5 +79,5 @@ export function scriptsAddition(plan: Plan, scripts: ConfigMap | undefined): Add
 }
 
 /** Seconds that the slowest container may take for an event. */
-export const timeFor = (plan: Plan, event: (typeof EVENTS)[number], containers: readonly Container[]): number =>
+export const timeFor = (plan: WorkspacePlan, event: (typeof EVENTS)[number], containers: readonly Container[]): number =>
   Math.max(0, ...containers.map((container) => longest(stepsAt(plan, event, container))))

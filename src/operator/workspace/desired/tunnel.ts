@@ -3,7 +3,7 @@ import { type ConfigMap, ConfigMaps, tunnelAudienceOf } from '../../../api/index
 import type { Piece } from '../../../engines/apply/index.ts'
 import { envelope } from './envelope.ts'
 import { objectNameOf } from './names.ts'
-import type { Addition, Plan } from './plan.ts'
+import type { Addition, WorkspacePlan } from './plan.ts'
 
 const VOLUME = 'workspace-tunnel'
 const FOLDER = '/var/run/berth/tunnel'
@@ -23,7 +23,7 @@ const RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { cpu: '50
  * agentw, in a container of its own beside the people's: it shares their network, and so their loopback, and nothing else. Its token
  * is mounted nowhere else, so that nobody in the workspace can open tunnels in its name.
  */
-export function tunnelAddition(plan: Plan): Addition {
+export function tunnelAddition(plan: WorkspacePlan): Addition {
   const { tunnel, workspace } = plan
   const { uid = '', name, namespace } = workspace.metadata
   if (!tunnel) return {}
@@ -50,11 +50,11 @@ export function tunnelAddition(plan: Plan): Addition {
 }
 
 /** The certificate authority of kas, where it has one of its own. */
-export function tunnelPiecesOf(plan: Plan): Piece[] {
+export function tunnelPiecesOf(plan: WorkspacePlan): Piece[] {
   const { tunnel } = plan
   if (tunnel?.kasCa === undefined) return []
   const object: ConfigMap = { ...envelope(plan, ConfigMaps, caNameOf(plan)), data: { [CA]: tunnel.kasCa } }
   return [{ kind: ConfigMaps, object }]
 }
 
-const caNameOf = ({ workspace }: Plan): string => `${objectNameOf(workspace)}-tunnel`
+const caNameOf = ({ workspace }: WorkspacePlan): string => `${objectNameOf(workspace)}-tunnel`

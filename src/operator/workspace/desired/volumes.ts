@@ -5,24 +5,24 @@ import { quantity } from '../../../std/index.ts'
 import { envelope } from './envelope.ts'
 import { objectNameOf } from './names.ts'
 import { fitted } from './parts.ts'
-import type { Plan } from './plan.ts'
+import type { WorkspacePlan } from './plan.ts'
 
 /** One volume for all that must last, a folder of it for each use. */
 export const DATA = 'workspace-data'
 
-export const volumeClaimOf = (plan: Plan): PersistentVolumeClaim => ({
+export const volumeClaimOf = (plan: WorkspacePlan): PersistentVolumeClaim => ({
   ...envelope(plan, PersistentVolumeClaims, volumeNameOf(plan)),
   spec: { ...volumeSpecOf(plan.settings, plan.devfile, plan.restored?.size), ...sourceOf(plan) },
 })
 
 /** A volume that a driver fills from a snapshot. */
-const sourceOf = ({ restored }: Plan): Pick<NonNullable<PersistentVolumeClaim['spec']>, 'dataSource'> =>
+const sourceOf = ({ restored }: WorkspacePlan): Pick<NonNullable<PersistentVolumeClaim['spec']>, 'dataSource'> =>
   restored?.kind === 'VolumeSnapshot'
     ? { dataSource: { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: restored.name } }
     : {}
 
 /** A volume that was there before the workspace has another name. */
-export const volumeNameOf = ({ workspace, volume }: Plan): string => volume?.name ?? objectNameOf(workspace)
+export const volumeNameOf = ({ workspace, volume }: WorkspacePlan): string => volume?.name ?? objectNameOf(workspace)
 
 export function volumeSpecOf(
   settings: WorkspaceClassSpec,
@@ -47,7 +47,7 @@ export function volumeSizeOf({ storage }: WorkspaceClassSpec, devfile?: Devfile)
 }
 
 /** The volumes of a pod with these containers: the one that lasts, and those that end with the pod and are mounted there. */
-export function volumesOf(plan: Plan, containers: readonly Container[], hasClaim: boolean): V1Volume[] {
+export function volumesOf(plan: WorkspacePlan, containers: readonly Container[], hasClaim: boolean): V1Volume[] {
   const { devfile } = plan
   const claimName = volumeNameOf(plan)
   const mounted = new Set(containers.flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name)))
@@ -59,7 +59,7 @@ export function volumesOf(plan: Plan, containers: readonly Container[], hasClaim
 }
 
 /** Says of a container that it has something of the volume that lasts, beside the logs that any has. */
-export const usesLasting = ({ devfile }: Plan, { mountSources, volumeMounts }: Container): boolean =>
+export const usesLasting = ({ devfile }: WorkspacePlan, { mountSources, volumeMounts }: Container): boolean =>
   mountSources || volumeMounts.some(({ name }) => devfile.volumes.some((volume) => volume.name === name && !volume.ephemeral))
 
 const briefName = (name: string): string => fitted(`volume-${name}`)

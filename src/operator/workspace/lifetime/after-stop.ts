@@ -3,7 +3,7 @@ import { Deployments, type Job, Jobs, labels, Pods, refOf, type Workspace, type 
 import { sentenceOf, type Workshop } from '../../../engines/controller/index.ts'
 import { Failure, hours, isFailure, minutes, seconds, timestamp } from '../../../std/index.ts'
 import { isThere } from '../actual-state/index.ts'
-import { AFTER_STOP, afterStopJob, type Plan, partOf, runsAfterStop, type WarmVolume } from '../desired/index.ts'
+import { AFTER_STOP, afterStopJob, partOf, runsAfterStop, type WarmVolume, type WorkspacePlan } from '../desired/index.ts'
 import { objectsOf } from '../objects/owned.ts'
 import { markOf, rememberedVariables } from '../objects/variables.ts'
 import { isObstacle } from '../place/obstacle.ts'
@@ -29,7 +29,7 @@ interface AfterStop {
 }
 
 interface Stop {
-  plan: Plan
+  plan: WorkspacePlan
   kube: Kube
   /** All its pods are gone. */
   isDown: boolean
@@ -150,7 +150,7 @@ export async function lastStop(
 }
 
 /** Made from what is remembered: nothing is asked for any more. */
-async function planOf(workspace: Workspace, { namespace, volume, parser }: LastStop): Promise<Plan | undefined> {
+async function planOf(workspace: Workspace, { namespace, volume, parser }: LastStop): Promise<WorkspacePlan | undefined> {
   const { status } = workspace
   const settings = status?.class?.settings
   if (!settings || status.startedAt === undefined || isStopped(status.startedAt, status.stoppedAt)) return undefined

@@ -31,8 +31,8 @@ import {
   type FrozenVariables,
   haveSamePieces,
   PLAN_DIGEST,
-  type Plan,
   variablesFrameOf,
+  type WorkspacePlan,
 } from '../desired/index.ts'
 import { takeVolume } from '../pool/volume.ts'
 import type { TargetConnection } from '../watch/connections.ts'
@@ -59,11 +59,11 @@ export interface ApplyServices {
 export interface Applied {
   deployment: Deployment
   /** They were made from it. */
-  plan: Plan
+  plan: WorkspacePlan
 }
 
 /** A plan before it is known which variables were frozen. */
-export type Draft = Omit<Plan, 'variables' | 'variablesMark' | 'pullSecrets'>
+export type Draft = Omit<WorkspacePlan, 'variables' | 'variablesMark' | 'pullSecrets'>
 
 /** Brings the objects of a workspace about. The Deployment says whether that was done; the rest is looked at now and then. */
 export async function applyWorkspace(
@@ -118,7 +118,7 @@ function isSeen({ kind, object }: Piece, { deployments }: TargetConnection): boo
  * if everything beside it was compared not long ago; `mayHaveBook` is false where there is no list of the devfile's objects.
  */
 async function applyAll(
-  plan: Plan,
+  plan: WorkspacePlan,
   desired: DesiredObjects,
   { kube, known, mayHaveBook }: { kube: Kube; known: Deployment | undefined; mayHaveBook: boolean },
 ) {
@@ -153,7 +153,7 @@ const MOST_PRUNED = 100
 
 /** Deletes what an earlier plan wanted and this one does not. */
 async function prune(
-  plan: Plan,
+  plan: WorkspacePlan,
   { pieces, deployment }: DesiredObjects,
   { kube, objects }: { kube: Kube; objects: OwnedObjects },
 ): Promise<string[]> {
@@ -187,7 +187,7 @@ const isVolume = (object: KubeObject, kind = object.kind): object is PersistentV
 
 /** Somebody else has changed what this very plan had made before (`was` is the Deployment then): an Event says what was repaired. */
 function tellChanged(
-  { workspace, namespace }: Plan,
+  { workspace, namespace }: WorkspacePlan,
   { was, deployment, changed }: { was: Deployment | undefined; deployment: Deployment; changed: readonly string[] },
   { workshop: { log, events } }: ApplyServices,
 ): void {
@@ -203,7 +203,7 @@ function tellChanged(
   events.record(workspace, { type: lost ? 'Warning' : 'Normal', reason: 'Repaired', message })
 }
 
-const withVariables = (draft: Draft, variables: FrozenVariables): Plan => ({
+const withVariables = (draft: Draft, variables: FrozenVariables): WorkspacePlan => ({
   ...draft,
   variables,
   variablesMark: markOf(draft.workspace),

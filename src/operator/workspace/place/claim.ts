@@ -77,7 +77,9 @@ export const privacyFor = ({ spec }: Workspace, claim: DeploymentTargetClaim): R
 export const namesOtherOwner = (workspace: Workspace, claim: DeploymentTargetClaim | undefined): claim is DeploymentTargetClaim =>
   claim !== undefined && isOwnClaim(workspace, claim) && isPrivate(claim) && privateToOf(claim) !== (workspace.spec.owner ?? '')
 
-export const noTarget = obstacleAt('TargetReady')
+export function noTarget(reason: string, message: string, remedy: string, waitingFor?: string): Obstacle {
+  return obstacleAt('TargetReady', reason, message, remedy, waitingFor)
+}
 
 const taken = (claimName: string): Obstacle =>
   noTarget(

@@ -99,4 +99,6 @@ export function onClass({ metadata }: Workspace, chosen: ChosenClass, found: Wor
 export const counts = ({ spec, metadata }: Workspace): boolean =>
   spec.desiredState !== 'Terminated' && metadata.deletionTimestamp === undefined
 
-export const classObstacle = obstacleAt('ClassResolved')
+export function classObstacle(reason: string, message: string, remedy: string, waitingFor?: string): Obstacle {
+  return obstacleAt('ClassResolved', reason, message, remedy, waitingFor)
+}

@@ -26,16 +26,10 @@ export interface Obstacle {
 
 export const isObstacle = (found: object): found is Obstacle => 'step' in found
 
-/** Makes the obstacles of one step. */
-export const obstacleAt =
-  (step: ConditionStep) =>
-  (reason: string, message: string, remedy: string, waitingFor?: string): Obstacle => ({
-    step,
-    reason,
-    message,
-    remedy,
-    ...(waitingFor !== undefined && { waitingFor }),
-  })
+/** The arguments stand in the order in which a person reads them. */
+export function obstacleAt(step: ConditionStep, reason: string, message: string, remedy: string, waitingFor?: string): Obstacle {
+  return { step, reason, message, remedy, ...(waitingFor !== undefined && { waitingFor }) }
+}
 
 /** A condition that is False. */
 export const notTrue = (type: string, reason: string, message: string) => ({ type, status: 'False', reason, message }) as const

@@ -198,7 +198,9 @@ const remark = (path: string, message: string): DevfileProblem => ({
   remedy: '',
 })
 
-const invalid = obstacleAt('DevfileValid')
+function invalid(reason: string, message: string, remedy: string, waitingFor?: string): Obstacle {
+  return obstacleAt('DevfileValid', reason, message, remedy, waitingFor)
+}
 
 const MISSING = invalid(
   'DevfileMissing',

@@ -9,7 +9,7 @@ import {
   type WorkspaceClassSpec,
 } from '../../../api/index.ts'
 import { type Assessment, assess, isThere } from '../actual-state/index.ts'
-import { AFTER_STOP, MAIN, type Plan, partOf, partOfDeployment, partsOf } from '../desired/index.ts'
+import { AFTER_STOP, MAIN, partOf, partOfDeployment, partsOf, type WorkspacePlan } from '../desired/index.ts'
 import { isWanted } from '../lifetime/expiry.ts'
 import { MANAGER } from '../objects/owned.ts'
 import { isObstacle } from '../place/obstacle.ts'
@@ -33,7 +33,7 @@ interface Beside {
 
 /** The state of a workspace: that of its main pod, and once that is where it should be, of those beside it. */
 export function assessed(
-  { workspace, devfile, namespace }: Pick<Plan, 'workspace' | 'devfile' | 'namespace'>,
+  { workspace, devfile, namespace }: Pick<WorkspacePlan, 'workspace' | 'devfile' | 'namespace'>,
   seen: Seen,
 ): Assessment {
   const [, ...others] = partsOf(workspace, devfile)

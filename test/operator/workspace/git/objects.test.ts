@@ -1,7 +1,7 @@
 import { equal, is, match, not, ok } from 'uvu/assert'
 import { ConfigMaps, NetworkPolicies, Secrets, type WorkspaceSpec } from '../../../../src/api/index.ts'
 import { parseDevfile } from '../../../../src/devfile/index.ts'
-import { desiredObjects, type Plan } from '../../../../src/operator/workspace/desired/index.ts'
+import { desiredObjects, type WorkspacePlan } from '../../../../src/operator/workspace/desired/index.ts'
 import { type CopiedSecret, gitPlanOf } from '../../../../src/operator/workspace/git/index.ts'
 import { Failure } from '../../../../src/std/index.ts'
 import { describe } from '../../../support/suite.ts'
@@ -10,7 +10,7 @@ const KAS = 'https://kas.berth-system.svc:8156'
 
 const read = await parseDevfile('schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: tools:1 } }]')
 
-function plan(spec: WorkspaceSpec = {}, copied?: CopiedSecret, url = 'https://git.example.com/team/shop.git'): Plan {
+function plan(spec: WorkspaceSpec = {}, copied?: CopiedSecret, url = 'https://git.example.com/team/shop.git'): WorkspacePlan {
   const workspace = {
     apiVersion: 'berth.dev/v1alpha1',
     kind: 'Workspace',
@@ -22,8 +22,8 @@ function plan(spec: WorkspaceSpec = {}, copied?: CopiedSecret, url = 'https://gi
   const git = gitPlanOf(workspace, { url, path: 'team/shop' }, { settings, git: { kas: KAS, kasCa: 'PEM' }, copied })
   return { workspace, settings, devfile: read.devfile, namespace: 'space', variables: {}, git }
 }
-const pod = (given: Plan) => desiredObjects(given).deployment.spec?.template.spec
-const digests = (given: Plan) => Object.values(desiredObjects(given).deployment.metadata.annotations ?? {}).join(' ')
+const pod = (given: WorkspacePlan) => desiredObjects(given).deployment.spec?.template.spec
+const digests = (given: WorkspacePlan) => Object.values(desiredObjects(given).deployment.metadata.annotations ?? {}).join(' ')
 
 describe('workspace: objects for Git', (it) => {
   it('clone before anything else, with the image of the class and the rights of every container', () => {
