@@ -142,7 +142,8 @@ describe('workspace: failing', (it) => {
 
   it('says what the provider of its volume says', async () => {
     await kube.patch(WorkspaceClasses, { name: namespace }, { spec: { storage: { storageClassName: 'not-there' } } })
-    await eventually(() => shop.caches.of(WorkspaceClasses).get({ name: namespace })?.spec.storage?.storageClassName)
+    const volumeClass = () => shop.caches.of(WorkspaceClasses).get({ name: namespace })?.spec.storage?.storageClassName
+    await eventually(() => volumeClass() === 'not-there')
     await create({ devfile: GOOD })
     const unbound = await expectWorkspace(({ status }) => status?.waiting?.reason === 'VolumeNotBound')
     assert.is(unbound.status?.actualState, 'Starting')
