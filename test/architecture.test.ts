@@ -81,6 +81,9 @@ const TOY: Record<string, string> = {
   'program/two/errors.ts': 'export function e() {\n  try {\n    throw new Error("x")\n  } catch {}\n  setInterval(e, 1)\n}\n',
   'program/two/pattern.ts': "export const fits = (word: string) => new RegExp(word).test('') || /a/.test(word)\n",
   'program/two/long.ts': `export function long() {\n${'  long()\n'.repeat(80)}}\n${'\n'.repeat(330)}`,
+  'program/two/words.ts': 'export interface ShopOptions { HTTPDesks: 1 }\nexport const { seat: place } = { seat: (knock: 1) => knock }\n',
+  'program/two/twin.ts': 'export interface Twin { a: 1 }\nexport interface Twin { b: 1 }\nexport class Other {}\n',
+  'program/two/shelf.ts': 'export type Twin = 1\nexport type Other = 1\n',
   'attic/box.ts': 'export const box = 1\n',
 }
 
@@ -139,6 +142,16 @@ describe('the checker', (it) => {
   it('sees a cycle of type imports', () => {
     assert.equal(cycles(sources), ['std/ring-a.ts -> std/ring-b.ts -> std/ring-a.ts'])
   })
+  it('sees banned words in all that a file names, and in its own name', () => {
+    assert.equal(sources.flatMap(bannedWords).sort(), [
+      'program/two/shelf.ts:1: program/two/shelf.ts: say "cache, or what lies on it" and not "shelf"',
+      'program/two/words.ts:1: HTTPDesks: say "context, options or services" and not "desk"',
+      'program/two/words.ts:1: ShopOptions: say "services" and not "shop"',
+      'program/two/words.ts:2: knock: say "check a token" and not "knock"',
+      'program/two/words.ts:2: seat: say "place" and not "seat"',
+    ])
+  })
+  it('sees types that two files export', () => assert.equal(sharedTypeNames(sources), ['Other', 'Twin']))
 })
 
 const TSCONFIG = JSON.stringify({

@@ -44,9 +44,9 @@ export interface Source {
   statements: number
   /** The comment that the file begins with. */
   opening: string
-  /** Functions, variables, parameters, classes and types that it declares, at any depth. */
+  /** All that it names: functions, variables, parameters, properties, imports and types, at any depth. */
   names: { name: string; line: number }[]
-  /** Interfaces and type aliases that it declares and exports. */
+  /** Interfaces, classes and type aliases that it declares and exports. */
   exportedTypes: string[]
 }
 
@@ -127,20 +127,17 @@ function sourceFrom(file: string, tree: SourceFile): Source {
   return { file, lines: text.split('\n').length - 1, imports, uses, patterns, statements, opening, names, exportedTypes }
 }
 
+/** A use of something that others named, such as `response.headers`, declares nothing. */
 function nameDeclaredBy(node: Node): string | undefined {
-  const isDeclaration =
-    isFunctionDeclaration(node) ||
-    isClassDeclaration(node) ||
-    isInterfaceDeclaration(node) ||
-    isTypeAliasDeclaration(node) ||
-    isVariableDeclaration(node) ||
-    isParameterDeclaration(node) ||
-    isBindingElement(node)
-  return isDeclaration && node.name && isIdentifier(node.name) ? node.name.text : undefined
+  if (isPropertyAccessExpression(node) || !('name' in node)) return undefined
+  const { name } = node
+  return isNode(name) && isIdentifier(name) ? name.text : undefined
 }
 
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'kind' in value
+
 const isExportedType = (node: Node): boolean =>
-  (isInterfaceDeclaration(node) || isTypeAliasDeclaration(node)) &&
+  (isInterfaceDeclaration(node) || isTypeAliasDeclaration(node) || isClassDeclaration(node)) &&
   (node.modifiers?.some(({ kind }) => kind === SyntaxKind.ExportKeyword) ?? false)
 
 /** Behind the last slash there are flags only. */

@@ -148,7 +148,14 @@ function cyclesIn(edges: ReadonlyMap<string, readonly string[]>): string[] {
 }
 
 /** Rooms whose folders stand in an order too: none is reached from another that it imports. */
-export const ORDERED = ['engines/gitops', 'engines/render', 'engines/health', 'engines/apply', 'operator/workspace']
+export const ORDERED = [
+  'engines/gitops',
+  'engines/render',
+  'engines/health',
+  'engines/apply',
+  'operator/gitops-deployment',
+  'operator/workspace',
+]
 
 /** Cycles of the folders inside of one room. */
 export function folderCycles(sources: Source[], room: string): string[] {

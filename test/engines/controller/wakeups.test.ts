@@ -1,4 +1,4 @@
-import { equal, is } from 'uvu/assert'
+import { equal, is, throws } from 'uvu/assert'
 import { createWakeups } from '../../../src/engines/controller/index.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -32,5 +32,11 @@ describe('wakeups', (it) => {
     const wakeups = createWakeups()
     wakeups.begin(() => undefined, AbortSignal.abort())
     is(wakeups.signal.aborted, true)
+  })
+
+  it('are begun once', () => {
+    const wakeups = createWakeups()
+    wakeups.begin(() => undefined, new AbortController().signal)
+    throws(() => wakeups.begin(() => undefined, new AbortController().signal), /begun twice/)
   })
 })

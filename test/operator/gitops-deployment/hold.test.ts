@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { type GitOpsDeployment, keyOf } from '../../../src/api/index.ts'
-import { holdOf, type Rules } from '../../../src/operator/gitops-deployment/services/hold.ts'
+import { holdOf, type Rules } from '../../../src/operator/gitops-deployment/schedule/hold.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { GitOpsDeployment, GitProject } from '../../../src/api/index.ts'
-import type { SyncCaches } from '../../../src/operator/gitops-deployment/source/caches.ts'
+import type { SyncCaches } from '../../../src/operator/gitops-deployment/caches.ts'
 import { projectOf } from '../../../src/operator/gitops-deployment/source/repository.ts'
 import { describe } from '../../support/suite.ts'
 

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { openingAt, rememberedOpenings } from '../../../src/operator/gitops-deployment/services/windows.ts'
+import { openingAt, rememberedOpenings } from '../../../src/operator/gitops-deployment/schedule/windows.ts'
 import { describe } from '../../support/suite.ts'
 
 const at = (text: string) => Date.parse(`2030-01-${text}Z`)

@@ -72,7 +72,7 @@ const isOf = (entry: ManagedEntry, owner: string | undefined): boolean =>
   owner !== undefined && entry.manager === managerOf(owner) && isApplied(entry)
 
 /** Tells whether another sync, which keeps an object, still wants it; `unknown`: nobody here has heard of that sync. */
-export type Standing = (keeper: string, key: string) => 'wants' | 'releases' | 'unknown'
+export type Standing = (otherOwner: string, key: string) => 'wants' | 'releases' | 'unknown'
 
 /** By which rules an object is taken that stands there and is not recorded as ours: for syncs that follow another program. */
 export interface TakeOverRules {
@@ -91,10 +91,10 @@ export function formerOwner(
   owner: string,
   standing: Standing | undefined,
 ): string | undefined {
-  const keeper = live?.metadata.labels?.[OWNER_LABEL]
-  if (keeper === undefined || keeper === owner) return undefined
-  const word = standing?.(keeper, keyOfId(id)) ?? 'unknown'
-  if (word === 'releases' || (word === 'unknown' && wishesOf(object).adopt)) return keeper
+  const otherOwner = live?.metadata.labels?.[OWNER_LABEL]
+  if (otherOwner === undefined || otherOwner === owner) return undefined
+  const word = standing?.(otherOwner, keyOfId(id)) ?? 'unknown'
+  if (word === 'releases' || (word === 'unknown' && wishesOf(object).adopt)) return otherOwner
   const title = live?.metadata.annotations?.[OWNER_ANNOTATION] ?? 'another sync'
   throw new Failure('already-exists', `is kept by ${title}`, {
     reason: 'KeptByOther',

@@ -33,7 +33,7 @@ interface Comparing extends SyncContext {
   /** Whether objects are made anew for a field that cannot be changed. */
   force?: boolean | undefined
   /** Whether a sync is there whose owner label an object carries. */
-  knows?: ((keeper: string) => boolean) | undefined
+  knows?: ((otherOwner: string) => boolean) | undefined
 }
 
 const AT_ONCE = 16
@@ -70,8 +70,8 @@ async function tryOut(item: Desired, kind: Kind<AnyObject>, { kube, owner, ignor
   const fields = fieldChanges(live, after)
   if (!live) return { would: 'create', fields }
   if (former === undefined) return { would: fields.length > 0 ? 'change' : 'nothing', fields }
-  const keeper = live.metadata.annotations?.[OWNER_ANNOTATION] ?? 'another sync'
-  return { would: 'change', fields, why: `is kept by ${keeper} now, and taken over when that one gives it up` }
+  const otherOwner = live.metadata.annotations?.[OWNER_ANNOTATION] ?? 'another sync'
+  return { would: 'change', fields, why: `is kept by ${otherOwner} now, and taken over when that one gives it up` }
 }
 
 function afterRefusal(item: Desired, failure: Failure, { force }: Comparing): Outcome {

@@ -19,7 +19,7 @@ interface PreviewRequest extends Wanting {
   /** Whether objects are made anew for a field that cannot be changed. */
   force?: boolean
   /** Whether a sync is there whose owner label an object carries. */
-  knows?: (keeper: string) => boolean
+  knows?: (otherOwner: string) => boolean
   /** Whether what was changed in the cluster stays as it is. */
   detectOnly?: boolean
   prune?: boolean

@@ -35,7 +35,7 @@ export interface Wants {
   withdraw(owner: string): void
   of(owner: string): Want | undefined
   /** Whether a sync that keeps an object still wants it; `unknown`: it has not said yet, or is no sync of ours. */
-  standing(keeper: string, server: string, key: string): 'wants' | 'releases' | 'unknown'
+  standing(otherOwner: string, server: string, key: string): 'wants' | 'releases' | 'unknown'
   /**
    * The other sync that may take the object over, if one wants it and, as far as is known, can write it. It is given some seconds from
    * the first answer on, and as long as it is busy writing.
@@ -115,11 +115,11 @@ export function createWants({ clock, exists }: WantsOptions): Wants {
       change(owner, before, undefined)
     },
     of: (owner) => wants.get(owner),
-    standing(keeper, server, key) {
-      if (idle.get(keeper) === 'leaves') return 'releases'
-      const want = wants.get(keeper)
+    standing(otherOwner, server, key) {
+      if (idle.get(otherOwner) === 'leaves') return 'releases'
+      const want = wants.get(otherOwner)
       if (want) return holds(want, server, key) ? 'wants' : 'releases'
-      return exists?.(keeper) ? 'wants' : 'unknown'
+      return exists?.(otherOwner) ? 'wants' : 'unknown'
     },
     successorOf(owner, server, key) {
       const interest = others(owner, placeOf(server, key)).find(mayTakeOver)

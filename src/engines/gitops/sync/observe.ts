@@ -43,7 +43,9 @@ export async function observe(
   const observing = { kube, owner: owner.id, clock, signal, rules: { ...rules, now: clock.now }, desired: [], held }
   const { states, read } = await statesOf(memory, true, observing)
   return {
-    observed: observedIn(states.current, held, new Map(), clock.now()),
+    get observed() {
+      return observedIn(states.current, held, new Map(), clock.now())
+    },
     /** Whether the watches have yet to tell of some of them. */
     isListing: states.isListing,
     isWatched: read.length === 0,

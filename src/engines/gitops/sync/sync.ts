@@ -190,7 +190,8 @@ async function applyPlan(
     refused: wanted.refused,
     states: states.current,
     wrote: states.wrote,
-    standing: (keeper, key) => (takeOver?.fromOthers ? 'releases' : (wants?.standing(keeper, kube.server, key) ?? 'unknown')),
+    standing: (otherOwner, key) =>
+      takeOver?.fromOthers ? 'releases' : (wants?.standing(otherOwner, kube.server, key) ?? 'unknown'),
     takeOver,
     force,
     podSecurityLabels: destination.podSecurityLabels,

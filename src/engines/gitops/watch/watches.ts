@@ -161,7 +161,11 @@ function createScopeKeys(): (scope: ObjectScope) => string {
 }
 
 const newlyQueued = (scope: ObjectScope, tenant: string, from: string | undefined): Watched => ({
-  ...{ scope, tenant, from, status: 'queued', isDue: true },
+  scope,
+  tenant,
+  from,
+  status: 'queued',
+  isDue: true,
   subscribers: new Set(),
   ending: new AbortController(),
 })

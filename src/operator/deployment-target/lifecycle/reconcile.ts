@@ -48,10 +48,10 @@ export interface Lifecycle {
 export async function reconcileTarget(target: DeploymentTarget, lifecycle: Lifecycle): Promise<Next> {
   if (isDeleting(target)) return finishDeletion(target, lifecycle)
 
-  const outlook = outlookOn(target, lifecycle)
+  const access = accessOf(target, lifecycle)
   // Before anybody can have it: or a deletion would leave what it stands for behind.
   const object = hasFinalizer(target, finalizers.target) ? target : await addFinalizer(target, lifecycle)
-  const credentials = await outlook
+  const credentials = await access
 
   const holder = claimRefOf(object)
   // A name alone is a wish: it makes nobody the holder, and gives back nothing that was released.
@@ -67,7 +67,7 @@ export async function reconcileTarget(target: DeploymentTarget, lifecycle: Lifec
 const isReleased = ({ status }: DeploymentTarget): boolean => status?.phase === 'Released' || status?.phase === 'Failed'
 
 /** Its credentials, and whether the API answers: that is told, and nothing waits for it (design 3.1). */
-async function outlookOn(
+async function accessOf(
   target: DeploymentTarget,
   { workshop, assess, reachability, secretOf }: Lifecycle,
 ): Promise<TargetAccess> {

@@ -16,7 +16,7 @@ import { MANAGER, reclaim } from './reconcile.ts'
 export function sandboxReclaim(workshop: Workshop): Controller<DeploymentTarget> {
   const { caches } = workshop
   const targets = caches.of(DeploymentTargets)
-  const reclaiming = {
+  const services = {
     workshop,
     classes: caches.of(DeploymentTargetClasses),
     requests: caches.of(SpaceRequests),
@@ -31,6 +31,6 @@ export function sandboxReclaim(workshop: Workshop): Controller<DeploymentTarget>
     name: MANAGER,
     kind: DeploymentTargets,
     watches: [{ kind: SpaceRequests, wakes: ofRequest }],
-    reconcile: (target) => reclaim(target, reclaiming),
+    reconcile: (target) => reclaim(target, services),
   }
 }

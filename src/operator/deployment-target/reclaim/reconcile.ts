@@ -25,29 +25,29 @@ import { isFailure } from '../../../std/index.ts'
 
 export const MANAGER = 'devsandbox-reclaim'
 
-interface Reclaim {
+interface ReclaimServices {
   workshop: Workshop
   classes: Cache<DeploymentTargetClass>
   requests: Cache<SpaceRequest>
 }
 
 /** A target that this provisioner made and that is being deleted: what is behind it goes first, unless it is to be kept. */
-export async function reclaim(target: DeploymentTarget, reclaiming: Reclaim): Promise<Next> {
+export async function reclaim(target: DeploymentTarget, services: ReclaimServices): Promise<Next> {
   if (!SPACE_PROVISIONERS.includes(provisionedByOf(target) ?? '')) return settled()
   if (!isDeleting(target) || !hasFinalizer(target, finalizers.provisioner)) return settled()
 
-  const requests = requestsOf(target, reclaiming)
-  const ofClass = reclaiming.classes.get({ name: target.spec.deploymentTargetClassName })
-  if (reclaimPolicyOf(target, { ofClass, madeFrom: requests }) !== 'Delete') return dropFinalizer(target, reclaiming)
-  const left = requests.length > 0 ? requests : await requestsAsOfNow(target, reclaiming)
-  if (left.length === 0) return dropFinalizer(target, reclaiming)
+  const requests = requestsOf(target, services)
+  const ofClass = services.classes.get({ name: target.spec.deploymentTargetClassName })
+  if (reclaimPolicyOf(target, { ofClass, madeFrom: requests }) !== 'Delete') return dropFinalizer(target, services)
+  const left = requests.length > 0 ? requests : await requestsAsOfNow(target, services)
+  if (left.length === 0) return dropFinalizer(target, services)
   for (const request of left.filter((each) => !isDeleting(each))) {
-    await reclaiming.workshop.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
+    await services.workshop.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
   }
   return settled() // The end of the request wakes the target.
 }
 
-function requestsOf({ metadata }: DeploymentTarget, { requests }: Reclaim): SpaceRequest[] {
+function requestsOf({ metadata }: DeploymentTarget, { requests }: ReclaimServices): SpaceRequest[] {
   const uid = metadata.labels?.[labels.claimUid]
   const ofClaim = uid === undefined ? [] : requests.by(byClaim, uid)
   const found = [...new Set([...ofClaim, ...requests.by(byMadeTarget, keyOf(metadata))])]
@@ -56,14 +56,14 @@ function requestsOf({ metadata }: DeploymentTarget, { requests }: Reclaim): Spac
 }
 
 /** Before the last thing that holds the target goes: the cache may not show yet what was made a moment ago. */
-async function requestsAsOfNow({ metadata }: DeploymentTarget, { workshop }: Reclaim): Promise<SpaceRequest[]> {
+async function requestsAsOfNow({ metadata }: DeploymentTarget, { workshop }: ReclaimServices): Promise<SpaceRequest[]> {
   const [key, uid] = [metadata.annotations?.[annotations.spaceRequest], metadata.labels?.[labels.claimUid]]
   const ref = key === undefined ? undefined : refFromKey(key)
   const request = ref && ref.namespace === metadata.namespace ? await workshop.kube.get(SpaceRequests, ref) : undefined
   return request && uid !== undefined && request.metadata.labels?.[labels.claimUid] === uid ? [request] : []
 }
 
-async function dropFinalizer(target: DeploymentTarget, { workshop }: Reclaim): Promise<Next> {
+async function dropFinalizer(target: DeploymentTarget, { workshop }: ReclaimServices): Promise<Next> {
   const patch = withoutFinalizer(target, finalizers.provisioner)
   try {
     await workshop.kube.patch(DeploymentTargets, refOf(target), patch, { manager: MANAGER })

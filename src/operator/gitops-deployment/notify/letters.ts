@@ -103,11 +103,11 @@ function reasonOf({ status }: GitOpsDeployment): { reason: string; message: stri
 interface Place {
   /** Of its web site; that of an SSH URL is guessed to have the same host. */
   origin: string
-  /** `team-a/services`, encoded as in a URL. */
+  /** `team-a/shop`, encoded as in a URL. */
   project: string
 }
 
-/** Where a repository is: `https://host/team-a/services.git`, `ssh://git@host:2222/team-a/services`, `git@host:team-a/services.git`. */
+/** Where a repository is: `https://host/team-a/shop.git`, `ssh://git@host:2222/team-a/shop`, `git@host:team-a/shop.git`. */
 export function placeOf(repoURL: string): Place {
   const short = /^[^/@]+@([^:/]+):(.+)$/.exec(repoURL)
   const text = short ? `ssh://${short[1]}/${short[2]}` : repoURL

@@ -14,7 +14,7 @@ import {
 } from '../../../engines/gitops/index.ts'
 import type { Render, Snapshot } from '../../../engines/render/index.ts'
 import { Failure, minutes, seconds, timestamp, waitOf } from '../../../std/index.ts'
-import { intervalOf } from '../services/interval.ts'
+import { intervalOf } from '../schedule/interval.ts'
 import { inventoryName, inventoryOf, type LastPass, memoryOf, ownerOf, rulesOf, type SyncServices } from '../services/services.ts'
 import { destinationOf } from '../services/targets.ts'
 import { nameOfProject } from '../source/repository.ts'
@@ -57,16 +57,16 @@ const tooMany = (count: number, namespace: string, most: number): Failure =>
 export async function syncCommit(pass: Pass, services: SyncServices, signal: AbortSignal): Promise<Next> {
   const { deployment } = pass
   const { clock, events } = services.workshop
-  const note = lastPassOf(deployment, services)
+  const before = lastPassOf(deployment, services)
   const destination = destinationFor(deployment, services)
   await ensureNamespace(deployment, destination, signal)
   const result = await sync(
-    await requestOf(pass, destination, note, services),
+    await requestOf(pass, destination, before, services),
     { render: renderFor(deployment, services), clock, meter: services.meter },
     signal,
   )
 
-  noteWrite(deployment, result, services)
+  rememberWrite(deployment, result, services)
   tellChanges(events, deployment, result.commitId, withoutRepairs(result))
   tellPending(events, deployment, pendingPruneOf(deployment, result.changes, result.commitId))
   tellRepairs(events, deployment, result.repairs)
@@ -74,8 +74,8 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   tellLeftBehind(events, deployment, [...result.leftBehind], 'they are on another server than the destination is now')
   const done = { commitId: result.commitId, entries: result.changes, isPostponed: result.postponed.length > 0 }
   await useUp(deployment, done, services.workshop.kube)
-  const now = rememberPass(pass, note, result, services)
-  // The watches have just been opened, and ring when they have told everything: until then the status stands.
+  const now = rememberPass(pass, before, result, services)
+  // The watches have just been opened, and wake the deployment when they have told everything: until then the status stands.
   if (result.isListing && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
   // For a moment only: what others want of this commit decides whether it is deleted or theirs.
   if (result.postponed.length > 0) return again({ after: SHORTLY, why: 'others have yet to look at this commit' })
@@ -83,23 +83,23 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   if (isAsked(pass) && result.putOff.length > 0 && now.tries < MOST_PASSES)
     return again({ after: seconds(10), why: `${result.putOff.length} objects wait to be set back` })
   // What was just written often is healthy in a moment, and then one status is written instead of two.
-  if (isWorthAMoment(pass, note, now, result)) return again({ after: MOMENT, why: 'the objects were just written' })
-  return nextAfter(pass, { note: now, result, destination }, services)
+  if (isWorthAMoment(pass, before, now, result)) return again({ after: MOMENT, why: 'the objects were just written' })
+  return nextAfter(pass, { lastPass: now, result, destination }, services)
 }
 
-interface Done {
-  note: LastPass
+interface PassOutcome {
+  lastPass: LastPass
   result: SyncResult
   destination: Destination
 }
 
-function nextAfter(pass: Pass, { note, result, destination }: Done, services: SyncServices): Next {
+function nextAfter(pass: Pass, { lastPass, result, destination }: PassOutcome, services: SyncServices): Next {
   const { deployment, source } = pass
   const { observed } = result
   const { clock } = services.workshop
   const interval = intervalOf(deployment.spec.interval)
-  const at = note.wroteAt
-  note.wroteAt = undefined
+  const at = lastPass.wroteAt
+  lastPass.wroteAt = undefined
   const status = statusAfter(deployment, {
     revision: result.commitId,
     entries: result.changes,
@@ -122,11 +122,11 @@ function nextAfter(pass: Pass, { note, result, destination }: Done, services: Sy
   const failed = entriesOf(result.changes, 'failed').length > 0
   tellHealth(deployment, status, result, services)
   tellContested(services.workshop.events, deployment, status.conditions)
-  if (isUndone(result) || isPolled(result, memoryOf(deployment, services))) return soon(status, failed, note.tries)
+  if (isUndone(result) || isPolled(result, memoryOf(deployment, services))) return soon(status, failed, lastPass.tries)
   return settled({ status, recheck: Math.min(recheckOf(observed, interval, source), restOf(result, clock.now())) })
 }
 
-function noteWrite(
+function rememberWrite(
   { metadata }: GitOpsDeployment,
   { commitId, changes }: SyncResult,
   { arrivals, workshop }: Pick<SyncServices, 'arrivals' | 'workshop'>,
@@ -193,7 +193,7 @@ const isAsked = ({ deployment, run }: Pass): boolean => run !== undefined || ask
 async function requestOf(
   pass: Pass,
   destination: Destination,
-  note: LastPass | undefined,
+  lastPass: LastPass | undefined,
   services: SyncServices,
 ): Promise<SyncRequest> {
   const { deployment, snapshot } = pass
@@ -208,7 +208,7 @@ async function requestOf(
     owner: ownerOf(deployment),
     inventory: memory.store,
     memory,
-    compare: isAsked(pass) ? 'all' : isCompareDue(note, intervalOf(spec.interval), services.workshop.clock.now()),
+    compare: isAsked(pass) ? 'all' : isCompareDue(lastPass, intervalOf(spec.interval), services.workshop.clock.now()),
     isAsked: isAsked(pass),
     rules: await rulesOf(deployment, services),
     detectOnly: spec.drift === 'Detect',
@@ -224,8 +224,8 @@ async function requestOf(
 }
 
 /** Objects that no watch tells about are read after each start and change of the spec, then every interval, and while it is on its way. */
-const isCompareDue = (note: LastPass | undefined, interval: number, now: number): boolean =>
-  !note || now - note.comparedAt >= interval || isUnderWay(note.observed)
+const isCompareDue = (lastPass: LastPass | undefined, interval: number, now: number): boolean =>
+  !lastPass || now - lastPass.comparedAt >= interval || isUnderWay(lastPass.observed)
 
 const isUnderWay = ({ health: { status } }: Observed): boolean => status === 'Progressing' || status === 'Missing'
 
@@ -253,28 +253,28 @@ const isWorthAMoment = (
 
 /** A pass under another spec says nothing. */
 function lastPassOf({ metadata }: GitOpsDeployment, { lastPasses }: Pick<SyncServices, 'lastPasses'>): LastPass | undefined {
-  const note = lastPasses.get(keyOf(metadata))
-  return note?.generation === metadata.generation && note?.uid === metadata.uid ? note : undefined
+  const last = lastPasses.get(keyOf(metadata))
+  return last?.generation === metadata.generation && last?.uid === metadata.uid ? last : undefined
 }
 
 function rememberPass(
   { deployment: { metadata }, snapshot: { commitId } }: Pass,
-  note: LastPass | undefined,
+  lastPass: LastPass | undefined,
   result: SyncResult,
   { lastPasses, workshop: { clock } }: Pick<SyncServices, 'lastPasses' | 'workshop'>,
 ): LastPass {
   const now = clock.now()
-  const isAgain = note?.commitId === commitId
+  const isAgain = lastPass?.commitId === commitId
   const wrote = entriesOf(result.changes, 'created', 'configured', 'pruned').length > 0
   const isOpen = isUndone(result) || isUnderWay(result.observed)
   const taken: LastPass = {
     uid: metadata.uid,
     generation: metadata.generation,
     commitId,
-    comparedAt: isCompareDue(note, 0, now) ? now : (note?.comparedAt ?? now),
+    comparedAt: isCompareDue(lastPass, 0, now) ? now : (lastPass?.comparedAt ?? now),
     observed: result.observed,
-    tries: isOpen && isAgain ? (note?.tries ?? 0) + 1 : 0,
-    wroteAt: wrote ? now : note?.wroteAt,
+    tries: isOpen && isAgain ? (lastPass?.tries ?? 0) + 1 : 0,
+    wroteAt: wrote ? now : lastPass?.wroteAt,
   }
   lastPasses.set(keyOf(metadata), taken)
   return taken

@@ -128,7 +128,7 @@ async function loadableInventory(
   }
 }
 
-/** The status lists some hundred objects; of those beyond, only their mark is left. */
+/** The status lists some hundred objects; of those beyond, only their owner label is left. */
 function tellLost(
   deployment: GitOpsDeployment,
   { caches, workshop: { events } }: Pick<SyncServices, 'caches' | 'workshop'>,
@@ -231,9 +231,9 @@ async function finishWith(
 }
 
 /**
- * A deployment that went away without a policy, and without a finalizer to hold it, leaves objects that carry the mark of
- * nobody: they are released, as far as that is possible, so that the next deployment of them is not refused. `present` has
- * its name now.
+ * A deployment that went away without a policy, and without a finalizer to hold it, leaves objects that carry the owner label
+ * of a deployment that is gone: they are released, as far as that is possible, so that the next deployment of them is not
+ * refused. `present` has its name now.
  */
 export async function releaseFormer(
   ref: Ref,

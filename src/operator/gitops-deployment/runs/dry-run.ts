@@ -19,10 +19,10 @@ import {
 import { ignoreRules, type Preview, preview } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, timestamp } from '../../../std/index.ts'
+import { openCaches, type SyncCaches } from '../caches.ts'
 import { type GitOpsSettings, inventoryOf, ownerOf } from '../services/services.ts'
 import { createTargets, destinationOf } from '../services/targets.ts'
 import { readVariables } from '../services/variables.ts'
-import { openCaches, type SyncCaches } from '../source/caches.ts'
 import { createFollowing, type Following } from '../source/following.ts'
 import { projectOf, wishOf } from '../source/repository.ts'
 import { isConfirmed } from '../status/requests.ts'
@@ -148,7 +148,7 @@ async function look(
       inventory: inventoryOf(deployment, { workshop, caches }),
       ignore: spec.ignore && ignoreRules(spec.ignore),
       force: spec.force ?? false,
-      knows: (keeper: string) => caches.deployments.by(byUid, keeper).length > 0,
+      knows: (otherOwner: string) => caches.deployments.by(byUid, otherOwner).length > 0,
       detectOnly: spec.drift === 'Detect',
       prune: spec.prune ?? true,
       guards: spec.pruneGuard,

@@ -10,7 +10,7 @@ import {
 } from '../../../api/index.ts'
 import { type Controller, type Next, type StatusDraft, settled, type Workshop } from '../../../engines/controller/index.ts'
 import { timestamp } from '../../../std/index.ts'
-import { byDeployment, type SyncCaches } from '../source/caches.ts'
+import { byDeployment, type SyncCaches } from '../caches.ts'
 
 type RunCaches = Pick<SyncCaches, 'runs'> & { deployments: Pick<SyncCaches['deployments'], 'get'> }
 

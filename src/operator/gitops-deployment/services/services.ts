@@ -17,13 +17,13 @@ import {
 import { type CompiledRules, type HealthRule, type HealthRules, healthRules } from '../../../engines/health/index.ts'
 import type { Render } from '../../../engines/render/index.ts'
 import { type Clock, createBuckets, LRUCache, type Rate, type ReadYaml } from '../../../std/index.ts'
+import type { SyncCaches } from '../caches.ts'
+import type { FindOpening } from '../schedule/windows.ts'
 import type { Allotments } from '../source/allotments.ts'
-import type { SyncCaches } from '../source/caches.ts'
 import type { Following, Source } from '../source/following.ts'
 import type { GitOpsMeter } from './meter.ts'
 import type { Targets } from './targets.ts'
 import type { VariableReader } from './variables.ts'
-import type { FindOpening } from './windows.ts'
 
 export const NAME = 'gitops-deployment'
 

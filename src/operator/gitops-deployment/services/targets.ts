@@ -13,7 +13,7 @@ import {
 import type { Destination } from '../../../engines/gitops/index.ts'
 import { credentialsForEnvironment, openTarget } from '../../../engines/targets/index.ts'
 import { type Clock, Failure, minutes, pause, type Secret } from '../../../std/index.ts'
-import { byEnvironment, environmentNames, noEnvironment, type SyncCaches } from '../source/caches.ts'
+import { byEnvironment, environmentNames, MADE_PREFIX, type SyncCaches } from '../caches.ts'
 
 export type Targets = ReturnType<typeof createTargets>
 
@@ -137,3 +137,13 @@ function kubeconfigOf(secret: CoreSecret): Secret<string> {
 }
 
 const missing = (message: string, remedy: string) => new Failure('invalid', message, { reason: 'EnvironmentNotReady', remedy })
+
+/** Neither is there. People make Environments, and the rest follows; so the Environment is what the message speaks of. */
+export function noEnvironment({ metadata, spec }: GitOpsDeployment): Failure {
+  const written = spec.destination?.environment ?? ''
+  const environment = written.startsWith(MADE_PREFIX) ? written.slice(MADE_PREFIX.length) : written
+  const where = `namespace ${metadata.namespace}`
+  const message = `spec.destination.environment "${written}": Environment ${environment} in ${where} does not exist or leads to no cluster yet, and there is no GitOpsDeploymentManagedEnvironment ${written}`
+  const remedy = `Create Environment ${environment}, or mend what its condition Ready says (kubectl -n ${metadata.namespace} get environments.appstudio.redhat.com ${environment}); one that names neither a claim nor credentials leads nowhere else than its own namespace, which is meant when spec.destination.environment is left out`
+  return new Failure('invalid', message, { reason: 'EnvironmentNotReady', remedy })
+}

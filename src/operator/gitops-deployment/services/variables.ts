@@ -2,7 +2,7 @@ import { createMemoryOfHeap, type Kube, type Memory, sayShare, weightOf } from '
 import { ConfigMaps, type GitOpsDeployment, keyOf, refFromKey, Secrets } from '../../../api/index.ts'
 import type { Variables } from '../../../engines/render/index.ts'
 import { type Clock, Failure, isFailure } from '../../../std/index.ts'
-import { intervalOf } from './interval.ts'
+import { intervalOf } from '../schedule/interval.ts'
 import { tenantOf } from './targets.ts'
 
 export type VariableReader = ReturnType<typeof createVariableReader>

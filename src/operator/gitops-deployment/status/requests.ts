@@ -37,7 +37,7 @@ const names = (word: string, commitId: string | undefined): boolean =>
   word.length >= SHORTEST && commitId?.startsWith(word) === true
 
 /** The outcome of a pass. */
-interface Done {
+interface FinishedPass {
   commitId: string
   entries: readonly Entry[]
   /** Whether something waits for others to look at the commit. */
@@ -48,7 +48,7 @@ interface Done {
  * Whether the confirmation has done its work: what it let go is gone, or another commit than the one that waited is applied by
  * now. One that was given before there was a question lasts until there is one. Pure.
  */
-export function isSpent(deployment: GitOpsDeployment, { commitId, entries, isPostponed }: Done): boolean {
+export function isSpent(deployment: GitOpsDeployment, { commitId, entries, isPostponed }: FinishedPass): boolean {
   const word = confirmationIn(deployment)
   if (word === '') return false
   const { pendingPrune, sync, history = [] } = deployment.status ?? {}
@@ -65,7 +65,7 @@ export function isSpent(deployment: GitOpsDeployment, { commitId, entries, isPos
  * A confirmation holds once: else a rollback to its commit would delete without a question. It goes before the status is
  * written, which says until then that deletions wait; so a crash in between forgets nothing.
  */
-export async function useUp(deployment: GitOpsDeployment, done: Done, kube: Kube): Promise<void> {
+export async function useUp(deployment: GitOpsDeployment, done: FinishedPass, kube: Kube): Promise<void> {
   if (!isSpent(deployment, done)) return
   const { resourceVersion } = deployment.metadata
   await kube.patch(GitOpsDeployments, refOf(deployment), {

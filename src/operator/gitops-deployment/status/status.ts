@@ -4,7 +4,7 @@ import { type StatusDraft, sentenceOf } from '../../../engines/controller/index.
 import { type Entry, entriesOf, type Observed, type SyncResult, sayFight } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Failure, isFailure, redactUrls, timestamp } from '../../../std/index.ts'
-import type { SyncHold } from '../services/hold.ts'
+import type { SyncHold } from '../schedule/hold.ts'
 import { contestedIn, type PendingPrune, pendingPruneOf } from './attention.ts'
 import { type CommitOutcome, type History, historyAfter, outcomeAfter, resultIn } from './outcome.ts'
 import { answerTo } from './requests.ts'

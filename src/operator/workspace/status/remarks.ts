@@ -105,9 +105,14 @@ function onProject(project: ProjectFindings, wasCloned: boolean): Statement[] {
 
 function clonedOf({ name, isThere, known, git, isPrepared }: ProjectFindings, wasCloned: boolean): Omit<Statement, 'type'> {
   if (isPrepared || wasCloned) {
-    const rest = isThere ? '' : '. The GitProject is not there any more, so that Git gets no credentials'
-    const message = `GitProject ${name} is in folder ${git?.folder ?? name} of the projects${rest}`
-    return { status: 'True', reason: 'Cloned', message }
+    const folder = git?.folder ?? name
+    return isThere
+      ? { status: 'True', reason: 'Cloned', message: `GitProject ${name} is in folder ${folder} of the projects` }
+      : {
+          status: 'True',
+          reason: 'Cloned',
+          message: `GitProject ${name} is in folder ${folder} of the projects. The GitProject is not there any more, so that Git gets no credentials`,
+        }
   }
   if (git) return { status: 'False', reason: 'Cloning', message: `GitProject ${name} is cloned when the pod starts` }
   if (known) {

@@ -1,4 +1,4 @@
-import type { Cache } from '../../../adapters/kube/index.ts'
+import type { Cache } from '../../adapters/kube/index.ts'
 import {
   byCredentialsSecret,
   type ConfigMap,
@@ -21,10 +21,9 @@ import {
   Secrets,
   secretTypes,
   withoutGit,
-} from '../../../api/index.ts'
-import type { Watch, Workshop } from '../../../engines/controller/index.ts'
-import { INVENTORY_LABEL } from '../../../engines/gitops/index.ts'
-import { Failure } from '../../../std/index.ts'
+} from '../../api/index.ts'
+import type { Watch, Workshop } from '../../engines/controller/index.ts'
+import { INVENTORY_LABEL } from '../../engines/gitops/index.ts'
 
 const INVENTORIES = { labels: INVENTORY_LABEL }
 const CREDENTIALS = { fields: `type=${secretTypes.managedEnvironment}` }
@@ -74,7 +73,7 @@ export function sameRepository(url: string): string {
 }
 
 /** Berth's managed environment of an Environment is named so. */
-const PREFIX = 'managed-environment-'
+export const MADE_PREFIX = 'managed-environment-'
 
 /**
  * `destination.environment` names a GitOpsDeploymentManagedEnvironment, as upstream has it, or the Environment that one
@@ -82,17 +81,7 @@ const PREFIX = 'managed-environment-'
  */
 export function environmentNames({ destination }: GitOpsDeploymentSpec): string[] {
   const name = destination?.environment
-  return name ? [name, PREFIX + name] : []
-}
-
-/** Neither is there. People make Environments, and the rest follows; so the Environment is what the message speaks of. */
-export function noEnvironment({ metadata, spec }: GitOpsDeployment): Failure {
-  const written = spec.destination?.environment ?? ''
-  const environment = written.startsWith(PREFIX) ? written.slice(PREFIX.length) : written
-  const where = `namespace ${metadata.namespace}`
-  const message = `spec.destination.environment "${written}": Environment ${environment} in ${where} does not exist or leads to no cluster yet, and there is no GitOpsDeploymentManagedEnvironment ${written}`
-  const remedy = `Create Environment ${environment}, or mend what its condition Ready says (kubectl -n ${metadata.namespace} get environments.appstudio.redhat.com ${environment}); one that names neither a claim nor credentials leads nowhere else than its own namespace, which is meant when spec.destination.environment is left out`
-  return new Failure('invalid', message, { reason: 'EnvironmentNotReady', remedy })
+  return name ? [name, MADE_PREFIX + name] : []
 }
 
 /** Whatever a deployment may wait for wakes it. */
