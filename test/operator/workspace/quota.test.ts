@@ -1,6 +1,6 @@
 import { equal, is, match, ok } from 'uvu/assert'
 import { Deployments, type Workspace, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
-import { overQuota } from '../../../src/operator/workspace/place/admission.ts'
+import { overQuota } from '../../../src/operator/workspace/place/quota.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
