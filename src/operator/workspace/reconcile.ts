@@ -77,10 +77,13 @@ export async function reconcileWorkspace(workspace: Workspace, services: Workspa
 
 async function proceed(given: Workspace, services: WorkspaceServices): Promise<Next> {
   const { workshop, places } = services
-  const known = { now: workshop.clock.now(), found: places.classes.get({ name: classNameOf(given) }) }
+  const now = workshop.clock.now()
+  const findClass = () => places.classes.get({ name: classNameOf(given) })
   // One that keeps no settings yet is given its place first.
-  const frozen = frozenClass(given, known.found)
+  const frozen = frozenClass(given, findClass())
   const placed = frozen ? { workspace: given, chosen: frozen } : await takePlace(given, places)
+  // The class may have changed while the workspace stood in line for its place.
+  const known = { now, found: findClass() }
   if (isLater(placed)) return again({ after: NEXT_TURN, why: placed.later })
   if (isObstacle(placed)) return stopAt(given, { ...known, obstacle: placed }, services)
   const { workspace, chosen } = placed
