@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { acquireTools } from '../../src/adapters/control-plane/index.ts'
-import { connect, createCaches, createEvents } from '../../src/adapters/kube/index.ts'
+import { connect, createCaches, createEventRecorder } from '../../src/adapters/kube/index.ts'
 import { runControllers, type Workshop } from '../../src/engines/controller/index.ts'
 import { systemClock as clock, createLog } from '../../src/std/index.ts'
 import { createClusters } from './clusters.ts'
@@ -26,7 +26,7 @@ const report = { line: (text: string) => log.info(text), progress: () => undefin
 const tools = await acquireTools({ env: process.env, report, signal: stopping.signal })
 const kube = connect({ kubeconfig: values.kubeconfig, clock })
 const caches = createCaches({ kube, clock, log, scope: values.namespace })
-const events = createEvents({ kube, clock, log, reporter: 'cluster-provisioner' })
+const events = createEventRecorder({ kube, clock, log, reporter: 'cluster-provisioner' })
 const workshop: Workshop = { kube: caches.kube, caches, events, clock, log }
 const clusters = createClusters(dir, tools)
 

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { acquireTools, startControlPlane } from '../../src/adapters/control-plane/index.ts'
-import { connect, createCaches, createEvents, type Kube } from '../../src/adapters/kube/index.ts'
+import { connect, createCaches, createEventRecorder, type Kube } from '../../src/adapters/kube/index.ts'
 import { runControllers, type Workshop } from '../../src/engines/controller/index.ts'
 import { controllersOf } from '../../src/operator/controllers.ts'
 import { parseConfig } from '../../src/operator/index.ts'
@@ -54,7 +54,7 @@ export async function hireCrew(kubeconfig: string, via: (kube: Kube) => Kube = (
   const own = connect({ kubeconfig, clock, meter: ({ verb }) => requests.set(verb, (requests.get(verb) ?? 0) + 1) })
   const kube = via(own)
   const caches = createCaches({ kube, clock, log })
-  const events = createEvents({ kube, clock, log, reporter: 'berth-operator' })
+  const events = createEventRecorder({ kube, clock, log, reporter: 'berth-operator' })
   const workshop = { kube: caches.kube, caches, events, clock, log }
   const ending = new AbortController()
   const done = runControllers(

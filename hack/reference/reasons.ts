@@ -130,12 +130,9 @@ function reasonsIn(file: string, tree: SourceFile, everywhere: Names): Reason[] 
     if (isCallExpression(node) && isIdentifier(node.expression)) {
       const taker = scope.takers.get(node.expression.text)
       const argument = (name: string) => node.arguments[taker?.parameters.indexOf(name) ?? -1]
+      const named = (name: string) => node.arguments.map((each) => valueIn(each, name)).find(Boolean) ?? argument(name)
       if (taker)
-        note(
-          wordsOf(node.arguments[taker.at], scope),
-          argument('message') ?? argument('text') ?? argument('why'),
-          argument('remedy'),
-        )
+        note(wordsOf(node.arguments[taker.at], scope), named('message') ?? argument('text') ?? argument('why'), named('remedy'))
     }
     if (isTypeAliasDeclaration(node) && /Reason$/.test(node.name.text)) note(membersOf(node.type))
     node.forEachChild(visit)

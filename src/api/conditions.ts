@@ -11,6 +11,9 @@ export interface Condition {
 /** A condition as a reconcile states it; the loop adds the time of the last change. */
 export type Statement = Omit<Condition, 'lastTransitionTime'>
 
+/** A condition that is False. */
+export const notTrue = (type: string, reason: string, message: string): Statement => ({ type, status: 'False', reason, message })
+
 /** The new list: statements in their order, then whatever stood there of other types. Times move only with `status`. */
 export function withConditions(
   before: readonly Condition[] | undefined,

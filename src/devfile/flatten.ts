@@ -41,7 +41,7 @@ const DEEPEST_PARENT = 5
 /** Each costs a request to somebody. */
 const MOST_IMPORTS = 32
 
-export interface Flattening {
+interface Flattening {
   findings: DevfileFindings
   fetch: DevfileFetcher
   read: ReadYamlTree | undefined
@@ -54,7 +54,7 @@ export interface Flattening {
 }
 
 /** The texts that led to the one that is being merged. */
-export interface ImportPath {
+interface ImportPath {
   name: string
   ids: readonly string[]
   depth: number

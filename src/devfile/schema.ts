@@ -39,7 +39,7 @@ export interface FieldsShape {
   isPatch: boolean
 }
 
-export interface SchemaField {
+interface SchemaField {
   shape: Shape
   since: SchemaVersion
   isRequired: boolean

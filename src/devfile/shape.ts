@@ -1,6 +1,6 @@
 import { type DevfileFindings, type ProblemReport, type ProblemText, problem, problemAt } from './problem.ts'
 import { type FieldsShape, NEWEST, OLDEST, type SchemaVersion, type Shape, type TextShape, versionText } from './schema.ts'
-import { at, isThere, textOf, type YamlMap, type YamlTree } from './tree.ts'
+import { at, isThere, textOf, type YamlEntry, type YamlMap, type YamlTree } from './tree.ts'
 
 const FORM = /^2\.([0-3])\.(\d{1,2})(-[0-9a-z-]+(\.[0-9a-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/
 
@@ -23,7 +23,7 @@ export function checkVersion(findings: DevfileFindings, root: YamlTree, isTempla
 }
 
 /** The schema by which a text is read. */
-export interface ShapeReader extends ProblemReport {
+interface ShapeReader extends ProblemReport {
   version: SchemaVersion
   /** A DevWorkspaceTemplate: plugins may be in it. */
   isTemplate: boolean
@@ -92,15 +92,19 @@ function tooNew(name: string, since: SchemaVersion, version: SchemaVersion): Pro
 
 function checkFields(reader: ShapeReader, tree: YamlTree, shape: FieldsShape): undefined {
   if (tree.kind !== 'map') return problem(reader, tree, { rule: 'type', message: 'must be a mapping' })
-  for (const name of tree.entries.keys()) checkField(reader, tree, shape, name)
+  for (const [name, entry] of tree.entries) checkField(reader, tree, shape, { name, ...entry })
   for (const [field, { isRequired }] of shape.fields)
     if (isRequired && !isThere(tree.entries.get(field)?.value))
       problem(reader, { holder: tree, field }, { rule: 'required', message: 'is missing' })
   if (shape.oneOf.length > 0) checkOne(reader, tree, shape)
 }
 
-function checkField(reader: ShapeReader, tree: YamlMap, shape: FieldsShape, name: string): undefined {
-  const { key, value } = tree.entries.get(name) ?? { key: tree }
+function checkField(
+  reader: ShapeReader,
+  tree: YamlMap,
+  shape: FieldsShape,
+  { name, key, value }: YamlEntry & { name: string },
+): undefined {
   const place = { holder: tree, field: name, spot: key }
   const field = shape.fields.get(name)
   if (!field) return shape.isOpen ? undefined : problem(reader, place, unknownField(name, shape))

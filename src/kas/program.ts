@@ -3,7 +3,15 @@ import { openKeys } from '../adapters/files/index.ts'
 import { openMirrors } from '../adapters/git/index.ts'
 import { serveGrpc } from '../adapters/grpc/index.ts'
 import { createMetrics, createReader, type Metrics, serveHttp, serveOperations } from '../adapters/http/index.ts'
-import { connect, createAnswers, createCaches, createEvents, type Kube, untilListed, waitingFor } from '../adapters/kube/index.ts'
+import {
+  connect,
+  createAnswers,
+  createCaches,
+  createEventRecorder,
+  type Kube,
+  untilListed,
+  waitingFor,
+} from '../adapters/kube/index.ts'
 import { tunnelAudienceOf } from '../api/index.ts'
 import { requestMeter } from '../engines/controller/index.ts'
 import { aborted, systemClock as clock, createLog, type ListenerKeys, type Log, pause } from '../std/index.ts'
@@ -92,7 +100,7 @@ async function open(
   // Its writes show in the caches at once: who writes a status reads it there the next time.
   const { kube } = caches
   closing.push(() => caches.stop())
-  const events = createEvents({ kube: client, clock, log, reporter: 'berth-kas' })
+  const events = createEventRecorder({ kube: client, clock, log, reporter: 'berth-kas' })
   closing.push(() => events.flush())
   const objects = watchObjects(config, caches)
   const meters = createMeters(metrics)

@@ -61,7 +61,7 @@ export function controllersOf(
     syncRuns(workshop),
     inOnboarded(dryRuns(workshop, gitops), workshop),
     workspacePools(workshop, { reach, namespace: config.namespace }),
-    // Whoever sees one namespace only cannot count for all.
+    // An operator that sees one namespace only cannot count for all.
     ...(config.namespace === undefined ? [workspaceClasses(workshop, readYamlTree)] : []),
     inOnboarded(
       workspaces(workshop, {

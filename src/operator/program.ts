@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readNamed } from '../adapters/files/index.ts'
 import { createObjectStream } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
-import { chargeSpaces, connect, createCaches, createEvents, waitingFor } from '../adapters/kube/index.ts'
+import { chargeSpaces, connect, createCaches, createEventRecorder, waitingFor } from '../adapters/kube/index.ts'
 import { tenantRoles } from '../api/index.ts'
 import { leadInTurns, loopMeter, requestMeter, runControllers, type Workshop } from '../engines/controller/index.ts'
 import { createLog, type Log, sayFailure, systemClock } from '../std/index.ts'
@@ -88,7 +88,7 @@ function prepareControllers({ config, kube, log, source, means }: ControllerInpu
   const clock = systemClock
   const caches = createCaches({ kube, clock, log, scope: config.namespace, tenantRole: tenantRoles.operator })
   chargeSpaces(caches)
-  const events = createEvents({ kube, clock, log, reporter: 'berth-operator' })
+  const events = createEventRecorder({ kube, clock, log, reporter: 'berth-operator' })
   caches.onShortage((object, why) =>
     events.record(object, { type: 'Warning', reason: why.reason ?? why.code, message: sayFailure(why) }),
   )

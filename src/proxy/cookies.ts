@@ -1,5 +1,5 @@
 import { Failure } from '../std/index.ts'
-import type { BrowserRequest } from './ports.ts'
+import type { BrowserRequestHead } from './ports.ts'
 
 /**
  * Browsers take a cookie with this prefix only from the host itself, over TLS, and for all of it: neither a workspace beside it nor
@@ -18,13 +18,13 @@ export const ATTEMPT = `${OWN}sign-in-`
 const isOwn = (name: string): boolean => name.toLowerCase().startsWith(OWN.toLowerCase())
 
 /** The value of a cookie. Two of one name are no browser's doing: throws `invalid`. */
-export function cookieOf({ headers }: Pick<BrowserRequest, 'headers'>, name: string): string | undefined {
+export function cookieOf({ headers }: Pick<BrowserRequestHead, 'headers'>, name: string): string | undefined {
   const values = pairsOf(headers.cookie ?? '').filter((pair) => pair.name === name)
   if (values.length > 1) throw new Failure('invalid', `the cookie ${name} was sent twice`, { reason: 'CookieTwice' })
   return values[0]?.value
 }
 
-export const cookieNames = ({ headers }: Pick<BrowserRequest, 'headers'>, prefix: string): string[] =>
+export const cookieNames = ({ headers }: Pick<BrowserRequestHead, 'headers'>, prefix: string): string[] =>
   pairsOf(headers.cookie ?? '').flatMap(({ name }) => (name.startsWith(prefix) ? [name] : []))
 
 const pairsOf = (header: string): { name: string; value: string }[] =>

@@ -3,7 +3,7 @@ import type { Reply } from '../dashboard/index.ts'
 import type { Clock } from '../std/index.ts'
 import { cookieOf, LINK, setCookie } from './cookies.ts'
 import { renderNotice } from './page.ts'
-import type { BrowserRequest, OwnPathRequest } from './ports.ts'
+import type { BrowserRequestHead, OwnPathRequest } from './ports.ts'
 import { redirect, returnTo } from './redirect.ts'
 
 /** `berth share` makes 32 bytes. */
@@ -12,9 +12,9 @@ const TOKEN = /^[\w-]{43}$/
 const MOST = 4
 
 /** Digests of the links that a browser has followed to this host. */
-export const linksOf = (head: Pick<BrowserRequest, 'headers'>): string[] => tokensOf(head).map(digest)
+export const linksOf = (head: Pick<BrowserRequestHead, 'headers'>): string[] => tokensOf(head).map(digest)
 
-const tokensOf = (head: Pick<BrowserRequest, 'headers'>): string[] =>
+const tokensOf = (head: Pick<BrowserRequestHead, 'headers'>): string[] =>
   (cookieOf(head, LINK) ?? '')
     .split('.')
     .filter((token) => TOKEN.test(token))

@@ -30,7 +30,7 @@ export interface Route {
 }
 
 /** The head of a request that came here, or that an ingress asks about. */
-export interface BrowserRequest {
+export interface BrowserRequestHead {
   readonly method: string
   /** In lower case, without the dot at its end. */
   readonly host: string
@@ -62,7 +62,7 @@ export interface Session {
 
 export interface Sessions {
   /** Finds whose request it is at that host; `undefined` for nobody's, and for a session that does not count any more. */
-  of(head: Pick<BrowserRequest, 'headers'>, host: string): Promise<Session | undefined>
+  of(head: Pick<BrowserRequestHead, 'headers'>, host: string): Promise<Session | undefined>
   /** Whether it still counts: it is not over, and nobody has signed out since. */
   holds(session: Session): boolean
   /** Calls the listener when people have signed out. */
@@ -92,7 +92,7 @@ export interface Recipient {
 
 /** A request for one of the paths that the proxy keeps for itself on the hosts of workspaces. */
 export interface OwnPathRequest {
-  readonly head: BrowserRequest
+  readonly head: BrowserRequestHead
   readonly route: Route
   readonly url: URL
   readonly recipient: Recipient

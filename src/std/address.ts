@@ -1,7 +1,7 @@
 import { BlockList, isIPv4, isIPv6, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Strangers may choose some kinds of addresses. `forbidden` is never fetched from, whatever is configured. */
+/** The kind of an address decides whether a stranger may choose it. `forbidden` is never fetched from, whatever is configured. */
 export type AddressKind = 'public' | 'private' | 'loopback' | 'forbidden'
 
 /**
@@ -54,7 +54,7 @@ export function kindOfHost({ hostname }: URL): AddressKind | undefined {
   return isIPv4(host) || isIPv6(host) ? kindOfAddress(host) : undefined
 }
 
-/** The rule refuses the host of a URL that is a wrong address. Names are judged by `guardedLookup`. */
+/** True where the host of a URL is an address that the rule refuses. Names are judged by `guardedLookup`. */
 export const isRefusedHost = (url: URL, rule: AddressRule): boolean =>
   kindOfHost(url) !== undefined && isRefused(addressIn(url.hostname), rule)
 

@@ -9,7 +9,7 @@ export interface ConnectionLimits {
 }
 
 /** IPv6 gives every customer 2^64 addresses, so there a network is counted as one. */
-export function countConnections(limits: ConnectionLimits) {
+export function createConnectionCounter(limits: ConnectionLimits) {
   const open = createTally()
   return {
     get size() {

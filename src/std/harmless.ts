@@ -1,5 +1,5 @@
 /**
- * Texts of objects in a cluster are written by strangers: an escape in it could move the cursor, hide a line or set the title
+ * Texts of objects in a cluster are written by strangers: an escape in them could move the cursor, hide a line or set the title
  * of a person's terminal, and a direction mark could make a word read as another one. They are shown, not obeyed.
  * Found in spec R27; https://nvd.nist.gov/vuln/detail/CVE-2022-36035 shows a command line that trusted a cluster.
  */

@@ -19,7 +19,7 @@ export {
   unlessAborted,
   within,
 } from './clock.ts'
-export { type ConnectionLimits, countConnections, networkOf } from './connections.ts'
+export { type ConnectionLimits, createConnectionCounter, networkOf } from './connections.ts'
 export { type Cron, lastMatch, nextMatch, parseCron, timeZoneOf } from './cron.ts'
 export { durationOf, spelled } from './duration.ts'
 export { Failure, type FailureCode, type FailureDetails, isFailure, sayFailure, unlessFailed } from './failure.ts'

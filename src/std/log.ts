@@ -41,4 +41,10 @@ function chain(error: Error): string {
 }
 
 /** For tests and for code that was given no log. */
-export const silentLog = createLog('silent', { write: () => undefined })
+export const silentLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  with: () => silentLog,
+}

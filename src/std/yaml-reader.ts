@@ -20,7 +20,7 @@ export interface YamlQuestion {
   tree?: YamlTreeOptions
 }
 
-export interface YamlReaderOptions {
+interface YamlReaderOptions {
   clock?: Clock
   /** Milliseconds of the CPU for one text: a machine that does ten other things makes no text too long. */
   time?: number

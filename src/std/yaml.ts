@@ -13,7 +13,7 @@ import {
   type Tags,
 } from 'yaml'
 
-export interface YamlDocument {
+interface YamlDocument {
   /** Line on which the document begins, from 1. */
   line: number
   value: unknown

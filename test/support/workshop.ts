@@ -1,4 +1,4 @@
-import { connect, createCaches, createEvents, type Kube } from '../../src/adapters/kube/index.ts'
+import { connect, createCaches, createEventRecorder, type Kube } from '../../src/adapters/kube/index.ts'
 import type { KubeObject } from '../../src/api/index.ts'
 import { type Controller, runControllers, settled, type Workshop } from '../../src/engines/controller/index.ts'
 import { type Clock, type Log, silentLog, systemClock } from '../../src/std/index.ts'
@@ -48,7 +48,7 @@ export async function openShop({
   const flying = new Set<Promise<unknown>>()
   const kube = via(noting(own, flying))
   const caches = createCaches({ kube, clock, log, scope: neighbours.length > 0 ? undefined : namespace, tenantRole })
-  const events = createEvents({ kube, clock, log, reporter: 'berth-operator' })
+  const events = createEventRecorder({ kube, clock, log, reporter: 'berth-operator' })
   const workshop: Workshop = { kube: caches.kube, caches, events, clock, log }
   const closing = new AbortController()
   const limited = controllers(workshop).map((each) => (neighbours.length > 0 ? onlyIn([namespace, ...neighbours], each) : each))

@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import {
   type Clock,
   type ConnectionLimits,
-  countConnections,
+  createConnectionCounter,
   Failure,
   isFailure,
   type ListenerKeys,
@@ -59,7 +59,7 @@ type OpenConnections = Map<string, OpenConnection>
 export async function openPort(options: PortOptions) {
   const { tls, limits } = options
   const open: OpenConnections = new Map()
-  const connections = countConnections(limits)
+  const connections = createConnectionCounter(limits)
   const http = answerUpgrades(options, open)
   const secure = { ALPNProtocols: ['h2', 'http/1.1'], noDelay: true }
   const server = tls ? renewing(createTlsServer({ ...secure, ...pemOf(tls) }), tls) : createServer({ noDelay: true })

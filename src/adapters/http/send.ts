@@ -71,7 +71,7 @@ export function createReader({ most, ...options }: ReaderOptions): ReadPage {
 function createAsk(
   { allowLocal, timeout = seconds(10), lookup = systemLookup, ca }: SenderOptions & Pick<ReaderOptions, 'ca'>,
   most: number,
-): (question: Letter & { method: 'GET' | 'POST' }, signal?: AbortSignal) => Promise<FetchedPage & Receipt> {
+): (request: Letter & { method: 'GET' | 'POST' }, signal?: AbortSignal) => Promise<FetchedPage & Receipt> {
   const rule: AddressRule = allowLocal ? 'own-too' : 'public'
   return async ({ url, method, headers, body }, signal) => {
     judge(url, rule)

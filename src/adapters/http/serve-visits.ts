@@ -2,7 +2,7 @@ import { EventEmitter, once, setMaxListeners } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Duplex, Readable } from 'node:stream'
-import { type Clock, countConnections, Failure, type Log, pause, seconds } from '../../std/index.ts'
+import { type Clock, createConnectionCounter, Failure, type Log, pause, seconds } from '../../std/index.ts'
 import { createHttpServer, type HttpServer, type ListenerOptions, listenAt } from './serve.ts'
 
 type Headers = Readonly<Record<string, readonly string[]>>
@@ -55,7 +55,7 @@ const CHUNK_WITHIN = seconds(60)
 const LINGER = seconds(5)
 /** So long visits have to say that their time is over. */
 const LAST_WORDS = seconds(2)
-const ROOM = { connections: 20_000, connectionsPerAddress: 2500 }
+const CONNECTION_LIMITS = { connections: 20_000, connectionsPerAddress: 2500 }
 
 export async function serveVisits(options: ServeVisitsOptions): Promise<HttpServer> {
   const { address, tls, visit, grace, turnedAway, clock, log } = options
@@ -70,7 +70,7 @@ export async function serveVisits(options: ServeVisitsOptions): Promise<HttpServ
     keepAliveTimeout: seconds(65),
   }
   const server = createHttpServer(limits, tls)
-  keepRoom(server, turnedAway)
+  limitConnections(server, turnedAway)
   const open = new Set<Way>()
   const [stopping, overdue] = [new AbortController(), new AbortController()]
   // Every visit may listen: thousands are no leak.
@@ -130,8 +130,8 @@ export async function serveVisits(options: ServeVisitsOptions): Promise<HttpServ
 }
 
 /** One host must not take the places of all. */
-function keepRoom(server: Server, turnedAway: (why: 'full' | 'address-full') => void): void {
-  const connections = countConnections(ROOM)
+function limitConnections(server: Server, turnedAway: (why: 'full' | 'address-full') => void): void {
+  const connections = createConnectionCounter(CONNECTION_LIMITS)
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
     const why = connections.enter(address)

@@ -20,7 +20,7 @@ export interface ServedResponse {
   headers?: Readonly<Record<string, string>>
 }
 
-export type Responder = (question: ServedRequest) => Promise<ServedResponse> | ServedResponse
+export type Responder = (request: ServedRequest) => Promise<ServedResponse> | ServedResponse
 
 export interface ListenerOptions {
   /** `host:port`; port 0 lets the kernel choose. */
@@ -89,15 +89,15 @@ async function answer(request: IncomingMessage, respond: Responder, maxBytes: nu
     const body = isLong ? undefined : await readBody(request, maxBytes)
     // The rest of the body is not read, so the connection cannot be used again.
     if (!body) return { status: 413, text: `The body is larger than ${maxBytes} bytes.\n`, headers: { connection: 'close' } }
-    const question = questionOf(request, body)
-    return question ? await respond(question) : { status: 400, text: 'The path cannot be read.\n' }
+    const served = requestOf(request, body)
+    return served ? await respond(served) : { status: 400, text: 'The path cannot be read.\n' }
   } catch (thrown) {
     log.error('An HTTP request failed', { method: request.method, error: Failure.from(thrown) })
     return { status: 500, text: 'Internal error; the cause is in the log.\n' }
   }
 }
 
-function questionOf(request: IncomingMessage, body: Buffer): ServedRequest | undefined {
+function requestOf(request: IncomingMessage, body: Buffer): ServedRequest | undefined {
   const base = 'http://localhost'
   const path = request.url ?? '/'
   if (!URL.canParse(path, base)) return undefined

@@ -10,7 +10,7 @@ export interface Occurrence {
   message: string
 }
 
-export type EventRecorder = ReturnType<typeof createEvents>
+export type EventRecorder = ReturnType<typeof createEventRecorder>
 
 interface EventObject extends KubeObject {
   count: number
@@ -41,7 +41,7 @@ const MOST_PER_OBJECT = 25
 const IN_FLIGHT = 8
 
 /** Events for people. Recording never fails and never waits; the same occurrence again only raises a count. */
-export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock: Clock; log: Log; reporter: string }) {
+export function createEventRecorder({ kube, clock, log, reporter }: { kube: Kube; clock: Clock; log: Log; reporter: string }) {
   const series = new Map<string, Series>()
   const perObject = createTally()
   const waiting: Series[] = []

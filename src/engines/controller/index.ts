@@ -17,4 +17,4 @@ export {
   type Workshop,
 } from './reconcile.ts'
 export { runControllers } from './run.ts'
-export { createWakeups, type Wakeups } from './wakeups.ts'
+export { createWakeups, type Waker, type Wakeups } from './wakeups.ts'

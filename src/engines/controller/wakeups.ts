@@ -36,3 +36,6 @@ export function createWakeups(begun?: (wakeups: Wakeups) => void): Wakeups {
   }
   return wakeups
 }
+
+/** For those that wake objects, and end with the loop. */
+export type Waker = Pick<Wakeups, 'wake' | 'signal'>

@@ -53,24 +53,24 @@ const LASTS = minutes(5)
 function answerPods(options: GitCredentialsServer): Responder {
   const { log } = options
   const provePod = createPodProof({ ...options, audienceOf: gitAudienceOf })
-  const respond = async (question: ServedRequest): Promise<ServedResponse> => {
-    const ask = readAsk(question)
+  const respond = async (request: ServedRequest): Promise<ServedResponse> => {
+    const ask = readAsk(request)
     if (!ask) return REFUSED
     try {
-      const proved = await options.prove(ask.token, question.peer, () => admit(options, provePod, ask))
+      const proved = await options.prove(ask.token, request.peer, () => admit(options, provePod, ask))
       return { status: 200, contentType: TYPE, text: advertisementOf(await answer(options, ask, proved)) }
     } catch (thrown) {
       const failure = Failure.from(thrown)
       if (failure.reason === 'TooManyRequests') return hurry(failure.retryAfter ?? seconds(1))
       if (failure.reason === 'NotItsPod') {
-        log.warn('A stranger asked for a Git credential', { peer: question.peer, workspace: nameOfAsk(ask) })
+        log.warn('A stranger asked for a Git credential', { peer: request.peer, workspace: nameOfAsk(ask) })
         return REFUSED
       }
       return told(failure, () => log.error('A Git credential could not be given', { workspace: nameOfAsk(ask), error: failure }))
     }
   }
-  return async (question) => {
-    const given = await respond(question)
+  return async (request) => {
+    const given = await respond(request)
     options.answered.add({ status: String(given.status) })
     return given
   }

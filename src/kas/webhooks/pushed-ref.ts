@@ -5,8 +5,8 @@ import { Failure } from '../../std/index.ts'
  * The whole name of the ref that a push was to, where the payload says so; `undefined` means that anything may have changed.
  * It is compared and nothing else: which commit is there now, the Git server is asked. What is no JSON object is refused.
  */
-export function pushedRef(question: ServedRequest): string | undefined {
-  const text = payloadOf(question)
+export function pushedRef(request: ServedRequest): string | undefined {
+  const text = payloadOf(request)
   if (text.trim() === '') return undefined
   const { ref, ref_type: type } = objectIn(text)
   if (ref === undefined || ref === null) return undefined

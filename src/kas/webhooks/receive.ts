@@ -54,52 +54,52 @@ export function receiveWebhooks(options: WebhookOptions): Responder {
     perProject: createLimiter(PER_PROJECT, clock),
     delayed: createDelayedPokes(clock, polls),
   }
-  return async (question) => {
-    const answer = await receive(context, question)
+  return async (request) => {
+    const answer = await receive(context, request)
     options.answered.add({ status: String(answer.status) })
     return answer
   }
 }
 
-async function receive(context: WebhookContext, question: ServedRequest): Promise<ServedResponse> {
+async function receive(context: WebhookContext, request: ServedRequest): Promise<ServedResponse> {
   const { options, refuse } = context
-  const [, namespace, name] = PATH.exec(question.path) ?? []
+  const [, namespace, name] = PATH.exec(request.path) ?? []
   if (!namespace || !name) return refuse() ?? { status: 404, text: 'Served here: POST /webhooks/<namespace>/<name>\n' }
-  if (question.method !== 'POST') return refuse() ?? { status: 405, text: 'Only POST is served here.\n' }
+  if (request.method !== 'POST') return refuse() ?? { status: 405, text: 'Only POST is served here.\n' }
   const project = options.projects.get({ namespace, name })
   const key = keyOf({ namespace, name })
-  if (!project?.webhookSecret || !isSigned(question)) return refuse(key) ?? REFUSED
-  return (await refuseForged(context, project, question)) ?? wake(context, project, question)
+  if (!project?.webhookSecret || !isSigned(request)) return refuse(key) ?? REFUSED
+  return (await refuseForged(context, project, request)) ?? wake(context, project, request)
 }
 
 /** Before anything of the body is read. A Secret that was changed counts at once, unless too many come with wrong proofs. */
 async function refuseForged(
   { secrets, refuse }: WebhookContext,
   project: Project,
-  question: ServedRequest,
+  request: ServedRequest,
 ): Promise<ServedResponse | undefined> {
   const key = keyOf(project.ref)
   const remembered = secrets.remembered(project)
   if (remembered) {
-    if (isProved(question, await remembered)) return undefined
+    if (isProved(request, await remembered)) return undefined
     const away = refuse(key)
     if (away) return away
   }
-  if (isProved(question, await secrets.read(project))) return undefined
+  if (isProved(request, await secrets.read(project))) return undefined
   return (remembered ? undefined : refuse(key)) ?? REFUSED
 }
 
-const isProved = (question: ServedRequest, secret: Secret<string> | undefined): boolean =>
-  secret !== undefined && isGenuine(question, secret.reveal())
+const isProved = (request: ServedRequest, secret: Secret<string> | undefined): boolean =>
+  secret !== undefined && isGenuine(request, secret.reveal())
 
 /** A push beyond the limit is told of a little later, and never dropped: a Git server does not say it again. */
 function wake(
   { options: { polls }, perProject, delayed }: WebhookContext,
   { ref: project }: Project,
-  question: ServedRequest,
+  request: ServedRequest,
 ): ServedResponse {
   try {
-    const pushed = pushedRef(question)
+    const pushed = pushedRef(request)
     const wait = perProject(keyOf(project))
     if (wait === 0) return { status: 202, text: `${polls.poke(project, pushed)} polls woken.\n` }
     delayed.add(project, pushed, wait)

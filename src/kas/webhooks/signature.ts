@@ -18,15 +18,15 @@ const SIGNATURES: Record<string, Check> = {
   'x-gitlab-token': (given, _body, secret) => isEqual(given, secret),
 }
 
-/** True when the question carries a proof at all; without one no Secret is read for it. */
-export const isSigned = (question: ServedRequest): boolean =>
-  Object.keys(SIGNATURES).some((header) => question.header(header) !== undefined)
+/** True when the request carries a proof at all; without one no Secret is read for it. */
+export const isSigned = (request: ServedRequest): boolean =>
+  Object.keys(SIGNATURES).some((header) => request.header(header) !== undefined)
 
 /** Every proof that is there must hold. */
-export function isGenuine(question: ServedRequest, secret: string): boolean {
+export function isGenuine(request: ServedRequest, secret: string): boolean {
   const given = Object.entries(SIGNATURES).flatMap(([header, check]) => {
-    const value = question.header(header)
-    return value === undefined ? [] : [check(value, question.body, secret)]
+    const value = request.header(header)
+    return value === undefined ? [] : [check(value, request.body, secret)]
   })
   return given.length > 0 && given.every(Boolean)
 }

@@ -20,7 +20,7 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../api/index.ts'
-import type { Wakeups, Workshop } from '../../engines/controller/index.ts'
+import type { Waker, Workshop } from '../../engines/controller/index.ts'
 import { type AgentAccess, agentSite, type OpenSite } from './agent-site.ts'
 import { unableToProvision } from './failures.ts'
 import { OF_SPACES } from './pieces.ts'
@@ -46,7 +46,7 @@ export function agentOf({ metadata, status }: SpaceRequest): string | undefined 
  */
 export function createSites(
   workshop: Workshop,
-  { wake, signal }: Wakeups,
+  { wake, signal }: Waker,
   { own, access }: { own: Site; access: AgentAccess | undefined },
 ) {
   const { caches } = workshop

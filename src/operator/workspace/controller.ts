@@ -19,20 +19,20 @@ import {
   WorkspaceClasses,
   Workspaces,
 } from '../../api/index.ts'
-import { type Controller, createWakeups, type Wakeups, type Watch, type Workshop } from '../../engines/controller/index.ts'
+import { type Controller, createWakeups, type Waker, type Watch, type Workshop } from '../../engines/controller/index.ts'
 import { watchCredentials } from '../../engines/targets/index.ts'
 import { createTurnstile, createYamlTreeReader, type Failure, type ReadYamlTree } from '../../std/index.ts'
 import type { Assessment } from './actual-state/index.ts'
 import type { TunnelSettings } from './desired/index.ts'
 import type { WorkspaceGitSettings } from './git/index.ts'
 import type { RemovalServices } from './lifetime/clean-up.ts'
-import type { Applied, ApplyServices } from './objects/apply.ts'
+import { type Applied, type ApplyServices, OF_REGISTRIES } from './objects/apply.ts'
 import { isApplyFailure } from './objects/apply-failure.ts'
 import { createErrands } from './objects/errands.ts'
-import { hasPlace } from './place/admission.ts'
 import { CONTROLLER, claimNameOf, ownersOf } from './place/claim.ts'
-import { byClass, classNameOf, counts, OF_REGISTRIES } from './place/class.ts'
-import { targetLookup } from './place/target.ts'
+import { byClass, classNameOf, counts } from './place/class.ts'
+import { hasPlace } from './place/quota.ts'
+import { createTargetLookup } from './place/target.ts'
 import { createDevfileParser, type Pinned } from './project/devfile.ts'
 import type { DevfileSource } from './project/devfile-source.ts'
 import { reconcileWorkspace, type WorkspaceServices } from './reconcile.ts'
@@ -40,7 +40,7 @@ import { tellChanges } from './status/remarks.ts'
 import { standing } from './status/standing.ts'
 import { statusAfter } from './status/status.ts'
 import { createTargetConnections } from './watch/connections.ts'
-import { orphanSearch } from './watch/orphans.ts'
+import { createOrphanSearch } from './watch/orphans.ts'
 
 const byClaimed = indexBy((workspace: Workspace) => keysBeside(workspace, claimNameOf(workspace)))
 /** By the Secrets of the settings that a workspace was created with. */
@@ -85,7 +85,7 @@ const standingAfter = (workspace: Workspace, failure: Failure, services: Workspa
 
 function servicesFor(
   workshop: Workshop,
-  wakeups: Wakeups,
+  wakeups: Waker,
   { reach, own, meter, git = {}, tunnels, devfiles: source, yaml = createYamlTreeReader() }: WorkspaceSettings,
 ): WorkspaceServices {
   const { kube, caches, clock, log } = workshop
@@ -99,7 +99,7 @@ function servicesFor(
     const secret = findSecret(ref)
     return secret?.leftOut === undefined ? secret : undefined
   }
-  const lookup = { ...targetLookup(caches), claims }
+  const lookup = { ...createTargetLookup(caches), claims }
   const connections = createTargetConnections({
     clock,
     log,
@@ -122,7 +122,7 @@ function servicesFor(
   return {
     workshop,
     wakeups,
-    admission: { kube, workspaces: all, classes, turns: createTurnstile({ each: 1 }) },
+    places: { kube, workspaces: all, classes, turns: createTurnstile({ each: 1 }) },
     supply: { kube, claims, classes, targetClasses: caches.of(DeploymentTargetClasses) },
     lookup,
     connections,
@@ -133,11 +133,11 @@ function servicesFor(
     errands,
     applying,
     removal: { workshop, classes, lookup, connections, parser, removals, isApplying: errands.isUnderWay, forget },
-    tellOrphans: orphanSearch(workshop, { workspaces: all, targets: lookup.targets }),
+    tellOrphans: createOrphanSearch(workshop, { workspaces: all, targets: lookup.targets }),
   }
 }
 
-function watchesOf({ caches }: Workshop, { admission: { workspaces: all, classes } }: WorkspaceServices): Watch[] {
+function watchesOf({ caches }: Workshop, { places: { workspaces: all, classes } }: WorkspaceServices): Watch[] {
   const claims = caches.of(DeploymentTargetClaims)
   const ofClaim = (claim: DeploymentTargetClaim): Ref[] => [
     ...all.by(byClaimed, keyOf(refOf(claim))).map(refOf),
@@ -150,7 +150,7 @@ function watchesOf({ caches }: Workshop, { admission: { workspaces: all, classes
   const ofClass = ({ metadata: { name } }: WorkspaceClass): Ref[] => {
     const now = classes.get({ name })
     const version = now ? `${now.metadata.uid} ${now.metadata.generation}` : ''
-    // An admission changes the class, too, and concerns nobody else.
+    // A place that is given changes the class, too, and concerns nobody else.
     if (version === seen.get(name)) return []
     seen.set(name, version)
     return all.by(byClass, name).map(refOf)

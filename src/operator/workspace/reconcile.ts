@@ -12,7 +12,7 @@ import {
   withFinalizer,
 } from '../../api/index.ts'
 import type { Devfile } from '../../devfile/index.ts'
-import { again, type Next, settled, type Wakeups, type Workshop } from '../../engines/controller/index.ts'
+import { again, type Next, settled, type Waker, type Workshop } from '../../engines/controller/index.ts'
 import { Failure, isFailure, minutes, seconds } from '../../std/index.ts'
 import { type Assessment, isThere } from './actual-state/index.ts'
 import { backUp } from './backup/backup.ts'
@@ -22,13 +22,13 @@ import { type GitFindings, type GitServices, gatherGit } from './git/index.ts'
 import { afterStop, tellPostStop } from './lifetime/after-stop.ts'
 import { cleanUp, type RemovalServices } from './lifetime/clean-up.ts'
 import { isWanted, nextTurn } from './lifetime/expiry.ts'
-import { type Applied, type ApplyServices, applyWorkspace, type Draft, FULL, isCompared, marksOf } from './objects/apply.ts'
+import { type Applied, type ApplyServices, applyWorkspace, FULL, isCompared, marksOf, type PlanDraft } from './objects/apply.ts'
 import { isApplyFailure } from './objects/apply-failure.ts'
 import type { Errands } from './objects/errands.ts'
-import { isLater, type PlaceServices, takePlace } from './place/admission.ts'
-import { CONTROLLER, claimToMake, namesOtherOwner, noTarget, privacyFor } from './place/claim.ts'
-import { type ChosenClass, classNameOf, classObstacle, frozenClass } from './place/class.ts'
-import { isObstacle, type Obstacle, obstacleAt } from './place/obstacle.ts'
+import { CONTROLLER, claimToMake, namesOtherOwner, privacyFor } from './place/claim.ts'
+import { type ChosenClass, classNameOf, frozenClass } from './place/class.ts'
+import { classObstacle, isObstacle, type Obstacle, obstacleAt, targetObstacle } from './place/obstacle.ts'
+import { isLater, type PlaceServices, takePlace } from './place/quota.ts'
 import { findTarget, ownClaim, type Target } from './place/target.ts'
 import { adopt, type ClaimSupply } from './pool/adopt.ts'
 import { KAS, type Library, type Pinned, readDevfile } from './project/devfile.ts'
@@ -50,8 +50,8 @@ const REFUSED = minutes(5)
 /** Each part is what one step of a reconcile needs. */
 export interface WorkspaceServices extends StandingServices {
   workshop: Workshop
-  wakeups: Wakeups
-  admission: PlaceServices
+  wakeups: Pick<Waker, 'wake'>
+  places: PlaceServices
   supply: ClaimSupply
   git: GitServices
   /** Nothing where no kas is known that pods could open tunnels to. */
@@ -76,11 +76,14 @@ export async function reconcileWorkspace(workspace: Workspace, services: Workspa
 }
 
 async function proceed(given: Workspace, services: WorkspaceServices): Promise<Next> {
-  const { workshop, admission } = services
-  const known = { now: workshop.clock.now(), found: admission.classes.get({ name: classNameOf(given) }) }
+  const { workshop, places } = services
+  const now = workshop.clock.now()
+  const findClass = () => places.classes.get({ name: classNameOf(given) })
   // One that keeps no settings yet is given its place first.
-  const frozen = frozenClass(given, known.found)
-  const placed = frozen ? { workspace: given, chosen: frozen } : await takePlace(given, admission)
+  const frozen = frozenClass(given, findClass())
+  const placed = frozen ? { workspace: given, chosen: frozen } : await takePlace(given, places)
+  // The class may have changed while the workspace stood in line for its place.
+  const known = { now, found: findClass() }
   if (isLater(placed)) return again({ after: NEXT_TURN, why: placed.later })
   if (isObstacle(placed)) return stopAt(given, { ...known, obstacle: placed }, services)
   const { workspace, chosen } = placed
@@ -103,7 +106,7 @@ async function proceed(given: Workspace, services: WorkspaceServices): Promise<N
   return applyIn(target, workspace, { ...wanted, target }, services)
 }
 
-/** As far as it is known before anything is asked of the target. */
+/** These findings are there before anything is asked of the target. */
 type Wanted = WorkspaceFindings & Required<Pick<WorkspaceFindings, 'chosen' | 'sizes' | 'devfile'>>
 
 async function applyIn(target: Target, workspace: Workspace, wanted: Wanted, services: WorkspaceServices): Promise<Next> {
@@ -116,7 +119,7 @@ async function applyIn(target: Target, workspace: Workspace, wanted: Wanted, ser
     return stopAt(workspace, { ...wanted, obstacle: connecting(target, connection) }, services, CONNECTING)
   }
   services.tellOrphans(target, connection, workspace.metadata.namespace)
-  const restored = restoreFor(workspace, target, services.admission.workspaces)
+  const restored = restoreFor(workspace, target, services.places.workspaces)
   if (restored && isObstacle(restored)) return stopAt(workspace, { ...wanted, obstacle: restored }, services)
   const { namespace, volume } = target
   const { settings } = chosen
@@ -151,13 +154,13 @@ async function applyIn(target: Target, workspace: Workspace, wanted: Wanted, ser
 
 /** The objects are there: how the workspace fares, and what is done beside it. */
 async function follow(
-  { draft, plan, deployment, connection }: Applied & { draft: Draft; connection: TargetConnection },
-  situation: WorkspaceFindings,
+  { draft, plan, deployment, connection }: Applied & { draft: PlanDraft; connection: TargetConnection },
+  findings: WorkspaceFindings,
   services: WorkspaceServices,
 ): Promise<Next> {
   const { workspace } = draft
   const { variables } = plan
-  const { now } = situation
+  const { now } = findings
   const pods = connection.pods.by(BY_WORKSPACE, workspace.metadata.uid ?? '')
   const judged = assessed(draft, { deployment, pods, connection, now })
   const { assessment, postStop } = await withPostStop(plan, judged, { connection, now, services })
@@ -165,7 +168,7 @@ async function follow(
   const { backups, recheckAt } = await backUp({ plan, kube: connection.kube, isDown, isWanted: isWanted(workspace), now })
   return conclude(
     workspace,
-    { ...situation, deployment, variables, assessment, postStop, backups },
+    { ...findings, deployment, variables, assessment, postStop, backups },
     { pods, services, recheck: recheckAt === undefined ? undefined : recheckAt - now },
   )
 }
@@ -210,16 +213,16 @@ async function withPostStop(
  */
 async function stopAt(
   workspace: Workspace,
-  situation: WorkspaceFindings,
+  findings: WorkspaceFindings,
   services: WorkspaceServices,
   recheck?: number,
 ): Promise<Next> {
-  const { obstacle, chosen } = situation
+  const { obstacle, chosen } = findings
   // While its objects are being made nobody knows what there is.
-  if (obstacle?.isUnderWay && obstacle.step === 'Applied') return conclude(workspace, situation, { pods: [], services, recheck })
+  if (obstacle?.isUnderWay && obstacle.step === 'Applied') return conclude(workspace, findings, { pods: [], services, recheck })
   await endStanding(workspace, chosen?.settings, services)
   const { assessment, pods = [] } = standing(workspace, chosen?.settings, services.workshop.clock.now(), services) ?? {}
-  return conclude(workspace, { ...situation, ...(assessment && { assessment }) }, { pods, services, recheck })
+  return conclude(workspace, { ...findings, ...(assessment && { assessment }) }, { pods, services, recheck })
 }
 
 async function claim(
@@ -253,21 +256,18 @@ const hasTunnels = ({ proxy }: WorkspaceClassSpec): boolean => proxy?.wayIn === 
 const noTunnels = (settings: WorkspaceClassSpec, { tunnels }: WorkspaceServices): Obstacle | undefined =>
   tunnels || !hasTunnels(settings)
     ? undefined
-    : classObstacle(
-        'TunnelsNotConfigured',
-        'the class has proxy.wayIn: Tunnel, and the operator does not know where pods open tunnels',
-        'Start the operator with --kas-tunnels and --agentw-image, or choose a class with another way in.',
-      )
+    : classObstacle('TunnelsNotConfigured', {
+        message: 'the class has proxy.wayIn: Tunnel, and the operator does not know where pods open tunnels',
+        remedy: 'Start the operator with --kas-tunnels and --agentw-image, or choose a class with another way in.',
+      })
 
 /** Without it the workspace would come up with an empty folder. */
 const noProject = (name: string): Obstacle =>
-  obstacleAt(
-    'ProjectFound',
-    'GitProjectNotFound',
-    `spec.project.gitProject: there is no GitProject ${name} in this namespace`,
-    'Create it, or make the workspace again with another.',
-    `GitProject ${name}`,
-  )
+  obstacleAt('ProjectFound', 'GitProjectNotFound', {
+    message: `spec.project.gitProject: there is no GitProject ${name} in this namespace`,
+    remedy: 'Create it, or make the workspace again with another.',
+    waitingFor: `GitProject ${name}`,
+  })
 
 /**
  * The status of a workspace that was there before stays until its objects could be seen: a start of the operator is not to be
@@ -289,12 +289,11 @@ function tooEarly(
 }
 
 const connecting = (target: Target, connection: TargetConnection): Obstacle =>
-  noTarget(
-    'Connecting',
-    `no answer yet from ${target.apiURL} in namespace ${target.namespace}: ${connection.why()}`,
-    "If it stays so, check that the target's API can be reached and that its token may list deployments and pods there.",
-    `DeploymentTarget ${target.name}`,
-  )
+  targetObstacle('Connecting', {
+    message: `no answer yet from ${target.apiURL} in namespace ${target.namespace}: ${connection.why()}`,
+    remedy: "If it stays so, check that the target's API can be reached and that its token may list deployments and pods there.",
+    waitingFor: `DeploymentTarget ${target.name}`,
+  })
 
 /**
  * The objection of the target. A mistake of the wish is told and looked at again seldom; so is every objection where the workspace
@@ -332,16 +331,16 @@ interface Ending {
 }
 
 /** The status; and what the workspace asks for itself: the second half of a restart, the end of its time. */
-async function conclude(workspace: Workspace, situation: WorkspaceFindings, { pods, services, recheck }: Ending): Promise<Next> {
-  const status = statusOf(workspace, situation)
-  const { now, chosen, assessment } = situation
+async function conclude(workspace: Workspace, findings: WorkspaceFindings, { pods, services, recheck }: Ending): Promise<Next> {
+  const status = statusOf(workspace, findings)
+  const { now, chosen, assessment } = findings
   if (workspace.spec.desiredState === 'RestartRequested' && assessment?.state === 'Stopped' && !pods.some(isThere)) {
     return settled({ status, object: await change(services, workspace, { desiredState: 'Running' }) })
   }
   const turn = chosen && nextTurn(workspace, status.actualState ?? 'Unknown', chosen.settings, now)
   if (!turn || turn.at > now) {
     const then = recheck === undefined ? undefined : now + recheck
-    return settled({ status, object: workspace, recheck: soonest(situation, turn?.at, then) })
+    return settled({ status, object: workspace, recheck: soonest(findings, turn?.at, then) })
   }
   const because = turn.becomes === 'Running' ? {} : { stoppedBecause: `${turn.reason}: ${turn.why}` }
   const told = { ...status, ...because }

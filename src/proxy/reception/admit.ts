@@ -5,7 +5,7 @@ import { linksOf } from '../links.ts'
 import { notices } from '../notices.ts'
 import { type Notice, renderNotice } from '../page.ts'
 import {
-  type BrowserRequest,
+  type BrowserRequestHead,
   type MayOpen,
   type OwnPathRequest,
   type Recipient,
@@ -27,9 +27,9 @@ export interface AdmissionServices {
   mayOpen: MayOpen | undefined
   /** The host for signing in. */
   signInHost: string
-  signIn(head: BrowserRequest, url: URL, recipient: Recipient): Promise<Reply>
+  signIn(head: BrowserRequestHead, url: URL, recipient: Recipient): Promise<Reply>
   /** Sends somebody away to sign in, and back to that target. */
-  depart(head: BrowserRequest, route: Route, target: string): Reply
+  depart(head: BrowserRequestHead, route: Route, target: string): Reply
   /** Answers, by the name below /.berth/, what other parts of the proxy answer themselves. */
   ownPaths: Readonly<Record<string, (request: OwnPathRequest) => Reply | Promise<Reply>>>
   clock: Clock
@@ -60,7 +60,7 @@ export const OWN = '/.berth/'
  */
 export async function admit(
   services: AdmissionServices,
-  readHead: () => BrowserRequest | undefined,
+  readHead: () => BrowserRequestHead | undefined,
   record: RequestRecord,
 ): Promise<RequestAdmission | OwnAnswer> {
   try {
@@ -82,7 +82,7 @@ export async function admit(
 
 async function decide(
   services: AdmissionServices,
-  head: BrowserRequest | undefined,
+  head: BrowserRequestHead | undefined,
   recipient: Recipient,
 ): Promise<RequestAdmission | OwnAnswer> {
   const { routes, signInHost, signIn } = services
@@ -96,7 +96,7 @@ async function decide(
 }
 
 /** Put together, not resolved: a target that begins with `//` would name another host. */
-const urlOf = (host: string, { target }: Pick<BrowserRequest, 'target'>): URL => new URL(`https://${host}${target}`)
+const urlOf = (host: string, { target }: Pick<BrowserRequestHead, 'target'>): URL => new URL(`https://${host}${target}`)
 
 type RoutedRequest = Omit<OwnPathRequest, 'url'>
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { BrowserRequest, RoutedWorkspace } from '../ports.ts'
+import type { BrowserRequestHead, RoutedWorkspace } from '../ports.ts'
 
 /** Reads the head of a request. `undefined`: not everybody on the way would read the same. */
-export function headOf(request: IncomingMessage, isUpgrade: boolean): BrowserRequest | undefined {
+export function headOf(request: IncomingMessage, isUpgrade: boolean): BrowserRequestHead | undefined {
   const host = isPlain(request) ? plainHost(request.headers.host) : undefined
   const { method = 'GET', url: target = '/', headers } = request
   return host === undefined ? undefined : { method, host, target, headers, isUpgrade, request }
@@ -39,7 +39,7 @@ const isPlain = (request: IncomingMessage): boolean =>
  * pages of this workspace's own ports may use one another. A link that somebody follows is no use of what lies behind it.
  */
 export function isOwnOrigin(
-  { headers, method, isUpgrade }: Pick<BrowserRequest, 'headers' | 'method' | 'isUpgrade'>,
+  { headers, method, isUpgrade }: Pick<BrowserRequestHead, 'headers' | 'method' | 'isUpgrade'>,
   { rules }: Pick<RoutedWorkspace, 'rules'>,
 ): boolean {
   const isOf = (page: string) => [...rules.ports.values()].some(({ host }) => page === `https://${host}`)
@@ -51,5 +51,5 @@ export function isOwnOrigin(
   return site === undefined || site === 'same-origin' || site === 'none' || isLink(headers, method)
 }
 
-const isLink = (headers: BrowserRequest['headers'], method: string): boolean =>
+const isLink = (headers: BrowserRequestHead['headers'], method: string): boolean =>
   (method === 'GET' || method === 'HEAD') && headers['sec-fetch-mode'] === 'navigate'

@@ -4,7 +4,7 @@ import type { Reply } from '../../dashboard/index.ts'
 import { type Clock, minutes, seconds } from '../../std/index.ts'
 import { cookieOf, SESSION, setCookie, VISIT } from '../cookies.ts'
 import { renderNotice } from '../page.ts'
-import type { BrowserRequest, OwnPathRequest, Route } from '../ports.ts'
+import type { BrowserRequestHead, OwnPathRequest, Route } from '../ports.ts'
 import { redirect, returnTo } from '../redirect.ts'
 import { type IssuedSessions, nothingIfRefused, sessionFrom } from './sessions.ts'
 import { TRANSFER, transferClaims } from './transfer.ts'
@@ -37,7 +37,7 @@ export function createArrivals(signInHost: string, tickets: Tickets, sessions: I
     return true
   }
   /** Sends somebody away to sign in. */
-  const depart = (head: BrowserRequest, route: Route, target: string): Reply => {
+  const depart = (head: BrowserRequestHead, route: Route, target: string): Reply => {
     const now = clock.now()
     const before = departureOf(head, now)
     const visit = before ?? { secret: randomBytes(32).toString('base64url'), arrivals: 0, since: now }
@@ -87,7 +87,7 @@ function targetIn({ host }: Route, { search, searchParams }: URL): string {
 
 const digest = (secret: string): string => createHash('sha256').update(secret).digest('base64url')
 
-function departureOf(head: BrowserRequest, now: number): Departure | undefined {
+function departureOf(head: BrowserRequestHead, now: number): Departure | undefined {
   const [, secret = '', arrivals, since] = /^([\w-]{43})\.(\d{1,2})\.(\d{13})$/.exec(cookieOf(head, VISIT) ?? '') ?? []
   if (secret === '') return undefined
   const visit = { secret, arrivals: Number(arrivals), since: Number(since) }

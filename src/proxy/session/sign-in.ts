@@ -5,7 +5,7 @@ import { isFromOwnPage, type Reply } from '../../dashboard/index.ts'
 import { type Clock, Failure, isFailure, minutes } from '../../std/index.ts'
 import { ATTEMPT, cookieNames, cookieOf, SESSION, setCookie } from '../cookies.ts'
 import { renderNotice } from '../page.ts'
-import type { BrowserRequest, Recipient, RouteTable, Session } from '../ports.ts'
+import type { BrowserRequestHead, Recipient, RouteTable, Session } from '../ports.ts'
 import { redirect, returnTo } from '../redirect.ts'
 import { type IdentitySettings, personFrom } from './identity.ts'
 import type { IssuedSessions } from './sessions.ts'
@@ -35,7 +35,7 @@ const MOST_ATTEMPTS = 8
 
 /** Answers on the host for signing in. */
 export function createSignIn(services: SignInServices) {
-  return async (head: BrowserRequest, url: URL, recipient: Recipient): Promise<Reply> => {
+  return async (head: BrowserRequestHead, url: URL, recipient: Recipient): Promise<Reply> => {
     try {
       if (url.pathname === '/sign-in') return await begin(services, head, url.searchParams, recipient)
       if (url.pathname === '/callback') return await finish(services, head, url, recipient)
@@ -50,7 +50,7 @@ export function createSignIn(services: SignInServices) {
 }
 
 /** A visitor who has not signed in does so first, and comes back to the page that was asked for. */
-async function enter(services: SignInServices, head: BrowserRequest, url: URL, recipient: Recipient): Promise<Reply> {
+async function enter(services: SignInServices, head: BrowserRequestHead, url: URL, recipient: Recipient): Promise<Reply> {
   const { sessions, host, home } = services
   const session = await sessions.of(head, host)
   // An ingress that asks has no body to give, and shows no page of ours.
@@ -64,7 +64,7 @@ async function enter(services: SignInServices, head: BrowserRequest, url: URL, r
 
 async function begin(
   services: SignInServices,
-  head: BrowserRequest,
+  head: BrowserRequestHead,
   asked: URLSearchParams,
   recipient: Recipient,
 ): Promise<Reply> {
@@ -85,7 +85,7 @@ async function begin(
 }
 
 /** Back from the provider. */
-async function finish(services: SignInServices, head: BrowserRequest, url: URL, recipient: Recipient): Promise<Reply> {
+async function finish(services: SignInServices, head: BrowserRequestHead, url: URL, recipient: Recipient): Promise<Reply> {
   const { provider, tickets, identity, sessions, host, longest, clock } = services
   const name = cookieFor(url.searchParams.get('state') ?? '')
   const sealed = cookieOf(head, name)
@@ -122,7 +122,7 @@ async function transfer(
   return redirect(url, cookies)
 }
 
-async function signOut(services: SignInServices, head: BrowserRequest, recipient: Recipient): Promise<Reply> {
+async function signOut(services: SignInServices, head: BrowserRequestHead, recipient: Recipient): Promise<Reply> {
   const { sessions, signOuts, provider, host } = services
   const session = await sessions.of(head, host)
   if (!session) return renderNotice(SIGNED_OUT, recipient, { 'set-cookie': [setCookie(SESSION, '', 0)] })
@@ -134,7 +134,7 @@ async function signOut(services: SignInServices, head: BrowserRequest, recipient
   return renderNotice({ ...SIGNED_OUT, link }, recipient, { 'set-cookie': [setCookie(SESSION, '', 0)] })
 }
 
-async function front({ sessions, host }: SignInServices, head: BrowserRequest, recipient: Recipient): Promise<Reply> {
+async function front({ sessions, host }: SignInServices, head: BrowserRequestHead, recipient: Recipient): Promise<Reply> {
   const session = await sessions.of(head, host)
   return renderNotice(session ? askToSignOut(session) : SIGNED_OUT, recipient)
 }

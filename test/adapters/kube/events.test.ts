@@ -1,5 +1,5 @@
 import { equal, is, ok } from 'uvu/assert'
-import { createEvents } from '../../../src/adapters/kube/index.ts'
+import { createEventRecorder } from '../../../src/adapters/kube/index.ts'
 import { CoreEvents } from '../../../src/api/index.ts'
 import { minutes, seconds, silentLog } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
@@ -14,7 +14,7 @@ describe('Events', (it) => {
   const reporting = async () => {
     const namespace = await cluster.namespace('events')
     const clock = steppedClock()
-    const events = createEvents({ kube, clock, log: silentLog, reporter: 'test' })
+    const events = createEventRecorder({ kube, clock, log: silentLog, reporter: 'test' })
     const about = (uid: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `about-${uid}`, namespace, uid } })
     const record = async (uid: string, message: string) => {
       events.record(about(uid), { type: 'Normal', reason: 'Tested', message })

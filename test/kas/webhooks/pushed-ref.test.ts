@@ -4,7 +4,7 @@ import { pushedRef } from '../../../src/kas/webhooks/pushed-ref.ts'
 import { isFailure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
-const question = (body: string, contentType = 'application/json'): ServedRequest => ({
+const request = (body: string, contentType = 'application/json'): ServedRequest => ({
   method: 'POST',
   path: '/',
   peer: '127.0.0.1',
@@ -28,7 +28,7 @@ describe('the pushed ref', (it) => {
     ['a ref of a kind that is not known', '{"ref":"x"}', undefined],
     ['no body at all', '', undefined],
   ]
-  for (const [why, body, ref, contentType] of CASES) it(`is read: ${why}`, () => is(pushedRef(question(body, contentType)), ref))
+  for (const [why, body, ref, contentType] of CASES) it(`is read: ${why}`, () => is(pushedRef(request(body, contentType)), ref))
 
   const BAD = [
     '{',
@@ -45,7 +45,7 @@ describe('the pushed ref', (it) => {
   for (const body of BAD) {
     it(`is refused: ${body.slice(0, 30)}`, () => {
       try {
-        pushedRef(question(body))
+        pushedRef(request(body))
       } catch (thrown) {
         return is(isFailure(thrown, 'invalid'), true)
       }

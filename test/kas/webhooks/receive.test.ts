@@ -40,14 +40,14 @@ function door() {
   })
   const post = async (name: string, proof?: string, ref?: string): Promise<number> => {
     const header = (key: string) => (key === 'x-berth-signature' ? proof : undefined)
-    const question: ServedRequest = {
+    const request: ServedRequest = {
       method: 'POST',
       path: `/webhooks/team-a/${name}`,
       body: pushOf(ref),
       peer: '10.0.0.1',
       header,
     }
-    return (await respond(question)).status
+    return (await respond(request)).status
   }
   const flood = async (name: string, count: number, proof?: string) => {
     for (let at = 0; at < count; at++) await post(name, proof)

@@ -21,7 +21,7 @@ import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { workspaceClass } from '../../support/workspaces.ts'
 import { everybody, giveTarget } from './house.ts'
 
-const GOLDEN = new URL('./golden/', import.meta.url)
+const GOLDEN = new URL('./desired/golden/', import.meta.url)
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 describe('workspace: its objects in a target', (it) => {

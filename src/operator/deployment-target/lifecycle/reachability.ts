@@ -11,7 +11,7 @@ import {
   refOf,
   SANDBOX_PROVISIONER,
 } from '../../../api/index.ts'
-import type { Wakeups, Workshop } from '../../../engines/controller/index.ts'
+import type { Waker, Workshop } from '../../../engines/controller/index.ts'
 import { waitAfterFailure } from '../../../engines/targets/index.ts'
 import { createWorkQueue, hours, minutes, pause, seconds, type WorkQueue } from '../../../std/index.ts'
 import { askVersion } from './ask.ts'
@@ -47,7 +47,7 @@ interface ReachabilityOptions {
   /** Where targets may lead; everywhere without it. */
   reach?: Reach | undefined
   /** Told whose answer came late. */
-  wakeups: Wakeups
+  wakeups: Waker
 }
 
 /** A question that is being asked, or whose answer is not in the status yet. */

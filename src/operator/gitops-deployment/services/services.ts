@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Reach } from '../../../adapters/kube/index.ts'
 import { type GitOpsDeployment, refOf } from '../../../api/index.ts'
 import { keyOfId } from '../../../engines/apply/index.ts'
-import type { Wakeups, Workshop } from '../../../engines/controller/index.ts'
+import type { Waker, Workshop } from '../../../engines/controller/index.ts'
 import {
   type Inventory,
   type InventoryStore,
@@ -89,7 +89,7 @@ export interface SyncServices {
   meter: GitOpsMeter | undefined
   memories: SyncMemories
   wants: Wants
-  wakeups: Wakeups
+  wakeups: Pick<Waker, 'wake'>
 }
 
 /** The memory of a deployment between two passes, kept up to date by watches. */

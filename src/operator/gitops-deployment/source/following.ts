@@ -1,7 +1,7 @@
 import type { ObjectStream } from '../../../adapters/grpc/index.ts'
 import type { Ref } from '../../../api/index.ts'
 import { keyOf } from '../../../api/index.ts'
-import type { Wakeups } from '../../../engines/controller/index.ts'
+import type { Waker } from '../../../engines/controller/index.ts'
 import { patternsFor, type Snapshot } from '../../../engines/render/index.ts'
 import type { GitRef } from '../../../rpc/index.ts'
 import { type Clock, createYamlReader, Failure, isFailure, minutes, type ReadYaml, seconds } from '../../../std/index.ts'
@@ -54,7 +54,7 @@ const LATER = seconds(1)
 interface FollowingOptions {
   source: Source
   clock: Clock
-  wakeups: Wakeups
+  wakeups: Waker
   /** Reads the kustomizations that say what else must be asked for. */
   yaml?: ReadYaml | undefined
   /** Mebibytes of files for one namespace; MOST_FILES without it. */

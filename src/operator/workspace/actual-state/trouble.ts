@@ -9,7 +9,7 @@ export interface Trouble {
   reason: string
   step: StepName
   container?: string | undefined
-  /** One sentence: which object is in trouble, and in which. */
+  /** One sentence that names the object and its trouble. */
   cause: string
   /** The words of the cluster about it. */
   message: string

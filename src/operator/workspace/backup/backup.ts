@@ -3,6 +3,7 @@ import {
   Jobs,
   type Kind,
   type KubeObject,
+  notTrue,
   PersistentVolumeClaims,
   type Statement,
   type Workspace,
@@ -17,7 +18,6 @@ import { digest } from '../desired/names.ts'
 import { besideName } from '../desired/parts.ts'
 import { volumeNameOf } from '../desired/volumes.ts'
 import { objectsOf } from '../objects/owned.ts'
-import { notTrue } from '../place/obstacle.ts'
 
 export type Backup = NonNullable<WorkspaceStatus['backups']>[number]
 

@@ -2,8 +2,7 @@ import type { Cache } from '../../../adapters/kube/index.ts'
 import type { Workspace, WorkspaceStatus } from '../../../api/index.ts'
 import { defined } from '../../../std/index.ts'
 import { besideName } from '../desired/parts.ts'
-import { noTarget } from '../place/claim.ts'
-import type { Obstacle } from '../place/obstacle.ts'
+import { type Obstacle, targetObstacle } from '../place/obstacle.ts'
 import type { Target } from '../place/target.ts'
 
 /** The backup that a new workspace begins with. Once it was used, nothing is asked for any more. */
@@ -18,7 +17,7 @@ export function restoreFor(
   const source = workspaces.get({ name: restoreFrom.workspace, namespace: workspace.metadata.namespace })
   const named = `Workspace ${restoreFrom.workspace}`
   const refused = (reason: string, message: string, remedy: string): Obstacle =>
-    noTarget(reason, `spec.restoreFrom: ${message}`, remedy, named)
+    targetObstacle(reason, { message: `spec.restoreFrom: ${message}`, remedy, waitingFor: named })
   if (!source)
     return refused('RestoreNotFound', `there is no ${named} in this namespace`, 'Make the workspace again with another.')
   // A person who could restore somebody else's backup would read their files.

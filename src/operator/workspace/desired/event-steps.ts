@@ -33,7 +33,7 @@ export function stepsOf(devfile: Devfile, event: RunEvent, container: Container,
 }
 
 /** Ids are looked up without regard to case, as the specification has it. */
-export const commandIn = ({ commands }: Devfile, id: string): Command | undefined =>
+const commandIn = ({ commands }: Devfile, id: string): Command | undefined =>
   commands.find((command) => command.id.toLowerCase() === id.toLowerCase())
 
 /** A sequence is several steps; what is parallel is one. */

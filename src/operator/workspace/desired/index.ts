@@ -1,6 +1,6 @@
 /**
  * The objects that a workspace should have in its target: a pure function of workspace, class, devfile and frozen variables.
- * The same input gives the same bytes. Not here: how they get there (apply.ts), and what was frozen (variables.ts).
+ * The same input gives the same bytes. Not here: how they get there (objects/apply.ts), and what was frozen (objects/variables.ts).
  * Read plan.ts (what goes in), objects.ts (the whole), pod.ts and containers.ts; then event-steps.ts, runner.ts and scripts.ts:
  * the commands at events, which are never part of a script.
  */

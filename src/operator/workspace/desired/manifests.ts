@@ -32,16 +32,22 @@ interface ManifestObject {
   object: KubeObject
 }
 
+interface ManifestReading {
+  objects: ManifestObject[]
+  problems: string[]
+}
+
 /** The Kubernetes objects that a devfile brings along from the start, or what is wrong with them. */
-export function readManifests(devfile: Devfile): { objects: ManifestObject[]; problems: string[] } {
-  const readings = devfile.manifests.filter((each) => isAppliedAtStart(devfile, each)).flatMap(readManifest)
-  const objects = readings.filter((each) => typeof each !== 'string')
-  const problems = readings.filter((each) => typeof each === 'string')
+export function readManifests(devfile: Devfile): ManifestReading {
+  const readings = devfile.manifests.filter((each) => isAppliedAtStart(devfile, each)).map(readManifest)
+  const objects = readings.flatMap((each) => each.objects)
+  const problems = readings.flatMap((each) => each.problems)
   const seen = new Set<string>()
   for (const { object } of objects) {
     const name = `${object.kind} ${object.metadata.name}`
-    const isNew = seen.size < seen.add(`${object.apiVersion} ${name}`).size
-    if (!isNew) problems.push(`${name} is in kubernetes components twice (leave one out)`)
+    const key = `${object.apiVersion} ${name}`
+    if (seen.has(key)) problems.push(`${name} is in kubernetes components twice (leave one out)`)
+    seen.add(key)
   }
   problems.push(...unserved(devfile, objects))
   if (objects.length > MOST) problems.push(`${objects.length} Kubernetes objects are more than ${MOST} (leave some out)`)
@@ -63,17 +69,20 @@ export const served = (devfile: Devfile): ManifestComponent[] =>
     (each) => isAppliedAtStart(devfile, each) && each.endpoints.some(({ exposure }) => exposure !== 'none'),
   )
 
-/** Its objects, and as texts the problems. */
-function readManifest({ name, kind, source }: ManifestComponent): (ManifestObject | string)[] {
-  const refuse = (why: string): (ManifestObject | string)[] => [`component "${name}" of kind ${kind}: ${why}`]
+function readManifest({ name, kind, source }: ManifestComponent): ManifestReading {
+  const refusal = (why: string) => `component "${name}" of kind ${kind}: ${why}`
+  const refuse = (why: string): ManifestReading => ({ objects: [], problems: [refusal(why)] })
   if ('uri' in source) return refuse('its uri is read by kas, and no kas is known (write the objects into inlined)')
   const { documents, problem } = parseYaml(source.inlined)
   if (problem) return refuse(`line ${problem.line}, column ${problem.column} of inlined: ${problem.message}`)
-  return documents.flatMap(({ line, value }) => {
+  const reading: ManifestReading = { objects: [], problems: [] }
+  for (const { line, value } of documents) {
     const isKubeObject = isObject(value)
     const why = isKubeObject ? whyNot(value) : 'not a Kubernetes object (it needs apiVersion, kind and metadata.name)'
-    return isKubeObject && !why ? [{ component: name, object: bare(value) }] : refuse(`line ${line} of inlined: ${why}`)
-  })
+    if (isKubeObject && !why) reading.objects.push({ component: name, object: bare(value) })
+    else reading.problems.push(refusal(`line ${line} of inlined: ${why}`))
+  }
+  return reading
 }
 
 /** Says why an object is refused, if it is. */

@@ -10,7 +10,7 @@ export interface GitAddition {
   mounts: V1VolumeMount[]
 }
 
-interface PodParts {
+interface AdditionInputs {
   settings: WorkspaceClassSpec
   objectName: string
   /** Of every container of the pod. */
@@ -29,7 +29,7 @@ const READABLE = 0o440
 const EXECUTABLE = 0o555
 
 /** Files, token, configuration; and the clone, before anything else runs. */
-export function gitAddition(git: GitPlan, { settings, objectName, body, data }: PodParts): GitAddition {
+export function gitAddition(git: GitPlan, { settings, objectName, body, data }: AdditionInputs): GitAddition {
   const env = [{ name: 'GIT_CONFIG_SYSTEM', value: `${FOLDER}/gitconfig` }]
   const sources = sourcesOf(git, objectName)
   // The Secret can come and go without another pod.

@@ -33,15 +33,15 @@ export interface GitFindings {
 export async function gatherGit(
   workspace: Workspace,
   settings: WorkspaceClassSpec,
-  room: GitServices,
+  services: GitServices,
 ): Promise<GitFindings | undefined> {
   const { metadata, spec, status } = workspace
   if (!spec.project) return undefined
   const name = spec.project.gitProject
-  const live = room.project({ name, namespace: metadata.namespace })
+  const live = services.project({ name, namespace: metadata.namespace })
   const known = live ? knownFrom(live) : status?.project
-  const secret = await ownersSecret(workspace, room)
-  const git = known && gitPlanOf(workspace, known, { settings, git: room.settings, copied: secret?.copied })
+  const secret = await ownersSecret(workspace, services)
+  const git = known && gitPlanOf(workspace, known, { settings, git: services.settings, copied: secret?.copied })
   return { name, isThere: live !== undefined, known, git, trouble: secret?.trouble }
 }
 

@@ -23,7 +23,7 @@ import {
 } from '../../../api/index.ts'
 import { holds, type OwnedObjects, type Piece, removePiece } from '../../../engines/apply/index.ts'
 import type { Workshop } from '../../../engines/controller/index.ts'
-import { hours, quantity } from '../../../std/index.ts'
+import { hours, isRecord, quantity } from '../../../std/index.ts'
 import {
   bookFrameOf,
   type DesiredObjects,
@@ -44,6 +44,9 @@ import { applyManifests } from './manifests.ts'
 import { MANAGER, objectsOf } from './owned.ts'
 import { freeze, markOf, refreshOf, rememberedVariables } from './variables.ts'
 
+/** Credentials for image registries, in their newer and their older form. */
+export const OF_REGISTRIES = [{ fields: 'type=kubernetes.io/dockerconfigjson' }, { fields: 'type=kubernetes.io/dockercfg' }]
+
 /** Everything of a workspace is compared with its target this often, also what is not watched. */
 export const FULL = hours(1)
 
@@ -63,11 +66,11 @@ export interface Applied {
 }
 
 /** A plan before it is known which variables were frozen. */
-export type Draft = Omit<WorkspacePlan, 'variables' | 'variablesMark' | 'pullSecrets'>
+export type PlanDraft = Omit<WorkspacePlan, 'variables' | 'variablesMark' | 'pullSecrets'>
 
 /** Brings the objects of a workspace about. The Deployment says whether that was done; the rest is looked at now and then. */
 export async function applyWorkspace(
-  wish: Draft,
+  wish: PlanDraft,
   generation: number | undefined,
   connection: TargetConnection,
   services: ApplyServices,
@@ -174,16 +177,22 @@ async function prune(
 
 /** A volume can grow, never shrink; its other fields are fixed. */
 function fitted(wanted: KubeObject, live: KubeObject): KubeObject {
-  if (!isVolume(wanted) || !isVolume(live, wanted.kind)) return wanted
-  const size = wanted.spec?.resources?.requests?.storage
-  const is = live.spec?.resources?.requests?.storage
-  if (is === undefined || size === undefined || quantity(size) > quantity(String(is))) return wanted
-  const kept: PersistentVolumeClaim = { ...wanted, spec: { ...wanted.spec, resources: { requests: { storage: String(is) } } } }
+  if (!isVolume(wanted)) return wanted
+  const size = storageIn(wanted)
+  const is = storageIn(live)
+  if (is === undefined || size === undefined || quantity(size) > quantity(is)) return wanted
+  const kept: PersistentVolumeClaim = { ...wanted, spec: { ...wanted.spec, resources: { requests: { storage: is } } } }
   return kept
 }
 
-/** An item of a list says no kind. */
-const isVolume = (object: KubeObject, kind = object.kind): object is PersistentVolumeClaim => kind === PersistentVolumeClaims.kind
+const isVolume = (object: KubeObject): object is PersistentVolumeClaim => object.kind === PersistentVolumeClaims.kind
+
+/** An item of a list says no kind, so nothing is known of its fields. */
+function storageIn(volume: KubeObject): string | undefined {
+  const spec = 'spec' in volume && isRecord(volume.spec) ? volume.spec : {}
+  const { requests } = isRecord(spec.resources) ? spec.resources : {}
+  return isRecord(requests) && requests.storage !== undefined ? String(requests.storage) : undefined
+}
 
 /** Somebody else has changed what this very plan had made before (`was` is the Deployment then): an Event says what was repaired. */
 function tellChanged(
@@ -203,14 +212,14 @@ function tellChanged(
   events.record(workspace, { type: lost ? 'Warning' : 'Normal', reason: 'Repaired', message })
 }
 
-const withVariables = (draft: Draft, variables: FrozenVariables): WorkspacePlan => ({
+const withVariables = (draft: PlanDraft, variables: FrozenVariables): WorkspacePlan => ({
   ...draft,
   variables,
   variablesMark: markOf(draft.workspace),
 })
 
 /** Beside the generations of workspace and class, these make a plan another one. */
-export const marksOf = ({ workspace, settings }: Draft, services: ApplyServices): string[] => [
+export const marksOf = ({ workspace, settings }: PlanDraft, services: ApplyServices): string[] => [
   refreshOf(workspace),
   ...pullSecretsFor(settings, services).map(({ metadata }) => `${metadata.uid}/${metadata.resourceVersion}`),
 ]
@@ -219,7 +228,7 @@ export const marksOf = ({ workspace, settings }: Draft, services: ApplyServices)
 const pullSecretsFor = ({ imagePullSecrets = [] }: WorkspaceClassSpec, services: ApplyServices): CoreSecret[] =>
   imagePullSecrets.flatMap((ref) => services.pullSecret(ref) ?? [])
 
-async function frozenFor(draft: Draft, target: Kube, services: ApplyServices): Promise<FrozenVariables> {
+async function frozenFor(draft: PlanDraft, target: Kube, services: ApplyServices): Promise<FrozenVariables> {
   const { workspace } = draft
   const { clock, kube: home } = services.workshop
   const frame = variablesFrameOf({ ...draft, variablesMark: markOf(workspace) })

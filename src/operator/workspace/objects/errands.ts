@@ -1,7 +1,7 @@
 import { type Clock, LRUCache, pause, seconds } from '../../../std/index.ts'
 
 /**
- * What is done in targets, beside the reconciles: a target that does not answer must not keep the workspaces of others waiting.
+ * Work in targets runs beside the reconciles: a target that does not answer must not keep the workspaces of others waiting.
  * Each workspace has one errand at a time, and only the outcome of the one for its newest plan is ever told: an error of an older
  * one never overwrites what came after it.
  */

@@ -8,7 +8,7 @@ import { type Heir, type Inheritance, inherit, isInherited, type Value, whyNot }
 import { MANAGER, objectsOf } from './owned.ts'
 
 const MOST = 256
-/** A Secret may hold so much, less the rest of it. */
+/** The API server takes a little more; the rest of the Secret needs it. */
 const MOST_BYTES = 1_000_000
 /** Of the Secrets that are inherited from, as they are in memory: some of it may be overridden or left out. */
 const MOST_READ = 3 * MOST_BYTES

@@ -17,7 +17,7 @@ import {
   Workspaces,
 } from '../../../api/index.ts'
 import { objectNameOf } from '../desired/names.ts'
-import { type Obstacle, obstacleAt } from './obstacle.ts'
+import { type Obstacle, targetObstacle } from './obstacle.ts'
 
 /** The field manager of claims and Workspaces; also the name of the controller. */
 export const CONTROLLER = 'workspace'
@@ -77,21 +77,15 @@ export const privacyFor = ({ spec }: Workspace, claim: DeploymentTargetClaim): R
 export const namesOtherOwner = (workspace: Workspace, claim: DeploymentTargetClaim | undefined): claim is DeploymentTargetClaim =>
   claim !== undefined && isOwnClaim(workspace, claim) && isPrivate(claim) && privateToOf(claim) !== (workspace.spec.owner ?? '')
 
-export function noTarget(reason: string, message: string, remedy: string, waitingFor?: string): Obstacle {
-  return obstacleAt('TargetReady', reason, message, remedy, waitingFor)
-}
-
 const taken = (claimName: string): Obstacle =>
-  noTarget(
-    'ClaimTaken',
-    `DeploymentTargetClaim ${claimName} is there, but it is not this workspace's`,
-    'Delete that claim, name the workspace otherwise, or share the claim by spec.target.claimName.',
-    `DeploymentTargetClaim ${claimName}`,
-  )
+  targetObstacle('ClaimTaken', {
+    message: `DeploymentTargetClaim ${claimName} is there, but it is not this workspace's`,
+    remedy: 'Delete that claim, name the workspace otherwise, or share the claim by spec.target.claimName.',
+    waitingFor: `DeploymentTargetClaim ${claimName}`,
+  })
 
 const noTargetClass = (name: string): Obstacle =>
-  noTarget(
-    'NoTargetClass',
-    `WorkspaceClass ${name} names no deploymentTargetClassName, and the workspace shares no claim`,
-    'Make the workspace again with spec.target.claimName, or after the class was given a deploymentTargetClassName.',
-  )
+  targetObstacle('NoTargetClass', {
+    message: `WorkspaceClass ${name} names no deploymentTargetClassName, and the workspace shares no claim`,
+    remedy: 'Make the workspace again with spec.target.claimName, or after the class was given a deploymentTargetClassName.',
+  })

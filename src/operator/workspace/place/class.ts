@@ -1,12 +1,16 @@
 import { BlockList } from 'node:net'
 import type { Cache } from '../../../adapters/kube/index.ts'
-import { indexBy, type Statement, type Workspace, type WorkspaceClass, type WorkspaceClassSpec } from '../../../api/index.ts'
-import { notTrue, type Obstacle, obstacleAt } from './obstacle.ts'
+import {
+  indexBy,
+  notTrue,
+  type Statement,
+  type Workspace,
+  type WorkspaceClass,
+  type WorkspaceClassSpec,
+} from '../../../api/index.ts'
+import { classObstacle, type Obstacle } from './obstacle.ts'
 
 const DEFAULT_CLASS = 'default'
-
-/** Credentials for image registries, in their newer and their older form. */
-export const OF_REGISTRIES = [{ fields: 'type=kubernetes.io/dockerconfigjson' }, { fields: 'type=kubernetes.io/dockercfg' }]
 
 /** The settings of a workspace: those of its class when it was created, or when it was upgraded on purpose. */
 export interface ChosenClass {
@@ -50,14 +54,15 @@ export function openClass(workspace: Workspace, classes: Cache<WorkspaceClass>):
   const found = classes.get({ name })
   if (!found) {
     const remedy = 'Create it, or make the workspace again with another in spec.workspaceClassName.'
-    return classObstacle('ClassNotFound', `there is no ${named}`, remedy, named)
+    return classObstacle('ClassNotFound', { message: `there is no ${named}`, remedy, waitingFor: named })
   }
   if (found.spec.enabled === false) {
     const remedy = 'Use another class, or set its spec.enabled to true.'
-    return classObstacle('ClassDisabled', `${named} takes no new workspaces`, remedy, named)
+    return classObstacle('ClassDisabled', { message: `${named} takes no new workspaces`, remedy, waitingFor: named })
   }
   const [mistake] = mistakesIn(found.spec)
-  if (mistake) return classObstacle('ClassInvalid', `${named}: ${mistake}`, 'Correct the class.', named)
+  if (mistake)
+    return classObstacle('ClassInvalid', { message: `${named}: ${mistake}`, remedy: 'Correct the class.', waitingFor: named })
   return found
 }
 
@@ -98,7 +103,3 @@ export function onClass({ metadata }: Workspace, chosen: ChosenClass, found: Wor
 /** True for one that takes a place in the quotas of its class. */
 export const counts = ({ spec, metadata }: Workspace): boolean =>
   spec.desiredState !== 'Terminated' && metadata.deletionTimestamp === undefined
-
-export function classObstacle(reason: string, message: string, remedy: string, waitingFor?: string): Obstacle {
-  return obstacleAt('ClassResolved', reason, message, remedy, waitingFor)
-}

@@ -26,10 +26,21 @@ export interface Obstacle {
 
 export const isObstacle = (found: object): found is Obstacle => 'step' in found
 
-/** The arguments stand in the order in which a person reads them. */
-export function obstacleAt(step: ConditionStep, reason: string, message: string, remedy: string, waitingFor?: string): Obstacle {
-  return { step, reason, message, remedy, ...(waitingFor !== undefined && { waitingFor }) }
+type ObstacleText = Pick<Obstacle, 'message' | 'remedy' | 'waitingFor'>
+
+/** The scanner of hack/reference finds reasons only in the calls of plain functions with a parameter of that name. */
+export function obstacleAt(step: ConditionStep, reason: string, text: ObstacleText): Obstacle {
+  return { step, reason, ...text }
 }
 
-/** A condition that is False. */
-export const notTrue = (type: string, reason: string, message: string) => ({ type, status: 'False', reason, message }) as const
+export function classObstacle(reason: string, text: ObstacleText): Obstacle {
+  return obstacleAt('ClassResolved', reason, text)
+}
+
+export function devfileObstacle(reason: string, text: ObstacleText): Obstacle {
+  return obstacleAt('DevfileValid', reason, text)
+}
+
+export function targetObstacle(reason: string, text: ObstacleText): Obstacle {
+  return obstacleAt('TargetReady', reason, text)
+}

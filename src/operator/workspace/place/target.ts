@@ -24,8 +24,8 @@ import {
 } from '../../../engines/targets/index.ts'
 import type { WarmVolume } from '../desired/index.ts'
 import { objectNameOf } from '../desired/names.ts'
-import { claimNameOf, isOwnClaim, noTarget, ownersOf } from './claim.ts'
-import { isObstacle, type Obstacle } from './obstacle.ts'
+import { claimNameOf, isOwnClaim, ownersOf } from './claim.ts'
+import { isObstacle, type Obstacle, targetObstacle } from './obstacle.ts'
 
 /** Where a workspace runs, and how to get there. */
 export interface Target extends TargetCredentials {
@@ -51,7 +51,7 @@ export interface ClaimLookup extends TargetLookup {
   claims: Cache<DeploymentTargetClaim>
 }
 
-export const targetLookup = (caches: Caches): TargetLookup => ({
+export const createTargetLookup = (caches: Caches): TargetLookup => ({
   targets: caches.of(DeploymentTargets),
   credentialsOf: credentialsFinder(caches),
   check: createKubeconfigCheck(),
@@ -78,12 +78,11 @@ export function findTarget(workspace: Workspace, sharedNamespace: string | undef
   const claim = claimOf(workspace, lookup)
   if (!claim) {
     const named = `${DeploymentTargetClaims.kind} ${claimNameOf(workspace)}`
-    return noTarget(
-      'ClaimNotFound',
-      `there is no ${named} in this namespace`,
-      'Create it, or make the workspace again with another in spec.target.claimName.',
-      named,
-    )
+    return targetObstacle('ClaimNotFound', {
+      message: `there is no ${named} in this namespace`,
+      remedy: 'Create it, or make the workspace again with another in spec.target.claimName.',
+      waitingFor: named,
+    })
   }
   const isOwn = isOwnClaim(workspace, claim)
   if (isPrivate(claim) && !isOwn) return notShared(claim)
@@ -108,51 +107,47 @@ export function targetOf(
     const message = target
       ? `DeploymentTarget ${name} is not held by ${named}`
       : `${named} is bound to DeploymentTarget ${name}, which is gone`
-    return noTarget(
-      'TargetNotFound',
+    return targetObstacle('TargetNotFound', {
       message,
-      'Delete the claim, so that a new one finds another target.',
-      `DeploymentTarget ${name}`,
-    )
+      remedy: 'Delete the claim, so that a new one finds another target.',
+      waitingFor: `DeploymentTarget ${name}`,
+    })
   }
   if (isPrivate(claim) !== isPrivate(target)) return notMadeFor(named, name)
   return withCredentials(target, { claimName, sharedNamespace }, lookup)
 }
 
 const notShared = ({ metadata }: DeploymentTargetClaim): Obstacle =>
-  noTarget(
-    'ClaimPrivate',
-    `DeploymentTargetClaim ${metadata.name} is private: only the workspace that it was made for runs in its target`,
-    'Share a claim whose class says parameters.credentials: Shared, or leave spec.target out, so that the workspace gets its own.',
-    `DeploymentTargetClaim ${metadata.name}`,
-  )
+  targetObstacle('ClaimPrivate', {
+    message: `DeploymentTargetClaim ${metadata.name} is private: only the workspace that it was made for runs in its target`,
+    remedy:
+      'Share a claim whose class says parameters.credentials: Shared, or leave spec.target out, so that the workspace gets its own.',
+    waitingFor: `DeploymentTargetClaim ${metadata.name}`,
+  })
 
 /** Where the one is private, the other was made by somebody for a claim that is not his. */
 const notMadeFor = (named: string, target: string): Obstacle =>
-  noTarget(
-    'TargetNotFound',
-    `DeploymentTarget ${target} was not made for ${named}: one is private, and the other is not`,
-    'Delete that DeploymentTarget, or the claim, so that a new one finds another target.',
-    `DeploymentTarget ${target}`,
-  )
+  targetObstacle('TargetNotFound', {
+    message: `DeploymentTarget ${target} was not made for ${named}: one is private, and the other is not`,
+    remedy: 'Delete that DeploymentTarget, or the claim, so that a new one finds another target.',
+    waitingFor: `DeploymentTarget ${target}`,
+  })
 
 function whyUnbound(claim: DeploymentTargetClaim, named: string): Obstacle | undefined {
   if (claim.status?.phase === 'Bound') return undefined
   const why = conditionOf(claim.status?.conditions, 'Ready')?.message ?? 'nobody has looked at it yet'
   if (claim.status?.phase === 'Lost') {
-    return noTarget(
-      'ClaimLost',
-      `${named} has lost its target: ${why}`,
-      'Delete the workspace and the claim, and make them again.',
-      named,
-    )
+    return targetObstacle('ClaimLost', {
+      message: `${named} has lost its target: ${why}`,
+      remedy: 'Delete the workspace and the claim, and make them again.',
+      waitingFor: named,
+    })
   }
-  return noTarget(
-    'ClaimPending',
-    `${named} is not Bound yet: ${why}`,
-    `Look at it: kubectl describe deploymenttargetclaim ${claim.metadata.name}`,
-    named,
-  )
+  return targetObstacle('ClaimPending', {
+    message: `${named} is not Bound yet: ${why}`,
+    remedy: `Look at it: kubectl describe deploymenttargetclaim ${claim.metadata.name}`,
+    waitingFor: named,
+  })
 }
 
 function withCredentials(
@@ -165,28 +160,28 @@ function withCredentials(
   const secret = credentialsOf(target)
   const named = `Secret ${clusterCredentialsSecret}`
   const unread = secret && whyNotRead(secret)
-  if (unread) return noTarget(unread.reason ?? '', unread.message, unread.remedy ?? '', named)
+  if (unread)
+    return targetObstacle(unread.reason ?? '', { message: unread.message, remedy: unread.remedy ?? '', waitingFor: named })
   const kubeconfig = secret && kubeconfigIn(secret)
   if (!kubeconfig) {
     const message = secret
       ? `${named} has no key "${KUBECONFIG_KEY}"`
       : `there is no ${named} with the credentials of DeploymentTarget ${name}`
-    return noTarget('CredentialsMissing', message, `Store a kubeconfig for ${apiURL} in it.`, named)
+    return targetObstacle('CredentialsMissing', { message, remedy: `Store a kubeconfig for ${apiURL} in it.`, waitingFor: named })
   }
   const failure = check(secret, kubeconfig, apiURL)
   if (failure) {
     const { reason = 'CredentialsInvalid', message, remedy = '' } = failure
-    return noTarget(reason, `${named}: ${message}`, remedy, named)
+    return targetObstacle(reason, { message: `${named}: ${message}`, remedy, waitingFor: named })
   }
   const namespace = sharedNamespace || defaultNamespace
   // Without one, watches and paths would mean the whole cluster.
   if (!namespace) {
-    return noTarget(
-      'NamespaceMissing',
-      `DeploymentTarget ${name} names no namespace`,
-      'Set its spec.kubernetesCredentials.defaultNamespace.',
-      `DeploymentTarget ${name}`,
-    )
+    return targetObstacle('NamespaceMissing', {
+      message: `DeploymentTarget ${name} names no namespace`,
+      remedy: 'Set its spec.kubernetesCredentials.defaultNamespace.',
+      waitingFor: `DeploymentTarget ${name}`,
+    })
   }
   const version = `${secret.metadata.uid}/${secret.metadata.resourceVersion}`
   return { ...credentialsForTarget(target, kubeconfig), claimName, name, namespace, version }

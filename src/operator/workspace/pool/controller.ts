@@ -12,7 +12,7 @@ import {
 } from '../../../api/index.ts'
 import { type Controller, createWakeups, type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
 import { watchCredentials } from '../../../engines/targets/index.ts'
-import { targetLookup } from '../place/target.ts'
+import { createTargetLookup } from '../place/target.ts'
 import { byClassName, byNamespace, classOf, sparesBy } from './spare.ts'
 import { type PoolServices, type Tended, tend } from './tend.ts'
 
@@ -29,7 +29,7 @@ export function workspacePools(workshop: Workshop, { reach, namespace: only }: P
   const { caches } = workshop
   const claims = caches.of(DeploymentTargetClaims)
   const targetClasses = caches.of(DeploymentTargetClasses)
-  const services: PoolServices = { ...targetLookup(caches), workshop, claims, targetClasses, reach }
+  const services: PoolServices = { ...createTargetLookup(caches), workshop, claims, targetClasses, reach }
   const wakes = (claim: DeploymentTargetClaim): Ref[] => (sparesBy(claim).length > 0 ? [{ name: classOf(claim) }] : [])
   const spares = () => [...claims.all()].filter((claim) => sparesBy(claim).length > 0)
   const ofNamespace = ({ metadata }: DeploymentTarget): Ref[] => claims.by(byNamespace, metadata.namespace ?? '').flatMap(wakes)
@@ -81,7 +81,7 @@ const clear = async (spares: DeploymentTargetClaim[], services: PoolServices): P
 const soonest = (tended: readonly Tended[]): number | undefined =>
   tended.flatMap(({ after }) => (after === undefined ? [] : [after])).sort((a, b) => a - b)[0]
 
-/** Writes only this field: the admission writes others of the status. */
+/** It writes only this field: taking a place writes others of the status. */
 async function tell({ metadata, status }: WorkspaceClass, wanted: number, tended: readonly Tended[], { workshop }: PoolServices) {
   const sum = (field: 'ready' | 'preparing') => tended.reduce((all, each) => all + each[field], 0)
   const waitingFor = tended.find((each) => each.waitingFor !== undefined)?.waitingFor

@@ -39,7 +39,7 @@ export const READY_STATE = { [annotations.warmState]: READY }
 export const retiredState = (time: string) => ({ [annotations.warmState]: `${RETIRED} ${time}` })
 
 /** Names the settings that a spare is made from: one that was made from others fits nobody. */
-export const recipeOf = ({ deploymentTargetClassName, sharedNamespace, storage }: WorkspaceClassSpec): string =>
+const recipeOf = ({ deploymentTargetClassName, sharedNamespace, storage }: WorkspaceClassSpec): string =>
   digest(
     JSON.stringify([
       deploymentTargetClassName ?? '',

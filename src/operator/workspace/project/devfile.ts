@@ -4,7 +4,7 @@ import { Failure, LRUCache, type ReadYamlTree } from '../../../std/index.ts'
 import { appliedCommands, isOnlyApplied, overMaxima, overrideProblems, readManifests, withResources } from '../desired/index.ts'
 import { digest } from '../desired/names.ts'
 import type { GitFindings } from '../git/index.ts'
-import { type Obstacle, obstacleAt } from '../place/obstacle.ts'
+import { devfileObstacle, type Obstacle } from '../place/obstacle.ts'
 import { type DevfileSource, devfileKey, gitRefOf, manifestsByUri, type PinnedDevfile, pinDevfile } from './devfile-source.ts'
 
 /** Reads it from projects. */
@@ -87,23 +87,25 @@ export async function readDevfile(
   if (status?.devfile?.key === key) return judgedAs(status.devfile)
   if (!source && read) return judged(read, { field, settings }, undefined)
   if (!source)
-    return invalid(
-      'DevfilePathUnsupported',
-      `${field} cannot be read: no kas is known`,
-      'Put all of it into spec.devfile.inline.',
-    )
+    return devfileObstacle('DevfilePathUnsupported', {
+      message: `${field} cannot be read: no kas is known`,
+      remedy: 'Put all of it into spec.devfile.inline.',
+    })
   if (path !== undefined && !project?.known)
-    return invalid(
-      'GitProjectNotFound',
-      'spec.devfile.path needs a project that is there',
-      'Make the workspace again with spec.project.',
-      `GitProject ${project?.name ?? ''}`,
-    )
+    return devfileObstacle('GitProjectNotFound', {
+      message: 'spec.devfile.path needs a project that is there',
+      remedy: 'Make the workspace again with spec.project.',
+      waitingFor: `GitProject ${project?.name ?? ''}`,
+    })
   const home = { namespace, project: project?.known?.path ?? '', ref: gitRefOf(spec.project?.ref ?? '') }
   try {
     const pinned = await aside(key, () => pinDevfile({ source, yaml: parser.yaml }, home, { paths, text }, key))
     if (!pinned) {
-      const reading = invalid('DevfileReading', `${field} is being read`, 'If it stays so, look at kas.', KAS)
+      const reading = devfileObstacle('DevfileReading', {
+        message: `${field} is being read`,
+        remedy: 'If it stays so, look at kas.',
+        waitingFor: KAS,
+      })
       return { ...reading, isUnderWay: true }
     }
     if ('problems' in pinned) return judged(pinned, { field: fieldOf(pinned) ?? field, settings }, undefined)
@@ -112,7 +114,7 @@ export async function readDevfile(
     const { reason = 'DevfileNotFetched', message, remedy = 'It is tried again by itself.', code } = Failure.from(thrown)
     if (code === 'internal') throw thrown
     if (isSought && reason === 'FileNotFound') return MISSING
-    return invalid(reason, `${field}: ${message}`, remedy, KAS)
+    return devfileObstacle(reason, { message: `${field}: ${message}`, remedy, waitingFor: KAS })
   }
 }
 
@@ -130,11 +132,10 @@ function judged(
   const most = devfile ? MOST_PROBLEMS : MOST_MISTAKES
   const listed = problems.slice(0, most).join('; ')
   const more = problems.length > most ? `; and ${problems.length - most} more` : ''
-  return invalid(
-    'DevfileInvalid',
-    `${field} has ${problems.length} mistake${problems.length > 1 ? 's' : ''}: ${listed}${more}`,
-    more && !devfile ? `Correct ${field}: \`berth validate\` tells all of them.` : `Correct ${field}.`,
-  )
+  return devfileObstacle('DevfileInvalid', {
+    message: `${field} has ${problems.length} mistake${problems.length > 1 ? 's' : ''}: ${listed}${more}`,
+    remedy: more && !devfile ? `Correct ${field}: \`berth validate\` tells all of them.` : `Correct ${field}.`,
+  })
 }
 
 /** Parts that would change the workspace and have no effect yet are refused: better than missing without a word. */
@@ -198,12 +199,7 @@ const remark = (path: string, message: string): DevfileProblem => ({
   remedy: '',
 })
 
-function invalid(reason: string, message: string, remedy: string, waitingFor?: string): Obstacle {
-  return obstacleAt('DevfileValid', reason, message, remedy, waitingFor)
-}
-
-const MISSING = invalid(
-  'DevfileMissing',
-  'neither the workspace nor its project nor its class has a devfile',
-  'Put one into spec.devfile.inline, or into the project as .devfile.yaml, or name its file there in spec.devfile.path.',
-)
+const MISSING = devfileObstacle('DevfileMissing', {
+  message: 'neither the workspace nor its project nor its class has a devfile',
+  remedy: 'Put one into spec.devfile.inline, or into the project as .devfile.yaml, or name its file there in spec.devfile.path.',
+})

@@ -1,9 +1,15 @@
-import type { Statement, Workspace, WorkspaceClassSpec, WorkspaceSpec, WorkspaceStatus } from '../../../api/index.ts'
+import {
+  notTrue,
+  type Statement,
+  type Workspace,
+  type WorkspaceClassSpec,
+  type WorkspaceSpec,
+  type WorkspaceStatus,
+} from '../../../api/index.ts'
 import type { Container, Devfile, Resources } from '../../../devfile/index.ts'
 import { defined, quantity } from '../../../std/index.ts'
 import { overMaxima } from '../desired/index.ts'
 import { resourcesOf } from '../desired/rights.ts'
-import { notTrue } from '../place/obstacle.ts'
 
 type Wish = NonNullable<WorkspaceSpec['resources']>
 type Size = Wish[number]

@@ -18,7 +18,8 @@ import { sentenceOf } from '../../../devfile/index.ts'
 import { type Controller, createWakeups, type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
 import { createYamlTreeReader, type ReadYamlTree, sayFailure, seconds } from '../../../std/index.ts'
 import { scheduleFrom } from '../lifetime/schedule.ts'
-import { byClass, classNameOf, counts, mistakesIn, OF_REGISTRIES } from '../place/class.ts'
+import { OF_REGISTRIES } from '../objects/apply.ts'
+import { byClass, classNameOf, counts, mistakesIn } from '../place/class.ts'
 import { createDevfileParser, type DevfileParser } from '../project/devfile.ts'
 
 /** Workspaces may change many times in a second; who reads a class wants to know how many there are, not each of them. */
@@ -82,10 +83,10 @@ export function workspaceClasses(
   }
 }
 
-type Draft = Omit<WorkspaceClassStatus, 'conditions' | 'observedGeneration'> & { conditions: Statement[] }
+type ClassStatusDraft = Omit<WorkspaceClassStatus, 'conditions' | 'observedGeneration'> & { conditions: Statement[] }
 
 /** Fields that others write stay, such as the last admission and the state of the warm pool. */
-async function statusOf(found: WorkspaceClass, services: ClassServices): Promise<Draft> {
+async function statusOf(found: WorkspaceClass, services: ClassServices): Promise<ClassStatusDraft> {
   const { metadata, status } = found
   const { conditions: _, observedGeneration: __, ...others } = status ?? {}
   const observedGeneration = metadata.generation ?? 0

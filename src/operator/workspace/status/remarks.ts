@@ -1,6 +1,7 @@
 import {
   conditionOf,
   isTrue,
+  notTrue,
   type Statement,
   type Workspace,
   type WorkspaceClass,
@@ -12,7 +13,7 @@ import { type Backup, onBackups } from '../backup/backup.ts'
 import type { GitFindings } from '../git/index.ts'
 import { scheduleFrom } from '../lifetime/schedule.ts'
 import { type ChosenClass, onClass } from '../place/class.ts'
-import { notTrue, type Obstacle } from '../place/obstacle.ts'
+import type { Obstacle } from '../place/obstacle.ts'
 import { onSizes, type Sizes } from '../project/sizes.ts'
 
 /** Conditions that say what of the wishes is not fulfilled, though the workspace runs. */

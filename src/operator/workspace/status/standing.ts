@@ -86,8 +86,8 @@ interface Standing {
 const NOTHING: Standing = { assessment: { state: 'Stopped', stages: 0, needsLook: false }, pods: [] }
 
 /**
- * What still runs as it was made before, or ends because it is to stop; nothing where that is not known, and where nothing runs
- * that is to run. A mistake in the wish must neither hide what runs, nor keep it from being stopped.
+ * Tells how a workspace fares that still runs as it was made before, or ends because it is to stop; nothing where that is not known,
+ * and where nothing runs that is to run. A mistake in the wish must neither hide what runs, nor keep it from being stopped.
  */
 export function standing(
   workspace: Workspace,

@@ -14,7 +14,7 @@ import { type Sizes, sizesInStatus } from '../project/sizes.ts'
 import { onObjects, type ProjectFindings, remarksOn } from './remarks.ts'
 
 /** The status as a reconcile states it: conditions without times. */
-export type WorkspaceDraft = Omit<WorkspaceStatus, 'conditions' | 'observedGeneration'> & { conditions: Statement[] }
+export type WorkspaceStatusDraft = Omit<WorkspaceStatus, 'conditions' | 'observedGeneration'> & { conditions: Statement[] }
 
 /** The findings of a reconcile, as far as it came. */
 export interface WorkspaceFindings {
@@ -42,33 +42,33 @@ export interface WorkspaceFindings {
 }
 
 /** The whole status. Conditions of steps before the obstacle are True, after it Unknown. */
-export function statusOf(workspace: Workspace, situation: WorkspaceFindings): WorkspaceDraft {
+export function statusOf(workspace: Workspace, findings: WorkspaceFindings): WorkspaceStatusDraft {
   const { spec, status: before } = workspace
-  const { chosen, target, deployment, assessment, now } = situation
-  const state = stateIn(workspace, situation)
+  const { chosen, target, deployment, assessment, now } = findings
+  const state = stateIn(workspace, findings)
   // An obstacle to running is no failure of a workspace that is stopped.
-  const obstacle = assessment && !isWanted(workspace) ? undefined : situation.obstacle
+  const obstacle = assessment && !isWanted(workspace) ? undefined : findings.obstacle
   return {
     actualState: state,
-    ...addressesOf(workspace, situation, chosen?.settings ?? {}),
+    ...addressesOf(workspace, findings, chosen?.settings ?? {}),
     ...waitingFor(obstacle, assessment?.trouble),
     ...defined({
       failure: failureIn(state, obstacle, assessment?.trouble),
       step: assessment?.step && stepIn(assessment.step),
       target: target ? targetIn(target) : before?.target,
       // Kept while nobody has looked, and given up with the wish for it.
-      devfile: situation.devfile ? situation.pinned : before?.devfile,
-      project: situation.project?.known,
+      devfile: findings.devfile ? findings.pinned : before?.devfile,
+      project: findings.project?.known,
       class: chosen ?? before?.class,
-      resources: resourcesIn(workspace, situation),
+      resources: resourcesIn(workspace, findings),
       restartedAt: deployment ? spec.restartedAt : before?.restartedAt,
-      variables: situation.variables ?? before?.variables,
-      postStop: situation.postStop ?? before?.postStop,
-      backups: situation.backups ?? before?.backups,
-      restoredFrom: situation.restored ?? before?.restoredFrom,
+      variables: findings.variables ?? before?.variables,
+      postStop: findings.postStop ?? before?.postStop,
+      backups: findings.backups ?? before?.backups,
+      restoredFrom: findings.restored ?? before?.restoredFrom,
     }),
     ...(chosen && timesOf(workspace, state, chosen.settings, now)),
-    conditions: conditionsOf(workspace, situation, state),
+    conditions: conditionsOf(workspace, findings, state),
   }
 }
 
@@ -137,8 +137,8 @@ function resourcesIn(
   return sizesInStatus(sizes, chosen?.settings ?? {}, assessment?.state !== 'Stopped')
 }
 
-function conditionsOf(workspace: Workspace, situation: WorkspaceFindings, state: ActualState): Statement[] {
-  const { obstacle } = situation
+function conditionsOf(workspace: Workspace, findings: WorkspaceFindings, state: ActualState): Statement[] {
+  const { obstacle } = findings
   // A workspace without a project has no such step.
   const path: readonly ConditionStep[] = workspace.spec.project ? STEPS : STEPS.filter((step) => step !== 'ProjectFound')
   const applied = path.indexOf('Applied')
@@ -146,17 +146,17 @@ function conditionsOf(workspace: Workspace, situation: WorkspaceFindings, state:
   const seen = { observedGeneration: workspace.metadata.generation ?? 0 }
   const steps = path.map((type, i): Statement => {
     if (obstacle && i === stop) return { type, status: 'False', reason: obstacle.reason, message: sentence(obstacle), ...seen }
-    if (obstacle && i > stop && (!situation.assessment || i <= applied))
+    if (obstacle && i > stop && (!findings.assessment || i <= applied))
       return { type, status: 'Unknown', reason: 'Waiting', message: `waits for ${obstacle.step}`, ...seen }
-    return { ...told(type, state, situation), type, ...seen }
+    return { ...told(type, state, findings), type, ...seen }
   })
   // With an obstacle before it, what there is says whether it can be used: it is as it was made before.
-  const last = steps.find(({ status }, i) => status !== 'True' && (!situation.assessment || i > applied))
+  const last = steps.find(({ status }, i) => status !== 'True' && (!findings.assessment || i > applied))
   const ready: Statement = last
     ? { ...last, type: 'Ready', status: 'False' }
     : { type: 'Ready', status: 'True', reason: 'Running', message: 'the workspace is running', ...seen }
-  const project = projectIn(situation)
-  return [ready, ...steps, ...remarksOn(workspace, { ...situation, project })]
+  const project = projectIn(findings)
+  return [ready, ...steps, ...remarksOn(workspace, { ...findings, project })]
 }
 
 /** It is cloned before anything else of the pod runs. */
@@ -165,11 +165,11 @@ const projectIn = ({ project, assessment }: WorkspaceFindings): ProjectFindings 
 
 type Said = Omit<Statement, 'type'>
 
-function told(step: ConditionStep, state: ActualState, situation: WorkspaceFindings): Said {
+function told(step: ConditionStep, state: ActualState, findings: WorkspaceFindings): Said {
   const stage = stageIn(step)
-  if (stage < 0) return step === 'DeploymentReady' ? readiness(state, situation) : done(step, situation)
-  const isDone = stage < (situation.assessment?.stages ?? 0)
-  return isDone ? { status: 'True', reason: 'Done', message: STAGE_DONE[stage] ?? '' } : readiness(state, situation)
+  if (stage < 0) return step === 'DeploymentReady' ? readiness(state, findings) : done(step, findings)
+  const isDone = stage < (findings.assessment?.stages ?? 0)
+  return isDone ? { status: 'True', reason: 'Done', message: STAGE_DONE[stage] ?? '' } : readiness(state, findings)
 }
 
 const stages: readonly string[] = STAGES
@@ -243,7 +243,7 @@ const sentence = ({ message, remedy }: Obstacle): string => `${message}. ${remed
  * After a thrown failure: what was known, and what went wrong. Only a failed apply makes the state Error, and only where nothing
  * runs that was made before.
  */
-export function statusAfter(workspace: Workspace, failure: Failure, stands?: Assessment): WorkspaceDraft {
+export function statusAfter(workspace: Workspace, failure: Failure, stands?: Assessment): WorkspaceStatusDraft {
   const { conditions, observedGeneration, failure: before, waitingFor: past, waiting, step, ...known } = workspace.status ?? {}
   const applying = isApplyFailure(failure)
   const reason = failure.reason ?? 'ReconcileFailed'

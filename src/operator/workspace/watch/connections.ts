@@ -1,7 +1,7 @@
 import type { Metrics } from '../../../adapters/http/index.ts'
 import type { Kube, Memory, Meter, Reach } from '../../../adapters/kube/index.ts'
 import { type Ref, refOf, type Workspace } from '../../../api/index.ts'
-import type { Wakeups } from '../../../engines/controller/index.ts'
+import type { Waker } from '../../../engines/controller/index.ts'
 import { openTarget } from '../../../engines/targets/index.ts'
 import { type Clock, Failure, type Log, seconds } from '../../../std/index.ts'
 import type { Target } from '../place/target.ts'
@@ -39,7 +39,7 @@ interface ConnectionTools {
   clock: Clock
   log: Log
   /** Told whose objects have changed; everything is closed when its signal aborts. */
-  wakeups: Wakeups
+  wakeups: Waker
   /** The operator's own API and its URLs, where it looks after the whole cluster. */
   own?: { kube: Kube; memory: Memory; urls: readonly string[] } | undefined
   /** Where targets may lead; everywhere without it. */

@@ -17,7 +17,7 @@ export type TellOrphans = (target: Target, connection: TargetConnection, namespa
  * Looks for objects of workspaces that are no more, once an hour in each target. They are named and not removed: another
  * installation may use the same namespace, and only a person knows.
  */
-export function orphanSearch(
+export function createOrphanSearch(
   { clock, events, log }: Workshop,
   { workspaces, targets }: { workspaces: Cache<Workspace>; targets: Cache<DeploymentTarget> },
 ): TellOrphans {

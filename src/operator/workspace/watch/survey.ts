@@ -19,12 +19,15 @@ import { Failure, isFailure, minutes, seconds } from '../../../std/index.ts'
 import type { ViewTools } from './view.ts'
 
 /**
- * What there is of the workspaces of one namespace of a target, listed once by kind where many are compared at the same time: after
- * a start of the operator, or when their class changes. It is a help, not a memory: what is in it is used once and soon, and what is
- * not in it is asked for one by one.
+ * A survey lists the objects of the workspaces in one namespace of a target, once by kind, where many are compared at the same time:
+ * after a start of the operator, or when their class changes. It is a help, not a memory: an object in it is used once and soon, and
+ * one that is not in it is asked for by itself.
  */
 export interface Survey {
-  /** Called for each workspace that is to be compared; true while a list is being made that is worth waiting for. All are woken when it is. */
+  /**
+   * Called for each workspace that is to be compared; true while a list is being made that is worth waiting for. All are woken when
+   * it is made.
+   */
   isAwaited(uid: string): boolean
   /** Gives the objects of the workspace of this UID, once. */
   take(uid: string): ListedObjects | undefined

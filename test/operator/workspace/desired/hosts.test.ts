@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import type { Workspace } from '../../../src/api/index.ts'
-import { hostTemplateOf, publishedPorts } from '../../../src/operator/workspace/desired/hosts.ts'
-import { describe } from '../../support/suite.ts'
+import type { Workspace } from '../../../../src/api/index.ts'
+import { hostTemplateOf, publishedPorts } from '../../../../src/operator/workspace/desired/hosts.ts'
+import { describe } from '../../../support/suite.ts'
 
 const workspace = (namespace: string, name: string): Workspace => ({
   apiVersion: 'berth.dev/v1alpha1',

@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
-import type { Workspace, WorkspaceSpec } from '../../../src/api/index.ts'
-import { type Devfile, parseDevfile } from '../../../src/devfile/index.ts'
-import { holds } from '../../../src/engines/apply/index.ts'
-import { desiredObjects, type WorkspacePlan } from '../../../src/operator/workspace/desired/index.ts'
-import { objectNameOf } from '../../../src/operator/workspace/desired/names.ts'
-import { describe } from '../../support/suite.ts'
+import type { Workspace, WorkspaceSpec } from '../../../../src/api/index.ts'
+import { type Devfile, parseDevfile } from '../../../../src/devfile/index.ts'
+import { holds } from '../../../../src/engines/apply/index.ts'
+import { desiredObjects, type WorkspacePlan } from '../../../../src/operator/workspace/desired/index.ts'
+import { objectNameOf } from '../../../../src/operator/workspace/desired/names.ts'
+import { describe } from '../../../support/suite.ts'
 
 const workspace = (spec: WorkspaceSpec = {}, name = 'web'): Workspace => ({
   apiVersion: 'berth.dev/v1alpha1',

@@ -11,22 +11,22 @@ import {
   WorkspaceClasses,
   type WorkspaceSpec,
   Workspaces,
-} from '../../../src/api/index.ts'
-import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
-import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
-import { workspaces } from '../../../src/operator/workspace/index.ts'
-import type { DevfileSource } from '../../../src/operator/workspace/project/devfile-source.ts'
-import { Failure, seconds } from '../../../src/std/index.ts'
-import { createProject, type RunningKas, runKas } from '../../kas/running-kas.ts'
-import { portOf } from '../../support/addresses.ts'
-import { selfSigned } from '../../support/builders/certificate.ts'
-import { accountToken, tokenOf } from '../../support/builders/credentials.ts'
-import { testCluster } from '../../support/control-plane.ts'
-import { type GitHost, gitHost, type TestRepository } from '../../support/git-host.ts'
-import { describe } from '../../support/suite.ts'
-import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { furnish } from './house.ts'
+} from '../../../../src/api/index.ts'
+import { targetLifecycle } from '../../../../src/operator/deployment-target/lifecycle/index.ts'
+import { claimBinding } from '../../../../src/operator/deployment-target-claim/binding/index.ts'
+import { workspaces } from '../../../../src/operator/workspace/index.ts'
+import type { DevfileSource } from '../../../../src/operator/workspace/project/devfile-source.ts'
+import { Failure, seconds } from '../../../../src/std/index.ts'
+import { createProject, type RunningKas, runKas } from '../../../kas/running-kas.ts'
+import { portOf } from '../../../support/addresses.ts'
+import { selfSigned } from '../../../support/builders/certificate.ts'
+import { accountToken, tokenOf } from '../../../support/builders/credentials.ts'
+import { testCluster } from '../../../support/control-plane.ts'
+import { type GitHost, gitHost, type TestRepository } from '../../../support/git-host.ts'
+import { describe } from '../../../support/suite.ts'
+import { eventually, expectGone, expectObject } from '../../../support/verbs.ts'
+import { openShop, type RunningShop } from '../../../support/workshop.ts'
+import { furnish } from '../house.ts'
 
 const OWN = `schemaVersion: 2.2.0
 parent: { uri: ../base/devfile.yaml, components: [{ name: tools, container: { memoryLimit: 1Gi } }] }

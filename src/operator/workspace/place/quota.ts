@@ -2,8 +2,8 @@ import type { Cache } from '../../../adapters/kube/index.ts'
 import { keyOf, type Ref, refOf, type Workspace, type WorkspaceClass, WorkspaceClasses, Workspaces } from '../../../api/index.ts'
 import type { Workshop } from '../../../engines/controller/index.ts'
 import { type Turnstile, unlessFailed } from '../../../std/index.ts'
-import { byClass, type ChosenClass, chosenFrom, classNameOf, classObstacle, counts, openClass } from './class.ts'
-import { isObstacle, type Obstacle } from './obstacle.ts'
+import { byClass, type ChosenClass, chosenFrom, classNameOf, counts, openClass } from './class.ts'
+import { classObstacle, isObstacle, type Obstacle } from './obstacle.ts'
 
 export interface PlaceServices extends Pick<Workshop, 'kube'> {
   workspaces: Cache<Workspace>
@@ -28,8 +28,8 @@ export const hasPlace = ({ status }: Workspace): boolean => status?.class?.setti
 
 /**
  * Gives the workspace a place in its class, and the settings that it keeps, before anything is made for it. Where the class has
- * quotas the write of `status.lastAdmitted` is the lock: who saw an older class than the last admission left meets a conflict,
- * and who has written it last holds a place even before its own status says so.
+ * quotas the write of `status.lastAdmitted` is the lock: who saw an older class than the last write left meets a conflict, and who has
+ * written it last holds a place even before its own status says so.
  */
 export async function takePlace(workspace: Workspace, services: PlaceServices): Promise<Placed | Obstacle | Later> {
   const { classes, turns } = services
@@ -42,12 +42,12 @@ export async function takePlace(workspace: Workspace, services: PlaceServices): 
     const found = openClass(workspace, classes)
     if (isObstacle(found)) return found
     const isAdmitted = found.status?.lastAdmitted?.uid === workspace.metadata.uid
-    const refused = isAdmitted ? undefined : await admit(workspace, found, services)
+    const refused = isAdmitted ? undefined : await checkQuota(workspace, found, services)
     return refused ?? keepSettings(workspace, found, services)
   })
 }
 
-async function admit(
+async function checkQuota(
   workspace: Workspace,
   found: WorkspaceClass,
   services: PlaceServices,
@@ -60,7 +60,7 @@ async function admit(
   const refused = overQuota(workspace, found, { all, reserved: isUnderWay ? last?.uid : undefined })
   if (refused) return refused
   if (isUnderWay) return { later: `Workspace ${last?.namespace}/${last?.name} takes its place in WorkspaceClass ${name}` }
-  return (await markAdmitted(workspace, found, services)) ? undefined : { later: `WorkspaceClass ${name} has just changed` }
+  return (await markLastAdmitted(workspace, found, services)) ? undefined : { later: `WorkspaceClass ${name} has just changed` }
 }
 
 /** One that is not in the cache may be younger than the cache. */
@@ -69,7 +69,7 @@ async function lastIn({ uid, ...ref }: Ref & { uid: string }, { kube, workspaces
   return found?.metadata.uid === uid ? found : undefined
 }
 
-function markAdmitted({ metadata }: Workspace, found: WorkspaceClass, { kube }: PlaceServices): Promise<boolean> {
+function markLastAdmitted({ metadata }: Workspace, found: WorkspaceClass, { kube }: PlaceServices): Promise<boolean> {
   const { name, namespace = '', uid = '' } = metadata
   const { resourceVersion } = found.metadata
   const patch = { metadata: { resourceVersion }, status: { lastAdmitted: { namespace, name, uid } } }
@@ -138,5 +138,5 @@ function refusal({ metadata, spec }: Workspace, found: WorkspaceClass, { field, 
   const allows = `WorkspaceClass ${name} allows ${most} workspaces${whose} by its ${field}`
   const message = holders.length > 0 ? `${allows}; they are ${list}` : `${allows}, which is none`
   const remedy = 'Terminate one of them, or have the quota raised; this one starts by itself then.'
-  return classObstacle('WorkspaceQuotaExceeded', message, remedy, `a place in WorkspaceClass ${name}`)
+  return classObstacle('WorkspaceQuotaExceeded', { message, remedy, waitingFor: `a place in WorkspaceClass ${name}` })
 }

@@ -1,7 +1,7 @@
 import { is, match } from 'uvu/assert'
-import { annotations, type CoreSecret, labels } from '../../../src/api/index.ts'
-import { inherit } from '../../../src/operator/workspace/objects/inheritance.ts'
-import { describe } from '../../support/suite.ts'
+import { annotations, type CoreSecret, labels } from '../../../../src/api/index.ts'
+import { inherit } from '../../../../src/operator/workspace/objects/inheritance.ts'
+import { describe } from '../../../support/suite.ts'
 
 const secretOf = (names: readonly string[]): CoreSecret => ({
   apiVersion: 'v1',

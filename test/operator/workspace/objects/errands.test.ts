@@ -1,8 +1,8 @@
 import { equal, is } from 'uvu/assert'
-import { createErrands } from '../../../src/operator/workspace/objects/errands.ts'
-import { seconds } from '../../../src/std/index.ts'
-import { steppedClock } from '../../support/clock.ts'
-import { describe } from '../../support/suite.ts'
+import { createErrands } from '../../../../src/operator/workspace/objects/errands.ts'
+import { seconds } from '../../../../src/std/index.ts'
+import { steppedClock } from '../../../support/clock.ts'
+import { describe } from '../../../support/suite.ts'
 
 describe('workspace: errands', (it) => {
   const given = () => {

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
-import type { Workspace, WorkspaceClassSpec, WorkspaceSpec } from '../../../src/api/index.ts'
-import { nextTurn, type Times, timesOf } from '../../../src/operator/workspace/lifetime/expiry.ts'
-import { timestamp } from '../../../src/std/index.ts'
-import { describe } from '../../support/suite.ts'
+import type { Workspace, WorkspaceClassSpec, WorkspaceSpec } from '../../../../src/api/index.ts'
+import { nextTurn, type Times, timesOf } from '../../../../src/operator/workspace/lifetime/expiry.ts'
+import { timestamp } from '../../../../src/std/index.ts'
+import { describe } from '../../../support/suite.ts'
 
 type State = Parameters<typeof timesOf>[1]
 

@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
-import type { Workspace } from '../../../src/api/index.ts'
-import { isObstacle } from '../../../src/operator/workspace/place/obstacle.ts'
-import { createDevfileParser, readDevfile } from '../../../src/operator/workspace/project/devfile.ts'
-import { createYamlTreeReader, Failure, parseYamlTree } from '../../../src/std/index.ts'
-import { describe } from '../../support/suite.ts'
+import type { Workspace } from '../../../../src/api/index.ts'
+import { isObstacle } from '../../../../src/operator/workspace/place/obstacle.ts'
+import { createDevfileParser, readDevfile } from '../../../../src/operator/workspace/project/devfile.ts'
+import { createYamlTreeReader, Failure, parseYamlTree } from '../../../../src/std/index.ts'
+import { describe } from '../../../support/suite.ts'
 
 const workspace = (inline?: string): Workspace => ({
   apiVersion: 'berth.dev/v1alpha1',

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { type ConfigMap, ConfigMaps } from '../../../src/api/index.ts'
-import { parseDevfile } from '../../../src/devfile/index.ts'
-import { desiredObjects } from '../../../src/operator/workspace/desired/index.ts'
-import { describe } from '../../support/suite.ts'
-import { eventually } from '../../support/verbs.ts'
+import { type ConfigMap, ConfigMaps } from '../../../../src/api/index.ts'
+import { parseDevfile } from '../../../../src/devfile/index.ts'
+import { desiredObjects } from '../../../../src/operator/workspace/desired/index.ts'
+import { describe } from '../../../support/suite.ts'
+import { eventually } from '../../../support/verbs.ts'
 
 interface Ended {
   code: number | null

@@ -1,11 +1,11 @@
 import * as assert from 'uvu/assert'
-import { ConfigMaps, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
-import { allow } from '../../support/builders/credentials.ts'
-import { testCluster } from '../../support/control-plane.ts'
-import { describe } from '../../support/suite.ts'
-import { expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { everybody, furnish } from './house.ts'
+import { ConfigMaps, WorkspaceClasses, Workspaces } from '../../../../src/api/index.ts'
+import { allow } from '../../../support/builders/credentials.ts'
+import { testCluster } from '../../../support/control-plane.ts'
+import { describe } from '../../../support/suite.ts'
+import { expectGone, expectObject } from '../../../support/verbs.ts'
+import { openShop, type RunningShop } from '../../../support/workshop.ts'
+import { everybody, furnish } from '../house.ts'
 
 const config = (name: string, more = '') =>
   `{ apiVersion: v1, kind: ConfigMap, metadata: { name: ${name}${more} }, data: { a: b } }`

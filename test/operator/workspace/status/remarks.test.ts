@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
-import type { Workspace, WorkspaceClass, WorkspaceClassSpec } from '../../../src/api/index.ts'
-import { gitPlanOf } from '../../../src/operator/workspace/git/index.ts'
-import { type ProjectFindings, remarksOn } from '../../../src/operator/workspace/status/remarks.ts'
-import { describe } from '../../support/suite.ts'
+import type { Workspace, WorkspaceClass, WorkspaceClassSpec } from '../../../../src/api/index.ts'
+import { gitPlanOf } from '../../../../src/operator/workspace/git/index.ts'
+import { type ProjectFindings, remarksOn } from '../../../../src/operator/workspace/status/remarks.ts'
+import { describe } from '../../../support/suite.ts'
 
 const workspace = {
   apiVersion: 'berth.dev/v1alpha1',

@@ -1,9 +1,9 @@
 import { equal, is, match } from 'uvu/assert'
 import { stringify } from 'yaml'
-import { isObstacle } from '../../../src/operator/workspace/place/obstacle.ts'
-import { createDevfileParser, readDevfile } from '../../../src/operator/workspace/project/devfile.ts'
-import { createYamlTreeReader } from '../../../src/std/index.ts'
-import { describe } from '../../support/suite.ts'
+import { isObstacle } from '../../../../src/operator/workspace/place/obstacle.ts'
+import { createDevfileParser, readDevfile } from '../../../../src/operator/workspace/project/devfile.ts'
+import { createYamlTreeReader } from '../../../../src/std/index.ts'
+import { describe } from '../../../support/suite.ts'
 
 const read = (attributes: unknown, whole: unknown = {}) =>
   readDevfile(

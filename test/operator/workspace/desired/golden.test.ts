@@ -1,10 +1,15 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { parse, stringify } from 'yaml'
-import type { Workspace, WorkspaceClassSpec } from '../../../src/api/index.ts'
-import { parseDevfile } from '../../../src/devfile/index.ts'
-import { afterStopJob, desiredObjects, type WorkspacePlan, withResources } from '../../../src/operator/workspace/desired/index.ts'
-import { describe } from '../../support/suite.ts'
+import type { Workspace, WorkspaceClassSpec } from '../../../../src/api/index.ts'
+import { parseDevfile } from '../../../../src/devfile/index.ts'
+import {
+  afterStopJob,
+  desiredObjects,
+  type WorkspacePlan,
+  withResources,
+} from '../../../../src/operator/workspace/desired/index.ts'
+import { describe } from '../../../support/suite.ts'
 
 const FOLDER = new URL('./golden/', import.meta.url)
 /** `GOLDEN=write` writes what is made now; then look at the diff. */

@@ -7,7 +7,7 @@ import { expectGone } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { everybody, furnish, words } from './house.ts'
 
-describe('workspace: care', (it) => {
+describe('workspace: its resources and its deletion', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
   let shop: RunningShop
@@ -18,7 +18,7 @@ describe('workspace: care', (it) => {
   const { at, create, set, becomes, expect } = words(cluster, () => namespace)
 
   it.before(async () => {
-    namespace = await cluster.namespace('workspace-care')
+    namespace = await cluster.namespace('workspace-resources')
     await furnish(cluster, namespace, {
       maxResourcesPerWorkspace: { limits: { cpu: 4 }, requests: { cpu: 4 } },
       maxTerminatedHoursBeforeDeletion: 2,

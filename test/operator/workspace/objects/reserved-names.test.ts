@@ -1,6 +1,6 @@
 import { is, match } from 'uvu/assert'
-import { whyReserved } from '../../../src/operator/workspace/objects/reserved-names.ts'
-import { describe } from '../../support/suite.ts'
+import { whyReserved } from '../../../../src/operator/workspace/objects/reserved-names.ts'
+import { describe } from '../../../support/suite.ts'
 
 const RUN =
   `BASH_ENV ENV LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GIT_ASKPASS GIT_SSH_COMMAND GIT_EXTERNAL_DIFF SSH_ASKPASS PROMPT_COMMAND

@@ -6,13 +6,13 @@ import {
   type Workspace,
   WorkspaceClasses,
   Workspaces,
-} from '../../../src/api/index.ts'
-import { hours, systemClock } from '../../../src/std/index.ts'
-import { testCluster } from '../../support/control-plane.ts'
-import { describe } from '../../support/suite.ts'
-import { expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { everybody, furnish, INLINE, words } from './house.ts'
+} from '../../../../src/api/index.ts'
+import { hours, systemClock } from '../../../../src/std/index.ts'
+import { testCluster } from '../../../support/control-plane.ts'
+import { describe } from '../../../support/suite.ts'
+import { expectGone, expectObject } from '../../../support/verbs.ts'
+import { openShop, type RunningShop } from '../../../support/workshop.ts'
+import { everybody, furnish, INLINE, words } from '../house.ts'
 
 const WRONG = { inline: 'components: []' }
 

@@ -1,11 +1,19 @@
 import * as assert from 'uvu/assert'
-import type { Kube } from '../../../src/adapters/kube/index.ts'
-import { annotations, type KubeObject, labels, Secrets, type Workspace, type WorkspaceSpec, YES } from '../../../src/api/index.ts'
-import { freeze } from '../../../src/operator/workspace/objects/variables.ts'
-import { isFailure } from '../../../src/std/index.ts'
-import { testCluster } from '../../support/control-plane.ts'
-import { describe } from '../../support/suite.ts'
-import { workspace } from '../../support/workspaces.ts'
+import type { Kube } from '../../../../src/adapters/kube/index.ts'
+import {
+  annotations,
+  type KubeObject,
+  labels,
+  Secrets,
+  type Workspace,
+  type WorkspaceSpec,
+  YES,
+} from '../../../../src/api/index.ts'
+import { freeze } from '../../../../src/operator/workspace/objects/variables.ts'
+import { isFailure } from '../../../../src/std/index.ts'
+import { testCluster } from '../../../support/control-plane.ts'
+import { describe } from '../../../support/suite.ts'
+import { workspace } from '../../../support/workspaces.ts'
 
 const MANY = 12
 const LARGE = 700_000

@@ -5,13 +5,13 @@ import {
   type WorkspaceClass,
   WorkspaceClasses,
   Workspaces,
-} from '../../../src/api/index.ts'
-import { workspaceClasses } from '../../../src/operator/workspace/index.ts'
-import { testCluster } from '../../support/control-plane.ts'
-import { describe } from '../../support/suite.ts'
-import { expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { everybody, furnish, words } from './house.ts'
+} from '../../../../src/api/index.ts'
+import { workspaceClasses } from '../../../../src/operator/workspace/index.ts'
+import { testCluster } from '../../../support/control-plane.ts'
+import { describe } from '../../../support/suite.ts'
+import { expectGone, expectObject } from '../../../support/verbs.ts'
+import { openShop, type RunningShop } from '../../../support/workshop.ts'
+import { everybody, furnish, words } from '../house.ts'
 
 describe('workspace class: its status', (it) => {
   const cluster = testCluster()

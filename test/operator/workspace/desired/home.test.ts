@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { equal, is, ok } from 'uvu/assert'
-import { HOME_SCRIPT } from '../../../src/operator/workspace/desired/home.ts'
-import { describe } from '../../support/suite.ts'
+import { HOME_SCRIPT } from '../../../../src/operator/workspace/desired/home.ts'
+import { describe } from '../../../support/suite.ts'
 
 describe('workspace: the home that lasts', (it) => {
   const folders: string[] = []

@@ -1,9 +1,9 @@
 import { equal, is, match } from 'uvu/assert'
-import type { WorkspaceClassSpec, WorkspaceSpec, WorkspaceStatus } from '../../../src/api/index.ts'
-import { parseDevfile } from '../../../src/devfile/index.ts'
-import { onSizes, sizesOf } from '../../../src/operator/workspace/project/sizes.ts'
-import { describe } from '../../support/suite.ts'
-import { workspaceNamed } from './house.ts'
+import type { WorkspaceClassSpec, WorkspaceSpec, WorkspaceStatus } from '../../../../src/api/index.ts'
+import { parseDevfile } from '../../../../src/devfile/index.ts'
+import { onSizes, sizesOf } from '../../../../src/operator/workspace/project/sizes.ts'
+import { describe } from '../../../support/suite.ts'
+import { workspaceNamed } from '../house.ts'
 
 const read = await parseDevfile(
   'schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: i, cpuRequest: 500m, cpuLimit: 1, memoryLimit: 2Gi } }]',
