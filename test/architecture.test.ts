@@ -81,7 +81,8 @@ const TOY: Record<string, string> = {
   'program/two/errors.ts': 'export function e() {\n  try {\n    throw new Error("x")\n  } catch {}\n  setInterval(e, 1)\n}\n',
   'program/two/pattern.ts': "export const fits = (word: string) => new RegExp(word).test('') || /a/.test(word)\n",
   'program/two/long.ts': `export function long() {\n${'  long()\n'.repeat(80)}}\n${'\n'.repeat(330)}`,
-  'program/two/words.ts': 'export interface ShopOptions { HTTPDesks: 1 }\nexport const { seat: place } = { seat: (knock: 1) => knock }\n',
+  'program/two/words.ts':
+    'export interface ShopOptions { HTTPDesks: 1 }\nexport const { seat: place } = { seat: (knock: 1) => knock }\n',
   'program/two/twin.ts': 'export interface Twin { a: 1 }\nexport interface Twin { b: 1 }\nexport class Other {}\n',
   'program/two/shelf.ts': 'export type Twin = 1\nexport type Other = 1\n',
   'attic/box.ts': 'export const box = 1\n',

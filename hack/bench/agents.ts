@@ -3,10 +3,10 @@
  * as processes, and agents: many of them in one process, or the program itself. hack/bench/routing.ts measures the routing alone.
  */
 import { parseArgs } from 'node:util'
-import { type House, openHouse } from './agents/house.ts'
 import { killed } from './agents/killed.ts'
 import { PARTS } from './agents/parts.ts'
 import { push } from './agents/push.ts'
+import { openSetup, type Setup } from './agents/setup.ts'
 import { tunnel } from './agents/tunnel.ts'
 import { load, machine } from './figures.ts'
 
@@ -15,7 +15,7 @@ interface Scene {
   count: number
   about: string
   agents: (count: number) => number
-  play: (house: House, count: number) => Promise<void>
+  play: (setup: Setup, count: number) => Promise<void>
 }
 
 const SCENES: Record<string, Scene> = {
@@ -72,11 +72,11 @@ async function main(): Promise<void> {
     if (positionals.length > 0 && !positionals.includes(name)) continue
     process.stdout.write(`-- ${name}, load ${load()}\n`)
     const count = Number(values.count ?? scene.count)
-    const house = await openHouse(scene.agents(count), { flags, isBuilt: built === true })
+    const setup = await openSetup(scene.agents(count), { flags, isBuilt: built === true })
     try {
-      await scene.play(house, count)
+      await scene.play(setup, count)
     } finally {
-      await house.close()
+      await setup.close()
     }
   }
 }

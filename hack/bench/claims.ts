@@ -16,7 +16,7 @@ import {
 import { pause, systemClock } from '../../src/std/index.ts'
 import { claim, credentialsSecret, target, targetClass } from '../../test/support/targets.ts'
 import { startOperator } from './program.ts'
-import { type Crew, hireCrew, inParallel, type Stage, setStage, totalOf } from './stage.ts'
+import { inParallel, type LocalOperator, type Stage, setStage, startLocalOperator, totalOf } from './stage.ts'
 import { recording, replayer, type Trace } from './trace.ts'
 
 /** As many as the operator's own loops have under way, roughly. */
@@ -27,12 +27,12 @@ async function waitFor(what: () => boolean): Promise<void> {
   while (!what()) await pause(systemClock, 25)
 }
 
-const boundIn = ({ caches }: Crew, namespace: string) =>
+const boundIn = ({ caches }: LocalOperator, namespace: string) =>
   caches
     .of(DeploymentTargetClaims)
     .in(namespace)
     .filter(({ status }) => status?.phase === 'Bound').length
-const phaseIn = ({ caches }: Crew, namespace: string, phase: string) =>
+const phaseIn = ({ caches }: LocalOperator, namespace: string, phase: string) =>
   caches
     .of(DeploymentTargets)
     .in(namespace)
@@ -42,7 +42,7 @@ interface Scene {
   className: string
   /** What must be there before the claims. */
   prepare: (user: Kube, namespace: string, count: number) => Promise<void>
-  free: (crew: Crew, namespace: string, count: number) => boolean
+  free: (operator: LocalOperator, namespace: string, count: number) => boolean
 }
 
 const BY_HAND: Scene = {
@@ -51,7 +51,7 @@ const BY_HAND: Scene = {
     await user.create(Secrets, credentialsSecret(namespace))
     await inParallel(count, WORKERS, (n) => user.create(DeploymentTargets, target(namespace, `target-${n}`)))
   },
-  free: (crew, namespace, count) => phaseIn(crew, namespace, 'Available') === count,
+  free: (operator, namespace, count) => phaseIn(operator, namespace, 'Available') === count,
 }
 const SANDBOX: Scene = { className: 'bench', prepare: () => Promise.resolve(), free: () => true }
 
@@ -63,20 +63,20 @@ async function makeNamespace(user: Kube, name: string): Promise<string> {
 async function burst({ user, kubeconfig }: Stage, name: string, scene: Scene, count: number): Promise<void> {
   const trace = await traceOfOne({ user, kubeconfig }, name, scene)
   const namespace = await makeNamespace(user, `bench-${name}`)
-  const crew = await hireCrew(kubeconfig)
+  const operator = await startLocalOperator(kubeconfig)
   await scene.prepare(user, namespace, count)
-  await waitFor(() => scene.free(crew, namespace, count))
-  await crew.events.flush()
-  const before = totalOf(crew.requests)
+  await waitFor(() => scene.free(operator, namespace, count))
+  await operator.events.flush()
+  const before = totalOf(operator.requests)
   const began = now()
   await inParallel(count, WORKERS, (n) =>
     user.create(DeploymentTargetClaims, claim(namespace, `c${n}`, { deploymentTargetClassName: scene.className })),
   )
-  await waitFor(() => boundIn(crew, namespace) === count && phaseIn(crew, namespace, 'Bound') === count)
-  await crew.events.flush()
+  await waitFor(() => boundIn(operator, namespace) === count && phaseIn(operator, namespace, 'Bound') === count)
+  await operator.events.flush()
   const took = now() - began
-  const perClaim = (totalOf(crew.requests) - before) / count
-  await crew.stop()
+  const perClaim = (totalOf(operator.requests) - before) / count
+  await operator.stop()
   const floor = await floorOf(user, name, scene, trace, count)
   print(`${count} claims, ${name}`, {
     'wall s': took / 1000,
@@ -90,17 +90,17 @@ async function burst({ user, kubeconfig }: Stage, name: string, scene: Scene, co
 async function traceOfOne({ user, kubeconfig }: { user: Kube; kubeconfig: string }, name: string, scene: Scene): Promise<Trace> {
   const namespace = await makeNamespace(user, `trace-${name}`)
   const trace: Trace = []
-  const crew = await hireCrew(kubeconfig, (kube) => recording(kube, trace))
+  const operator = await startLocalOperator(kubeconfig, (kube) => recording(kube, trace))
   await scene.prepare(user, namespace, 1)
-  await waitFor(() => scene.free(crew, namespace, 1))
-  await crew.events.flush()
+  await waitFor(() => scene.free(operator, namespace, 1))
+  await operator.events.flush()
   trace.length = 0
   await recording(user, trace).create(
     DeploymentTargetClaims,
     claim(namespace, 'the-traced-one', { deploymentTargetClassName: scene.className }),
   )
-  await waitFor(() => boundIn(crew, namespace) === 1 && phaseIn(crew, namespace, 'Bound') === 1)
-  await crew.stop()
+  await waitFor(() => boundIn(operator, namespace) === 1 && phaseIn(operator, namespace, 'Bound') === 1)
+  await operator.stop()
   return trace.filter((write) => !('object' in write && write.kind.kind === 'Lease'))
 }
 
@@ -118,7 +118,7 @@ async function floorOf(user: Kube, name: string, scene: Scene, trace: Trace, cou
 async function latency({ user, kubeconfig }: Stage, count: number): Promise<void> {
   const namespace = await makeNamespace(user, 'bench-one')
   let written = 0
-  const crew = await hireCrew(kubeconfig, (kube) => ({
+  const operator = await startLocalOperator(kubeconfig, (kube) => ({
     ...kube,
     patch(kind, ref, patch, how) {
       written ||= now()
@@ -126,20 +126,20 @@ async function latency({ user, kubeconfig }: Stage, count: number): Promise<void
     },
   }))
   await BY_HAND.prepare(user, namespace, count)
-  await waitFor(() => BY_HAND.free(crew, namespace, count))
+  await waitFor(() => BY_HAND.free(operator, namespace, count))
   const bound: number[] = []
   const reacted: number[] = []
   for (let n = 0; n < count; n++) {
     written = 0
     const began = now()
     await user.create(DeploymentTargetClaims, claim(namespace, `c${n}`))
-    await waitFor(() => boundIn(crew, namespace) === n + 1)
+    await waitFor(() => boundIn(operator, namespace) === n + 1)
     bound.push(now() - began)
     reacted.push(written - began)
-    await waitFor(() => phaseIn(crew, namespace, 'Bound') === n + 1)
-    await crew.events.flush()
+    await waitFor(() => phaseIn(operator, namespace, 'Bound') === n + 1)
+    await operator.events.flush()
   }
-  await crew.stop()
+  await operator.stop()
   print(`one claim, ${count} times`, {
     'bound p50 ms': quantile(bound, 0.5),
     'p95 ms': quantile(bound, 0.95),
@@ -154,11 +154,11 @@ const quantile = (values: number[], q: number): number =>
 /** Many bound claims and nothing to do: `berth operator` is started beside them as a process of its own. */
 async function idle({ user, kubeconfig }: Stage, count: number): Promise<void> {
   const namespace = await makeNamespace(user, 'bench-idle')
-  const crew = await hireCrew(kubeconfig)
+  const local = await startLocalOperator(kubeconfig)
   await BY_HAND.prepare(user, namespace, count)
   await inParallel(count, WORKERS, (n) => user.create(DeploymentTargetClaims, claim(namespace, `c${n}`)))
-  await waitFor(() => boundIn(crew, namespace) === count && phaseIn(crew, namespace, 'Bound') === count)
-  await crew.stop()
+  await waitFor(() => boundIn(local, namespace) === count && phaseIn(local, namespace, 'Bound') === count)
+  await local.stop()
 
   const operator = await startOperator(kubeconfig)
   const synced = await operator.figures()

@@ -6,14 +6,14 @@
 import { commits } from './gitops/commits.ts'
 import { crash } from './gitops/crash.ts'
 import { crs } from './gitops/crs.ts'
-import { type House, openHouse } from './gitops/house.ts'
 import { large } from './gitops/large.ts'
 import { many } from './gitops/many.ts'
 import { overlays } from './gitops/overlays.ts'
 import { paths } from './gitops/paths.ts'
+import { openSetup, type Setup } from './gitops/setup.ts'
 import { playBench, type Scene } from './scenes.ts'
 
-const scenes: Record<string, Scene<House>> = {
+const scenes: Record<string, Scene<Setup>> = {
   many: { count: 1000, about: 'syncs of four objects, each as another tenant, created at once', play: many },
   large: { count: 10_000, about: 'ConfigMaps in one sync: first time, at rest, one line, edits by hand', play: large },
   commits: { count: 100, about: 'commits in quick succession', play: commits },
@@ -23,4 +23,4 @@ const scenes: Record<string, Scene<House>> = {
   crash: { count: 10_000, about: 'objects in one sync, and a kill -9 half way', play: crash },
 }
 
-await playBench({ command: 'hack/bench/gitops.ts', programs: 'the operator and kas', scenes, open: openHouse })
+await playBench({ command: 'hack/bench/gitops.ts', programs: 'the operator and kas', scenes, open: openSetup })

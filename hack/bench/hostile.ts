@@ -5,11 +5,11 @@
  * seconds and more (99 of 100).
  */
 import { HEAP_OF_LIMIT } from '../../test/support/shipped-limit.ts'
-import { type House, openHouse } from './gitops/house.ts'
+import { openSetup, type Setup } from './gitops/setup.ts'
 import { together } from './hostile/together.ts'
 import { playBench, type Scene } from './scenes.ts'
 
-const scenes: Record<string, Scene<House>> = {
+const scenes: Record<string, Scene<Setup>> = {
   together: { count: 100, about: "pushes of one tenant, beside all of another's attacks", play: together },
 }
 
@@ -20,5 +20,5 @@ await playBench({
   command: 'hack/bench/hostile.ts',
   programs: 'the operator and kas',
   scenes,
-  open: (running) => openHouse({ ...running, flags: [HEAP_OF_LIMIT, ...(running.flags ?? [])] }),
+  open: (running) => openSetup({ ...running, flags: [HEAP_OF_LIMIT, ...(running.flags ?? [])] }),
 })

@@ -3,15 +3,16 @@
  * a control plane; the same client asks without anything between, through a bare pipe of node:http, which knows nobody, and through
  * the proxy with a session.
  */
-import { type House, openHouse } from './proxy/house.ts'
+
 import { PARTS } from './proxy/parts.ts'
 import { bodies, small } from './proxy/requests.ts'
 import { routes } from './proxy/routes.ts'
+import { openSetup, type Setup } from './proxy/setup.ts'
 import { revoked, sockets, streaming } from './proxy/sockets.ts'
 import { upgrades } from './proxy/upgrades.ts'
 import { playBench, type Scene } from './scenes.ts'
 
-const scenes: Record<string, Scene<House>> = {
+const scenes: Record<string, Scene<Setup>> = {
   small: { count: 5, about: 'seconds of small requests by 10, 50 and 200 connections', play: small },
   bodies: { count: 5, about: 'seconds of bodies of 1 MB, down and up', play: bodies },
   sockets: { count: 5, about: 'seconds of echoes over WebSocket, small and of 1 MB', play: sockets },
@@ -24,4 +25,4 @@ const scenes: Record<string, Scene<House>> = {
 const [flag, part = '', ...given] = process.argv.slice(2)
 await (flag === '--part'
   ? PARTS[part]?.(given)
-  : playBench({ command: 'hack/bench/proxy.ts', programs: 'app, pipe and proxy', scenes, open: openHouse }))
+  : playBench({ command: 'hack/bench/proxy.ts', programs: 'app, pipe and proxy', scenes, open: openSetup }))

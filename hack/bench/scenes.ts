@@ -2,21 +2,21 @@ import { parseArgs } from 'node:util'
 import { load, machine } from './figures.ts'
 import type { Running } from './program.ts'
 
-export interface Scene<House> {
+export interface Scene<Setup> {
   /** How many without --count. */
   count: number
   about: string
-  play: (house: House, count: number) => Promise<void>
+  play: (setup: Setup, count: number) => Promise<void>
 }
 
-export interface Bench<House extends { close(): Promise<void> }> {
+export interface Bench<Setup extends { close(): Promise<void> }> {
   /** As it is called. */
   command: string
   /** Programs of Berth that run as processes, for --help. */
   programs: string
-  scenes: Record<string, Scene<House>>
+  scenes: Record<string, Scene<Setup>>
   /** Each scene has one of its own: what one leaves behind must not slow the next. */
-  open: (running: Running) => Promise<House>
+  open: (running: Running) => Promise<Setup>
 }
 
 const OPTIONS = {
@@ -28,7 +28,7 @@ const OPTIONS = {
 } as const
 
 /** Reads the command line and plays the scenes that it names, or all. */
-export async function playBench<House extends { close(): Promise<void> }>(bench: Bench<House>): Promise<void> {
+export async function playBench<Setup extends { close(): Promise<void> }>(bench: Bench<Setup>): Promise<void> {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS })
   const help = helpOf(bench)
   const unknown = positionals.find((name) => !(name in bench.scenes))
@@ -40,7 +40,7 @@ export async function playBench<House extends { close(): Promise<void> }>(bench:
     if (positionals.length === 0 || positionals.includes(name)) await play(name, scene, bench.open, values)
 }
 
-const helpOf = <House extends { close(): Promise<void> }>({ command, programs, scenes }: Bench<House>): string =>
+const helpOf = <Setup extends { close(): Promise<void> }>({ command, programs, scenes }: Bench<Setup>): string =>
   `node ${command} [scene ...] [--count N] [--built] [--profile FOLDER] [--node=FLAG ...]
 
 Scenes, all without a name, with how many of what:
@@ -68,20 +68,20 @@ interface Given {
 }
 
 /** What goes wrong in one is told, and the others are played all the same. */
-async function play<House extends { close(): Promise<void> }>(
+async function play<Setup extends { close(): Promise<void> }>(
   name: string,
-  scene: Scene<House>,
-  open: (running: Running) => Promise<House>,
+  scene: Scene<Setup>,
+  open: (running: Running) => Promise<Setup>,
   { count, built, profile, node = [] }: Given,
 ): Promise<void> {
   process.stdout.write(`-- ${name}, load ${load()}\n`)
   try {
     const flags = [...node, ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`])]
-    const house = await open({ flags, isBuilt: built === true })
+    const setup = await open({ flags, isBuilt: built === true })
     try {
-      await scene.play(house, count === undefined ? scene.count : Number(count))
+      await scene.play(setup, count === undefined ? scene.count : Number(count))
     } finally {
-      await house.close()
+      await setup.close()
     }
   } catch (thrown) {
     process.exitCode = 1

@@ -41,13 +41,13 @@ export async function setStage(): Promise<Stage> {
   }
 }
 
-export interface Crew extends Workshop {
+export interface LocalOperator extends Workshop {
   requests: Map<string, number>
   stop(): Promise<void>
 }
 
 /** All controllers of the operator, in this process, without leader election. */
-export async function hireCrew(kubeconfig: string, via: (kube: Kube) => Kube = (kube) => kube): Promise<Crew> {
+export async function startLocalOperator(kubeconfig: string, via: (kube: Kube) => Kube = (kube) => kube): Promise<LocalOperator> {
   const requests = new Map<string, number>()
   const clock = systemClock
   const log = createLog('error', process.stderr)

@@ -6,12 +6,12 @@
 import { playBench, type Scene } from './scenes.ts'
 import { burst } from './workspaces/burst.ts'
 import { createdApart, createdInOne } from './workspaces/created.ts'
-import { type House, openHouse } from './workspaces/house.ts'
+import { openSetup, type Setup } from './workspaces/setup.ts'
 import { stopped } from './workspaces/stopped.ts'
 import { together } from './workspaces/together.ts'
 import { variables } from './workspaces/variables.ts'
 
-const scenes: Record<string, Scene<House>> = {
+const scenes: Record<string, Scene<Setup>> = {
   created: { count: 1500, about: 'workspaces in one namespace, 12.5 in each second, then deleted', play: createdInOne },
   apart: { count: 1500, about: 'the same, in a namespace each', play: createdApart },
   together: { count: 100, about: 'workspaces created, stopped and started at once', play: together },
@@ -20,4 +20,4 @@ const scenes: Record<string, Scene<House>> = {
   variables: { count: 100, about: 'workspaces with twenty variables each', play: variables },
 }
 
-await playBench({ command: 'hack/bench/workspaces.ts', programs: 'the operator', scenes, open: openHouse })
+await playBench({ command: 'hack/bench/workspaces.ts', programs: 'the operator', scenes, open: openSetup })

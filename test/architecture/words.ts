@@ -11,9 +11,9 @@ export const BANNED: Readonly<Record<string, string>> = {
   concede: 'leave out',
   crew: 'workers',
   desk: 'context, options or services',
-  furnish: 'build',
+  prepareNamespace: 'build',
   hire: 'start',
-  house: 'what it holds',
+  fixture: 'what it holds',
   knock: 'check a token',
   ledger: 'memory, or what it holds',
   premises: 'access rules',
@@ -49,8 +49,7 @@ const wordsOf = (name: string): string[] =>
 /** Names of types that more than one file exports. */
 export function sharedTypeNames(sources: readonly Source[]): string[] {
   const files = new Map<string, number>()
-  for (const { exportedTypes } of sources)
-    for (const name of new Set(exportedTypes)) files.set(name, (files.get(name) ?? 0) + 1)
+  for (const { exportedTypes } of sources) for (const name of new Set(exportedTypes)) files.set(name, (files.get(name) ?? 0) + 1)
   return [...files]
     .filter(([, count]) => count > 1)
     .map(([name]) => name)

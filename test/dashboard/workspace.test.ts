@@ -1,6 +1,6 @@
 import { equal, is, match, not } from 'uvu/assert'
 import { DeploymentTargets, GitProjects, WorkspaceClasses, Workspaces } from '../../src/api/index.ts'
-import { giveTarget } from '../operator/workspace/house.ts'
+import { giveTarget } from '../operator/workspace/fixture.ts'
 import { SIGN_IN } from '../proxy/running-proxy.ts'
 import { type Stage, setStage } from '../proxy/stage.ts'
 import { describe } from '../support/suite.ts'

@@ -1,7 +1,7 @@
 import { pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { load, print, since, spreadOf } from '../figures.ts'
 import { inParallel } from '../stage.ts'
-import type { House, Watched } from './house.ts'
+import type { Setup, Watched } from './setup.ts'
 
 /** Until statuses are written and nothing is left of the rush of the beginning. */
 const CALM = seconds(30)
@@ -10,13 +10,13 @@ const REST = seconds(20)
 const KAS = 3
 
 /** The agents of three kas at rest; then one of these is killed, and each of its agents is asked for at another one. */
-export async function killed(house: House, count: number): Promise<void> {
-  const all = await house.startKas(KAS)
+export async function killed(setup: Setup, count: number): Promise<void> {
+  const all = await setup.startKas(KAS)
   const [first, second] = all
   if (!first || !second) return
   const empty = Math.max(...all.map((kas) => kas.rss()))
-  const front = await house.start('front', ...all.map(({ facts }) => facts.listen ?? ''))
-  const agents = await house.startAgents(front.address)
+  const front = await setup.start('front', ...all.map(({ facts }) => facts.listen ?? ''))
+  const agents = await setup.startAgents(front.address)
   const { seconds: took } = await agents.tell('connect')
   await pause(systemClock, CALM)
   const cpu = await cpuOf(all)
@@ -36,7 +36,7 @@ export async function killed(house: House, count: number): Promise<void> {
   const ask = async () => {
     const times: number[] = []
     await inParallel(theirs.length, 32, async (at) => {
-      times.push(await reach(house, second, theirs[at] ?? 0, performance.now()))
+      times.push(await reach(setup, second, theirs[at] ?? 0, performance.now()))
     })
     return { ...spreadOf(times), load: load() }
   }
@@ -46,7 +46,7 @@ export async function killed(house: House, count: number): Promise<void> {
   const died = performance.now()
   const [spent, ofAgents] = [await cpuOf([second]), await agents.cpu()]
   await first.kill()
-  const after = await Promise.all(theirs.map((n) => reach(house, second, n, died)))
+  const after = await Promise.all(theirs.map((n) => reach(setup, second, n, died)))
   const { rss, peak } = await second.figures()
   print('  reached again after the kill', { ...spreadOf(after), 'RSS MB': rss, 'peak MB': peak, load: load() })
   print('  and what that took of a processor', {
@@ -65,9 +65,9 @@ async function cpuOf(all: readonly Watched[]): Promise<number> {
 const PATIENCE = 120
 
 /** Asks until there is an answer; gives how long after `from` that was. Milliseconds. */
-async function reach(house: House, kas: Watched, n: number, from: number): Promise<number> {
+async function reach(setup: Setup, kas: Watched, n: number, from: number): Promise<number> {
   while (true) {
-    const answer = await house.ask(kas, n)
+    const answer = await setup.ask(kas, n)
     for await (const _ of answer);
     if (answer.statusCode === 200) return performance.now() - from
     if (since(from) > PATIENCE) throw new Error(`agent ${n} cannot be reached: the answer is ${answer.statusCode}`)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { load, print, since } from '../figures.ts'
 import { peakDuring } from '../part.ts'
-import { get, type House } from './house.ts'
+import { get, type Setup } from './setup.ts'
 
 const MIB = 2 ** 20
 /** Turns of each way: what else goes on on the machine is to hit all of them. */
@@ -11,17 +11,17 @@ const ROUNDS = 3
 const SLOW = { rate: 40, rest: 3 }
 
 /** So many MiB of a log from the cluster of an agent. The floor: the same over as many hops of plain HTTP. */
-export async function tunnel(house: House, mebibytes: number): Promise<void> {
-  const [kas] = await house.startKas(1)
+export async function tunnel(setup: Setup, mebibytes: number): Promise<void> {
+  const [kas] = await setup.startKas(1)
   if (!kas) return
-  const source = await house.start('source')
-  const relay = await house.start('relay', (await house.start('relay', source.address)).address)
-  const agent = await house.startAgent(kas, source.address)
+  const source = await setup.start('source')
+  const relay = await setup.start('relay', (await setup.start('relay', source.address)).address)
+  const agent = await setup.startAgent(kas, source.address)
   const logOf = (count: number) => `/api/v1/namespaces/x/pods/y/log?limitBytes=${count * MIB}`
   const ways = {
     direct: (count: number) => get(`http://${source.address}${logOf(count)}`),
     floor: (count: number) => get(`http://${relay.address}${logOf(count)}`),
-    tunnel: (count: number) => house.ask(kas, 0, logOf(count)),
+    tunnel: (count: number) => setup.ask(kas, 0, logOf(count)),
   }
   for (const way of Object.values(ways)) await read(await way(16), 16)
   const took: Record<string, number> = {}

@@ -2,23 +2,23 @@ import { ConfigMaps, GitOpsDeployments } from '../../../src/api/index.ts'
 import { print } from '../figures.ts'
 import { requestsIn } from '../program.ts'
 import { until, untilSilent } from '../waiting.ts'
-import type { House } from './house.ts'
 import { fileOf, settings } from './manifests.ts'
+import type { Setup } from './setup.ts'
 import { createSyncs, inEffect, makeTenants, syncOf } from './syncs.ts'
 
 const NAMESPACE = 'commits'
 
 /** Many commits as fast as they can be made, kas told of each: the last one must be in effect, and not each on the way there. */
-export async function commits(house: House, count: number): Promise<void> {
-  const { user, repository } = house
+export async function commits(setup: Setup, count: number): Promise<void> {
+  const { user, repository } = setup
   await makeTenants(user, [NAMESPACE])
   const fileWith = (value: string): [string, string][] => [['deploy/settings.yaml', fileOf(settings('settings', value))]]
-  const first = await house.publish(fileWith('first'))
-  const operator = await house.startOperator()
-  const syncs = house.caches.of(GitOpsDeployments)
-  const objects = house.caches.of(ConfigMaps, { namespace: NAMESPACE, labels: 'gitops.berth.dev/sync' })
-  await house.caches.ready()
-  await createSyncs(house, [syncOf(house, { namespace: NAMESPACE, path: 'deploy' })])
+  const first = await setup.publish(fileWith('first'))
+  const operator = await setup.startOperator()
+  const syncs = setup.caches.of(GitOpsDeployments)
+  const objects = setup.caches.of(ConfigMaps, { namespace: NAMESPACE, labels: 'gitops.berth.dev/sync' })
+  await setup.caches.ready()
+  await createSyncs(setup, [syncOf(setup, { namespace: NAMESPACE, path: 'deploy' })])
   await until(syncs, () => inEffect(syncs, first) === 1, 'the sync is Ready')
   await untilSilent([operator])
 
@@ -30,7 +30,7 @@ export async function commits(house: House, count: number): Promise<void> {
   let last = first
   for (let n = 1; n <= count; n++) {
     last = await repository.change(fileWith(`commit ${n}`))
-    const status = await house.webhook()
+    const status = await setup.webhook()
     if (status !== 202) refused.push(status)
   }
   const pushed = performance.now()

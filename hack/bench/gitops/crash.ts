@@ -3,26 +3,26 @@ import { ConfigMaps, GitOpsDeployments } from '../../../src/api/index.ts'
 import { pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { print } from '../figures.ts'
 import { appliesOf, until } from '../waiting.ts'
-import type { House } from './house.ts'
 import { fileOf, numbered, settings } from './manifests.ts'
+import type { Setup } from './setup.ts'
 import { createSyncs, inEffect, makeTenants, syncOf } from './syncs.ts'
 
 const NAMESPACE = 'crash'
 const INVENTORY = 'gitops.berth.dev/inventory'
 
 /** The operator is killed half way through a large sync and started again. Applies are counted by the API server. */
-export async function crash(house: House, count: number): Promise<void> {
-  const { user } = house
+export async function crash(setup: Setup, count: number): Promise<void> {
+  const { user } = setup
   await makeTenants(user, [NAMESPACE])
   const objects = Array.from({ length: count }, (_, n) => settings(numbered('settings', n), 'first'))
-  const commit = await house.publish(objects.map((object) => [`deploy/${object.metadata.name}.yaml`, fileOf(object)]))
-  const syncs = house.caches.of(GitOpsDeployments)
-  const made = house.caches.of(ConfigMaps, { namespace: NAMESPACE, labels: 'gitops.berth.dev/sync', metadataOnly: true })
-  await house.caches.ready()
+  const commit = await setup.publish(objects.map((object) => [`deploy/${object.metadata.name}.yaml`, fileOf(object)]))
+  const syncs = setup.caches.of(GitOpsDeployments)
+  const made = setup.caches.of(ConfigMaps, { namespace: NAMESPACE, labels: 'gitops.berth.dev/sync', metadataOnly: true })
+  await setup.caches.ready()
 
   const began = performance.now()
-  const first = await house.startOperator()
-  await createSyncs(house, [syncOf(house, { namespace: NAMESPACE, path: 'deploy' })])
+  const first = await setup.startOperator()
+  await createSyncs(setup, [syncOf(setup, { namespace: NAMESPACE, path: 'deploy' })])
   await until(made, () => made.size >= count / 2, 'half of the objects are there')
   await first.kill()
   const killed = performance.now() - began
@@ -32,7 +32,7 @@ export async function crash(house: House, count: number): Promise<void> {
   const recorded = await recordedIn(user)
 
   const restarted = performance.now()
-  await house.startOperator()
+  await setup.startOperator()
   await until(syncs, () => inEffect(syncs, commit) === 1, 'the sync is Ready')
   const took = performance.now() - restarted
   const applies = (await appliesOf(user, 'configmaps')) - appliesBefore

@@ -3,40 +3,40 @@ import { pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { print } from '../figures.ts'
 import { requestsIn } from '../program.ts'
 import { footprintOf, until } from '../waiting.ts'
-import type { House } from './house.ts'
 import { fileOf, numbered } from './manifests.ts'
+import type { Setup } from './setup.ts'
 import { createSyncs, floorOf, inEffect, makeTenants, mayDoEverything, syncOf } from './syncs.ts'
 
 const NAMESPACE = 'crs'
 
 /** A CRD and very many of its resources in one commit: nothing may look wrong at any time, in the status or in an Event. */
-export async function crs(house: House, count: number): Promise<void> {
-  const { user, kubeconfig, kas } = house
+export async function crs(setup: Setup, count: number): Promise<void> {
+  const { user, kubeconfig, kas } = setup
   const spaces = [NAMESPACE, 'floor']
   await makeTenants(user, spaces)
   for (const name of spaces) await mayDoEverything(user, name)
   const resources = Array.from({ length: count }, (_, n) => resource('sync.example.com', numbered('gadget', n)))
-  const commit = await house.publish([
+  const commit = await setup.publish([
     ['deploy/crd.yaml', fileOf(definition('sync.example.com'))],
     ...resources.map((object): [string, string] => [`deploy/${object.metadata.name}.yaml`, fileOf(object)]),
   ])
   const floor = await floorWithDefinition(kubeconfig, count)
   await pause(systemClock, seconds(5))
 
-  const operator = await house.startOperator()
-  const syncs = house.caches.of(GitOpsDeployments)
-  await house.caches.ready()
+  const operator = await setup.startOperator()
+  const syncs = setup.caches.of(GitOpsDeployments)
+  await setup.caches.ready()
   const told = new Set<string>()
   const end = syncs.onChange((now) => {
     for (const sentence of now ? troublesIn(now) : []) told.add(sentence)
   })
   const before = requestsIn(await operator.figures())
   const began = performance.now()
-  await createSyncs(house, [syncOf(house, { namespace: NAMESPACE, path: 'deploy' })])
+  await createSyncs(setup, [syncOf(setup, { namespace: NAMESPACE, path: 'deploy' })])
   await until(syncs, () => inEffect(syncs, commit) === 1, 'the sync is Ready')
   const took = performance.now() - began
   end()
-  for (const warning of await warningsIn(house)) told.add(warning)
+  for (const warning of await warningsIn(setup)) told.add(warning)
   print(`a CRD and ${count} of its resources`, {
     'wall s': took / 1000,
     'floor s': floor / 1000,
@@ -79,7 +79,7 @@ interface Told extends KubeObject {
   message?: string
 }
 
-async function warningsIn({ user }: House): Promise<string[]> {
+async function warningsIn({ user }: Setup): Promise<string[]> {
   const { items } = await user.read<{ items: Told[] }>(`/api/v1/namespaces/${NAMESPACE}/events`)
   return items.filter(({ type }) => type === 'Warning').map(({ reason, message }) => `Event ${reason}: ${message}`)
 }

@@ -5,8 +5,8 @@ import { print, spreadOf } from '../figures.ts'
 import { type OperatorProgram, type Program, requestsIn } from '../program.ts'
 import { inParallel } from '../stage.ts'
 import { footprintOf, until, untilSilent } from '../waiting.ts'
-import type { House } from './house.ts'
 import { fileOf, numbered, settings } from './manifests.ts'
+import type { Setup } from './setup.ts'
 import { AT_ONCE, createSyncs, floorOf, inEffect, makeTenants, syncOf } from './syncs.ts'
 
 const NAMESPACE = 'large'
@@ -15,23 +15,23 @@ const CHANGES = 50
 const EDITS = 100
 
 /** One sync of very many objects: the first time, at rest, after one push, and after somebody has edited a hundred of them. */
-export async function large(house: House, count: number): Promise<void> {
-  const { user, kubeconfig, kas } = house
+export async function large(setup: Setup, count: number): Promise<void> {
+  const { user, kubeconfig, kas } = setup
   await makeTenants(user, [NAMESPACE, 'floor'])
   const objects = Array.from({ length: count }, (_, n) => settings(numbered('settings', n), 'first'))
-  const commit = await house.publish(objects.map((object) => [pathOf(object.metadata.name), fileOf(object)]))
+  const commit = await setup.publish(objects.map((object) => [pathOf(object.metadata.name), fileOf(object)]))
   const floor = await floorOf(
     kubeconfig,
     objects.map((object) => ({ object, namespace: 'floor' })),
   )
   await pause(systemClock, seconds(5))
 
-  const operator = await house.startOperator()
-  const syncs = house.caches.of(GitOpsDeployments)
-  await house.caches.ready()
+  const operator = await setup.startOperator()
+  const syncs = setup.caches.of(GitOpsDeployments)
+  await setup.caches.ready()
   const before = await operator.figures()
   const began = performance.now()
-  await createSyncs(house, [syncOf(house, { namespace: NAMESPACE, path: 'deploy' }, { interval: `${INTERVAL / 1000}s` })])
+  await createSyncs(setup, [syncOf(setup, { namespace: NAMESPACE, path: 'deploy' }, { interval: `${INTERVAL / 1000}s` })])
   await until(syncs, () => inEffect(syncs, commit) === 1, 'the sync is Ready')
   const took = performance.now() - began
   print(`${count} ConfigMaps, first time`, {
@@ -43,11 +43,11 @@ export async function large(house: House, count: number): Promise<void> {
     'operator peak MB': (await operator.figures()).peak,
   })
   await atRest(operator)
-  const settled = house.caches.of(ConfigMaps, { namespace: NAMESPACE, labels: 'gitops.berth.dev/sync' })
-  await house.caches.ready()
-  await onePush(house, operator, settled)
-  await pushes(house, settled)
-  await edits(house, operator, settled)
+  const settled = setup.caches.of(ConfigMaps, { namespace: NAMESPACE, labels: 'gitops.berth.dev/sync' })
+  await setup.caches.ready()
+  await onePush(setup, operator, settled)
+  await pushes(setup, settled)
+  await edits(setup, operator, settled)
   print('  at the end', await footprintOf([operator, kas]))
 }
 
@@ -65,33 +65,33 @@ async function atRest(operator: OperatorProgram): Promise<void> {
 }
 
 /** Pushes one line and tells kas; milliseconds from then on until it is in the cluster. */
-async function push(house: House, objects: Cache<ConfigMap>, n: number, value: string): Promise<number> {
+async function push(setup: Setup, objects: Cache<ConfigMap>, n: number, value: string): Promise<number> {
   const name = numbered('settings', n)
-  await house.repository.change([[pathOf(name), fileOf(settings(name, value))]])
+  await setup.repository.change([[pathOf(name), fileOf(settings(name, value))]])
   const began = performance.now()
-  const told = await house.webhook()
+  const told = await setup.webhook()
   if (told !== 202) print('  a webhook was answered', { status: told })
   await until(objects, () => objects.get({ namespace: NAMESPACE, name })?.data?.value === value, `${name} is ${value}`)
   return performance.now() - began
 }
 
-async function onePush(house: House, operator: OperatorProgram, objects: Cache<ConfigMap>): Promise<void> {
-  const programs = [operator, house.kas]
+async function onePush(setup: Setup, operator: OperatorProgram, objects: Cache<ConfigMap>): Promise<void> {
+  const programs = [operator, setup.kas]
   const asked = () => Promise.all(programs.map(async ({ figures }) => requestsIn(await figures())))
   await untilSilent(programs)
   const [before = 0, kasBefore = 0] = await asked()
-  const took = await push(house, objects, 7, 'one line')
+  const took = await push(setup, objects, 7, 'one line')
   await untilSilent(programs)
   const [after = 0, kasAfter = 0] = await asked()
   print('  one line pushed', { 'applied after ms': took, requests: after - before, 'requests of kas': kasAfter - kasBefore })
 }
 
-async function pushes(house: House, objects: Cache<ConfigMap>): Promise<void> {
+async function pushes(setup: Setup, objects: Cache<ConfigMap>): Promise<void> {
   const latencies: number[] = []
-  const programs = [...house.operators, house.kas]
+  const programs = [...setup.operators, setup.kas]
   const before = await cpuOf(programs)
   for (let n = 0; n < CHANGES; n++) {
-    latencies.push(await push(house, objects, n, `push ${n}`))
+    latencies.push(await push(setup, objects, n, `push ${n}`))
     // A webhook a second is what kas takes from one project in the long run.
     await pause(systemClock, seconds(1.5))
   }
@@ -105,8 +105,8 @@ async function cpuOf(programs: readonly Program[]): Promise<number> {
 }
 
 /** All at once, as by a script. */
-async function edits(house: House, operator: OperatorProgram, objects: Cache<ConfigMap>): Promise<void> {
-  const { user } = house
+async function edits(setup: Setup, operator: OperatorProgram, objects: Cache<ConfigMap>): Promise<void> {
+  const { user } = setup
   await untilSilent([operator])
   const before = requestsIn(await operator.figures())
   const edited = new Map<string, number>()

@@ -3,20 +3,20 @@ import { pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { print } from '../figures.ts'
 import { type Figures, requestsIn } from '../program.ts'
 import { footprintOf, serverCpu, until } from '../waiting.ts'
-import type { House } from './house.ts'
 import { fileOf, numbered, serviceObjects } from './manifests.ts'
+import type { Setup } from './setup.ts'
 import { createSyncs, floorOf, inEffect, makeTenants, syncOf } from './syncs.ts'
 
 /** Many syncs of four objects, each as another tenant, created at once until all are Ready. */
-export async function many(house: House, count: number): Promise<void> {
-  const { user, kubeconfig, kas } = house
+export async function many(setup: Setup, count: number): Promise<void> {
+  const { user, kubeconfig, kas } = setup
   const spaces = Array.from({ length: count }, (_, n) => numbered('many', n))
   const floors = Array.from({ length: count }, (_, n) => numbered('floor', n))
   await makeTenants(user, [...spaces, ...floors])
   const files = spaces.flatMap((name) =>
     serviceObjects().map((object): [string, string] => [`apps/${name}/${object.kind.toLowerCase()}.yaml`, fileOf(object)]),
   )
-  const commit = await house.publish(files)
+  const commit = await setup.publish(files)
   // The server's caches of namespaces and roles are warm for the one and the other; its controllers have come to rest.
   await pause(systemClock, seconds(5))
   const beforeFloor = await serverCpu(user)
@@ -27,15 +27,15 @@ export async function many(house: House, count: number): Promise<void> {
   await pause(systemClock, seconds(5))
   const afterFloor = await serverCpu(user)
 
-  const operator = await house.startOperator()
-  const syncs = house.caches.of(GitOpsDeployments)
-  await house.caches.ready()
+  const operator = await setup.startOperator()
+  const syncs = setup.caches.of(GitOpsDeployments)
+  await setup.caches.ready()
   const before = await operator.figures()
   const beforeServer = await serverCpu(user)
   const began = performance.now()
   await createSyncs(
-    house,
-    spaces.map((namespace) => syncOf(house, { namespace, path: `apps/${namespace}` })),
+    setup,
+    spaces.map((namespace) => syncOf(setup, { namespace, path: `apps/${namespace}` })),
   )
   await until(syncs, () => inEffect(syncs, commit) === count, `${count} syncs are Ready`)
   const took = performance.now() - began

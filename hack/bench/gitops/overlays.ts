@@ -9,8 +9,8 @@ import { documents } from '../../../test/support/verbs.ts'
 import { print } from '../figures.ts'
 import { inParallel } from '../stage.ts'
 import { footprintOf, until, untilSilent } from '../waiting.ts'
-import type { House } from './house.ts'
 import { fileOf, numbered, settings } from './manifests.ts'
+import type { Setup } from './setup.ts'
 import { createSyncs, type FloorWrite, floorOf, inEffect, makeTenants, syncOf } from './syncs.ts'
 
 const NAMESPACE = 'overlays'
@@ -20,21 +20,21 @@ const SHARING = 10
 const RUNS_AT_ONCE = 2
 
 /** Many small kustomize overlays at once; then a commit that touches the base of ten of them. */
-export async function overlays(house: House, count: number): Promise<void> {
-  const { user, kubeconfig, kas } = house
+export async function overlays(setup: Setup, count: number): Promise<void> {
+  const { user, kubeconfig, kas } = setup
   await makeTenants(user, [NAMESPACE, 'floor'])
   const files = filesOf(count)
-  const first = await house.publish(files)
-  const { bare, writes } = await bareRuns(house, files, count)
+  const first = await setup.publish(files)
+  const { bare, writes } = await bareRuns(setup, files, count)
   const floor = await floorOf(kubeconfig, writes)
   await pause(systemClock, seconds(5))
 
-  const operator = await house.startOperator()
-  const syncs = house.caches.of(GitOpsDeployments)
-  await house.caches.ready()
+  const operator = await setup.startOperator()
+  const syncs = setup.caches.of(GitOpsDeployments)
+  await setup.caches.ready()
   const began = performance.now()
-  const all = Array.from({ length: count }, (_, n) => syncOf(house, { namespace: NAMESPACE, name: nameOf(n), path: pathOf(n) }))
-  await createSyncs(house, all)
+  const all = Array.from({ length: count }, (_, n) => syncOf(setup, { namespace: NAMESPACE, name: nameOf(n), path: pathOf(n) }))
+  await createSyncs(setup, all)
   await until(syncs, () => inEffect(syncs, first) === count, `${count} syncs are Ready`)
   const took = performance.now() - began
   print(`${count} kustomize overlays`, {
@@ -42,24 +42,24 @@ export async function overlays(house: House, count: number): Promise<void> {
     'bare kustomize s': bare / 1000,
     'floor s': floor / 1000,
     ratio: took / (bare + floor),
-    renders: await house.kubectl.runs(),
+    renders: await setup.kubectl.runs(),
     ...(await footprintOf([operator, kas])),
   })
   await untilSilent([operator])
-  await touchBase(house, count)
+  await touchBase(setup, count)
 }
 
-async function touchBase(house: House, count: number): Promise<void> {
-  const { repository, kubectl } = house
-  const syncs = house.caches.of(GitOpsDeployments)
+async function touchBase(setup: Setup, count: number): Promise<void> {
+  const { repository, kubectl } = setup
+  const syncs = setup.caches.of(GitOpsDeployments)
   const before = await kubectl.runs()
   const base = Math.floor(count / SHARING / 2)
   const commit = await repository.change([[`bases/${base}/settings.yaml`, fileOf(settings('settings', 'touched'))]])
   const began = performance.now()
-  await house.webhook()
+  await setup.webhook()
   await until(syncs, () => inEffect(syncs, commit) === count, 'every sync tells the new revision')
   const took = performance.now() - began
-  await untilSilent(house.operators)
+  await untilSilent(setup.operators)
   print(`  a commit that touches the base of ${Math.min(SHARING, count)}`, {
     'in effect everywhere after ms': took,
     renders: (await kubectl.runs()) - before,
@@ -91,7 +91,7 @@ const ADDED = { op: 'add', path: '/data/colour', value: 'green' }
 
 /** The same program on the same files, without anything around it; and what it wrote, for the floor. */
 async function bareRuns(
-  { kubectl }: House,
+  { kubectl }: Setup,
   files: readonly [string, string][],
   count: number,
 ): Promise<{ bare: number; writes: FloorWrite[] }> {

@@ -2,26 +2,26 @@ import { GitOpsDeployments } from '../../../src/api/index.ts'
 import { print } from '../figures.ts'
 import { requestsIn } from '../program.ts'
 import { footprintOf, until, untilSilent } from '../waiting.ts'
-import type { House } from './house.ts'
 import { fileOf, numbered, settings } from './manifests.ts'
+import type { Setup } from './setup.ts'
 import { createSyncs, inEffect, isInEffect, makeTenants, syncOf } from './syncs.ts'
 
 const FILES = 50_000
 const NAMESPACE = 'paths'
 
 /** Many syncs on as many paths of one large repository, and a commit that touches one of the paths. */
-export async function paths(house: House, count: number): Promise<void> {
-  const { user, kas } = house
+export async function paths(setup: Setup, count: number): Promise<void> {
+  const { user, kas } = setup
   await makeTenants(user, [NAMESPACE])
   const perPath = Math.floor(FILES / count)
-  const first = await house.publish(filesOf(count, perPath))
-  const operator = await house.startOperator()
+  const first = await setup.publish(filesOf(count, perPath))
+  const operator = await setup.startOperator()
   const programs = [operator, kas]
-  const syncs = house.caches.of(GitOpsDeployments)
-  await house.caches.ready()
+  const syncs = setup.caches.of(GitOpsDeployments)
+  await setup.caches.ready()
   const began = performance.now()
-  const all = Array.from({ length: count }, (_, n) => syncOf(house, { namespace: NAMESPACE, name: nameOf(n), path: pathOf(n) }))
-  await createSyncs(house, all)
+  const all = Array.from({ length: count }, (_, n) => syncOf(setup, { namespace: NAMESPACE, name: nameOf(n), path: pathOf(n) }))
+  await createSyncs(setup, all)
   await until(syncs, () => inEffect(syncs, first) === count, `${count} syncs are Ready`)
   print(`${count} paths of ${count * perPath} files`, {
     'Ready after s': (performance.now() - began) / 1000,
@@ -29,18 +29,18 @@ export async function paths(house: House, count: number): Promise<void> {
     ...(await footprintOf(programs)),
   })
   await untilSilent(programs)
-  await touchOne(house, count)
+  await touchOne(setup, count)
 }
 
-async function touchOne(house: House, count: number): Promise<void> {
-  const { repository, kas } = house
-  const programs = [...house.operators, kas]
-  const syncs = house.caches.of(GitOpsDeployments)
+async function touchOne(setup: Setup, count: number): Promise<void> {
+  const { repository, kas } = setup
+  const programs = [...setup.operators, kas]
+  const syncs = setup.caches.of(GitOpsDeployments)
   const touched = Math.floor(count / 2)
   const [kasBefore, before] = [await kas.figures(), await sumOfRequests(programs)]
   const commit = await repository.change([[`${pathOf(touched)}/settings.yaml`, fileOf(settings(nameOf(touched), 'touched'))]])
   const began = performance.now()
-  await house.webhook()
+  await setup.webhook()
   const isTold = () => {
     const sync = syncs.get({ namespace: NAMESPACE, name: nameOf(touched) })
     return sync !== undefined && isInEffect(sync, commit)
@@ -63,7 +63,7 @@ async function touchOne(house: House, count: number): Promise<void> {
   })
 }
 
-const sumOfRequests = async (programs: House['operators']): Promise<number> => {
+const sumOfRequests = async (programs: Setup['operators']): Promise<number> => {
   const all = await Promise.all(programs.map(({ figures }) => figures()))
   return all.reduce((sum, figures) => sum + requestsIn(figures), 0)
 }

@@ -11,7 +11,7 @@ import {
 import { Failure } from '../../../src/std/index.ts'
 import { grant } from '../../../test/support/builders/credentials.ts'
 import { inParallel } from '../stage.ts'
-import type { House } from './house.ts'
+import type { Setup } from './setup.ts'
 
 /** As many as one sync of the operator has under way: the floor must not win by asking more at once. */
 export const AT_ONCE = 16
@@ -49,7 +49,7 @@ export const syncOf = (
   spec: { source: { repoURL: repository.url, path }, type: 'automated', ...spec },
 })
 
-export const createSyncs = ({ user }: House, syncs: readonly GitOpsDeployment[]): Promise<void> =>
+export const createSyncs = ({ user }: Setup, syncs: readonly GitOpsDeployment[]): Promise<void> =>
   inParallel(syncs.length, AT_ONCE, async (n) => {
     const sync = syncs[n]
     if (sync) await user.create(GitOpsDeployments, sync)

@@ -2,8 +2,8 @@ import { ConfigMaps, GitOpsDeployments } from '../../../src/api/index.ts'
 import { Failure, pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { LIMIT } from '../../../test/support/shipped-limit.ts'
 import { load, print, spreadOf } from '../figures.ts'
-import type { House } from '../gitops/house.ts'
 import { fileOf, settings } from '../gitops/manifests.ts'
+import type { Setup } from '../gitops/setup.ts'
 import { createSyncs, inEffect, makeTenants, syncOf } from '../gitops/syncs.ts'
 import type { Program } from '../program.ts'
 import { footprintOf, regularly, serverCpu, until, untilSilent } from '../waiting.ts'
@@ -18,12 +18,12 @@ const CALM_PUSHES = 20
 const PATIENCE = seconds(2)
 
 /** Pushes of a tenant who means no harm, calm ones first. */
-export async function together(house: House, count: number): Promise<void> {
-  const { user, kas } = house
+export async function together(setup: Setup, count: number): Promise<void> {
+  const { user, kas } = setup
   await makeTenants(user, [TEAM, EVIL])
-  const first = await house.publish(fileWith('first'))
+  const first = await setup.publish(fileWith('first'))
   const attacks = await prepare(user)
-  const operator = await house.startOperator()
+  const operator = await setup.startOperator()
   const programs: [string, Program][] = [
     ['operator', operator],
     ['kas', kas],
@@ -31,15 +31,15 @@ export async function together(house: House, count: number): Promise<void> {
   const failures: Failure[] = []
   const scales = programs.map(([name, program]) => weigh(name, program, (failure) => failures.push(failure)))
   try {
-    const syncs = house.caches.of(GitOpsDeployments)
-    const objects = house.caches.of(ConfigMaps, { namespace: TEAM, labels: 'gitops.berth.dev/sync' })
-    await house.caches.ready()
-    await createSyncs(house, [syncOf(house, { namespace: TEAM, path: 'deploy' })])
+    const syncs = setup.caches.of(GitOpsDeployments)
+    const objects = setup.caches.of(ConfigMaps, { namespace: TEAM, labels: 'gitops.berth.dev/sync' })
+    await setup.caches.ready()
+    await createSyncs(setup, [syncOf(setup, { namespace: TEAM, path: 'deploy' })])
     const flapping = () => syncs.get({ name: 'flapping', namespace: EVIL })?.status?.sync?.status === 'Synced'
     await until(syncs, () => inEffect(syncs, first) === 1 && flapping(), 'all is in its place')
     await untilSilent([operator])
     const live = (value: string) => until(objects, () => objects.get(WHERE)?.data?.value === value, `${value} is live`)
-    const push = (value: string) => pushed(house, value, live)
+    const push = (value: string) => pushed(setup, value, live)
     print('calm', { pushes: CALM_PUSHES, ...spreadOf(await pushes('calm', CALM_PUSHES, push)), load: load() })
 
     const before = await serverCpu(user)
@@ -86,10 +86,10 @@ async function pushes(name: string, count: number, push: (value: string) => Prom
 }
 
 /** Milliseconds from the push until it is live. */
-async function pushed(house: House, value: string, live: (value: string) => Promise<void>): Promise<number> {
-  await house.repository.change(fileWith(value))
+async function pushed(setup: Setup, value: string, live: (value: string) => Promise<void>): Promise<number> {
+  await setup.repository.change(fileWith(value))
   const began = performance.now()
-  await house.webhook()
+  await setup.webhook()
   await live(value)
   return performance.now() - began
 }

@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http'
 import { print, quantile } from '../figures.ts'
-import { addressOf, type House, headersOf, type Place } from './house.ts'
 import { MEGABYTE } from './parts.ts'
+import { addressOf, headersOf, type Place, type Setup } from './setup.ts'
 
 const CONNECTIONS = [10, 50, 200]
 const FEW = 8
@@ -12,14 +12,14 @@ interface Asked {
 }
 
 /** Small requests by so many connections, for so many seconds each. */
-export async function small({ ways }: House, seconds: number): Promise<void> {
+export async function small({ ways }: Setup, seconds: number): Promise<void> {
   for (const connections of CONNECTIONS)
     for (const [title, place] of Object.entries(ways))
       print(`${connections} × ${title}`, await load(place, { path: '/' }, connections, seconds))
 }
 
 /** A megabyte each, down and up. */
-export async function bodies({ ways }: House, seconds: number): Promise<void> {
+export async function bodies({ ways }: Setup, seconds: number): Promise<void> {
   const asked = { down: { path: '/large' }, up: { path: '/', body: Buffer.alloc(MEGABYTE, 'x') } }
   for (const [way, what] of Object.entries(asked))
     for (const [title, place] of Object.entries(ways)) print(`1 MB ${way}: ${title}`, await load(place, what, FEW, seconds))

@@ -7,24 +7,24 @@ import { published } from '../../../test/engines/access/neighbourhood.ts'
 import { hostOf } from '../../../test/proxy/running-proxy.ts'
 import { print, since, spreadOf } from '../figures.ts'
 import { inParallel } from '../stage.ts'
-import { addressOf, type House, NAMESPACE, type Place } from './house.ts'
+import { addressOf, NAMESPACE, type Place, type Setup } from './setup.ts'
 
 const AT_ONCE = 16
 const TIMES = 100
 
 /** The table of hosts alone, and then beside that many workspaces of a real API server: from its answer to the proxy's. */
-export async function routes(house: House, count: number): Promise<void> {
+export async function routes(setup: Setup, count: number): Promise<void> {
   table(count)
   const began = performance.now()
-  await inParallel(count, AT_ONCE, (n) => house.workspace(`w${n}`))
+  await inParallel(count, AT_ONCE, (n) => setup.workspace(`w${n}`))
   print(`${count} workspaces published`, { seconds: since(began) })
   const took: Record<'added' | 'removed', number[]> = { added: [], removed: [] }
-  const place = house.ways['proxy, with a session']
+  const place = setup.ways['proxy, with a session']
   for (let n = 0; n < TIMES; n++) {
     const name = `late-${n}`
-    await house.workspace(name)
+    await setup.workspace(name)
     took.added.push(await untilAnswered(place, name, (status) => status !== 404))
-    await house.user.delete(Workspaces, { name, namespace: NAMESPACE })
+    await setup.user.delete(Workspaces, { name, namespace: NAMESPACE })
     took.removed.push(await untilAnswered(place, name, (status) => status === 404))
   }
   for (const [what, times] of Object.entries(took)) print(`beside ${count}: ${what}`, spreadOf(times))

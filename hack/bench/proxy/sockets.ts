@@ -4,8 +4,8 @@ import { Workspaces } from '../../../src/api/index.ts'
 import { pause, systemClock } from '../../../src/std/index.ts'
 import { print, quantile, spreadOf } from '../figures.ts'
 import { inParallel } from '../stage.ts'
-import { addressOf, type House, headersOf, NAMESPACE, type Place } from './house.ts'
 import { MEGABYTE } from './parts.ts'
+import { addressOf, headersOf, NAMESPACE, type Place, type Setup } from './setup.ts'
 
 const OPENED_AT_ONCE = 32
 const ROUNDS = 5
@@ -14,7 +14,7 @@ const CHUNK = 4096
 const PACE = 100
 
 /** Messages that are echoed, one under way on each socket: small ones on fifty, of a megabyte on four. */
-export async function sockets({ ways }: House, seconds: number): Promise<void> {
+export async function sockets({ ways }: Setup, seconds: number): Promise<void> {
   for (const [words, count, size] of [
     ['small', 50, 32],
     ['1 MB', 4, MEGABYTE],
@@ -44,7 +44,7 @@ async function echoes(place: Place, count: number, size: number, seconds: number
 }
 
 /** So many at 40 KB a second each way, for ten seconds. */
-export async function streaming({ ways }: House, count: number): Promise<void> {
+export async function streaming({ ways }: Setup, count: number): Promise<void> {
   for (const [title, place] of Object.entries(ways)) {
     const all = await opened(place, count)
     const took: number[] = []
@@ -72,7 +72,7 @@ export async function streaming({ ways }: House, count: number): Promise<void> {
 }
 
 /** So many streams of somebody whose share is taken away. From the API server's answer to the last one's end. */
-export async function revoked({ user, workspace, signedIn }: House, count: number): Promise<void> {
+export async function revoked({ user, workspace, signedIn }: Setup, count: number): Promise<void> {
   const took: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const name = `shared-${round}`

@@ -6,12 +6,12 @@ import { listen } from '../../../src/adapters/http/serve.ts'
 import { pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { print, since } from '../figures.ts'
 import { inParallel } from '../stage.ts'
-import { addressOf, type House, headersOf } from './house.ts'
+import { addressOf, headersOf, type Setup } from './setup.ts'
 
 const AT_ONCE = 50
 
 /** Upgrades that the visitor gives up, to a port where nobody listens. Sockets and heap of the proxy, before and after. */
-export async function upgrades({ proxy, workspace, signedIn }: House, count: number): Promise<void> {
+export async function upgrades({ proxy, workspace, signedIn }: Setup, count: number): Promise<void> {
   const server = createServer()
   const port = await listen(server, '127.0.0.1', 0)
   server.close()

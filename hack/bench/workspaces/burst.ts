@@ -4,18 +4,18 @@ import { print } from '../figures.ts'
 import type { Program } from '../program.ts'
 import { inParallel } from '../stage.ts'
 import { footprintOf, until, untilSilent } from '../waiting.ts'
-import { createAll, type House, inState, numbered, SHARED, workspaceOf } from './house.ts'
+import { createAll, inState, numbered, type Setup, SHARED, workspaceOf } from './setup.ts'
 
 const PER_POD = 10
 const AT_ONCE = 64
 
 /** So many changes of pods as fast as the server takes them. The event loop is asked what it waited for. */
-export async function burst(house: House, count: number): Promise<void> {
-  const { user, workspaces } = house
-  const operator = await house.startOperator()
+export async function burst(setup: Setup, count: number): Promise<void> {
+  const { user, workspaces } = setup
+  const operator = await setup.startOperator()
   const many = Math.ceil(count / PER_POD)
   await createAll(
-    house,
+    setup,
     Array.from({ length: many }, (_, n) => workspaceOf(SHARED, numbered('web', n))),
   )
   await until(workspaces, () => inState(workspaces, 'Running') === many, `${many} workspaces are Running`)

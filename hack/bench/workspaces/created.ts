@@ -4,7 +4,7 @@ import { pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { print, quantile } from '../figures.ts'
 import { askedSince, type OperatorProgram, requestsIn, targetRequestsIn } from '../program.ts'
 import { footprintOf, until } from '../waiting.ts'
-import { apartOf, type House, inState, numbered, SHARED, workspaceOf } from './house.ts'
+import { apartOf, inState, numbered, type Setup, SHARED, workspaceOf } from './setup.ts'
 
 /** 1,500 in two minutes; fewer come as fast, and are done sooner. */
 const PER_SECOND = 12.5
@@ -19,14 +19,14 @@ interface Story {
   gone?: number
 }
 
-export const createdInOne = (house: House, count: number): Promise<void> => created(house, count, 'one namespace', workspaceOf)
+export const createdInOne = (setup: Setup, count: number): Promise<void> => created(setup, count, 'one namespace', workspaceOf)
 
-export const createdApart = (house: House, count: number): Promise<void> => created(house, count, 'a namespace each', apartOf)
+export const createdApart = (setup: Setup, count: number): Promise<void> => created(setup, count, 'a namespace each', apartOf)
 
 /** Created one after the other at a steady pace, and deleted so. */
-async function created(house: House, count: number, where: string, make: (namespace: string, name: string) => Workspace) {
-  const { user, workspaces } = house
-  const operator = await house.startOperator()
+async function created(setup: Setup, count: number, where: string, make: (namespace: string, name: string) => Workspace) {
+  const { user, workspaces } = setup
+  const operator = await setup.startOperator()
   const stories = new Map<string, Story>()
   follow(workspaces, stories)
   const before = await operator.figures()

@@ -17,7 +17,7 @@ import {
 } from '../../../src/api/index.ts'
 import { inParallel } from '../stage.ts'
 import { until } from '../waiting.ts'
-import { AT_ONCE, type House, makeNamespace, numbered, SHARED, workspaceOf } from './house.ts'
+import { AT_ONCE, makeNamespace, numbered, type Setup, SHARED, workspaceOf } from './setup.ts'
 
 const NAMESPACE = 'floor'
 const KINDS: readonly Kind<KubeObject>[] = [
@@ -44,11 +44,11 @@ export interface Floor {
 }
 
 /** Server-side applies by a bare loop with the same client, of what an example is made of. It is not in the operator's sight. */
-export async function openFloor(house: House, example: Workspace): Promise<Floor> {
-  const { user, caches } = house
-  await makeNamespace(house, NAMESPACE)
-  await makeNamespace(house, `${NAMESPACE}-home`)
-  const parts = await partsOf(house, example)
+export async function openFloor(setup: Setup, example: Workspace): Promise<Floor> {
+  const { user, caches } = setup
+  await makeNamespace(setup, NAMESPACE)
+  await makeNamespace(setup, `${NAMESPACE}-home`)
+  const parts = await partsOf(setup, example)
   const deployments = caches.of(Deployments, { namespace: NAMESPACE })
   await caches.ready()
   const all = () => [...deployments.all()]
@@ -61,7 +61,7 @@ export async function openFloor(house: House, example: Workspace): Promise<Floor
       `${count} Deployments of the floor have ${ready} pods`,
     )
   const scale = async (replicas: 0 | 1) => {
-    const kube = connect({ kubeconfig: house.kubeconfig })
+    const kube = connect({ kubeconfig: setup.kubeconfig })
     const began = performance.now()
     const names = all().map(refOf)
     await inParallel(names.length, AT_ONCE, async (n) => {
@@ -74,7 +74,7 @@ export async function openFloor(house: House, example: Workspace): Promise<Floor
   }
   return {
     async create(count) {
-      const kube = connect({ kubeconfig: house.kubeconfig })
+      const kube = connect({ kubeconfig: setup.kubeconfig })
       const began = performance.now()
       await inParallel(count, AT_ONCE, async (n) => {
         const name = numbered('floor', n)
@@ -93,7 +93,7 @@ export async function openFloor(house: House, example: Workspace): Promise<Floor
   }
 }
 
-async function partsOf({ user }: House, { metadata }: Workspace): Promise<{ kind: Kind<KubeObject>; text: string }[]> {
+async function partsOf({ user }: Setup, { metadata }: Workspace): Promise<{ kind: Kind<KubeObject>; text: string }[]> {
   const query = { namespace: SHARED, labels: `${labels.workspaceUid}=${metadata.uid}` }
   const found = await Promise.all(
     KINDS.map(async (kind) => (await user.list(kind, query)).map((object) => ({ kind, text: textOf(object) }))),

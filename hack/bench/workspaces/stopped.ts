@@ -2,15 +2,15 @@ import { pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { print } from '../figures.ts'
 import { type Figures, requestsIn, targetRequestsIn } from '../program.ts'
 import { footprintOf, until } from '../waiting.ts'
-import { createAll, type House, inState, numbered, SHARED, workspaceOf } from './house.ts'
+import { createAll, inState, numbered, type Setup, SHARED, workspaceOf } from './setup.ts'
 
 /** Many that are stopped, and an operator that is started anew beside them. */
-export async function stopped(house: House, count: number): Promise<void> {
-  const { workspaces } = house
-  const first = await house.startOperator()
+export async function stopped(setup: Setup, count: number): Promise<void> {
+  const { workspaces } = setup
+  const first = await setup.startOperator()
   const began = performance.now()
   await createAll(
-    house,
+    setup,
     Array.from({ length: count }, (_, n) => workspaceOf(SHARED, numbered('web', n), { desiredState: 'Stopped' })),
   )
   await until(workspaces, () => inState(workspaces, 'Stopped') === count, `${count} workspaces are Stopped`)
@@ -19,7 +19,7 @@ export async function stopped(house: House, count: number): Promise<void> {
   await pause(systemClock, seconds(6))
   await first.stop()
 
-  const operator = await house.startOperator()
+  const operator = await setup.startOperator()
   const synced = await operator.figures()
   print('  restart', {
     'listed after s': operator.listed / 1000,

@@ -3,17 +3,17 @@ import { print } from '../figures.ts'
 import { askedSince } from '../program.ts'
 import { footprintOf, serverCpu, until } from '../waiting.ts'
 import { openFloor } from './floor.ts'
-import { createAll, type House, inState, numbered, SHARED, setAll, workspaceOf } from './house.ts'
+import { createAll, inState, numbered, type Setup, SHARED, setAll, workspaceOf } from './setup.ts'
 
 /** Many created at once; then stopped, and started at once. Each beside what a bare loop needs for the same. */
-export async function together(house: House, count: number): Promise<void> {
-  const { user, workspaces } = house
-  const operator = await house.startOperator()
-  await createAll(house, [workspaceOf(SHARED, 'example')])
+export async function together(setup: Setup, count: number): Promise<void> {
+  const { user, workspaces } = setup
+  const operator = await setup.startOperator()
+  await createAll(setup, [workspaceOf(SHARED, 'example')])
   await until(workspaces, () => inState(workspaces, 'Running') === 1, 'the example runs')
   const [example] = workspaces.all()
   if (!example) throw new Failure('internal', 'the example is gone')
-  const floor = await openFloor(house, example)
+  const floor = await openFloor(setup, example)
 
   const timed = async (what: string, wait: number, work: () => Promise<void>, state: string) => {
     const before = await operator.figures()
@@ -32,7 +32,7 @@ export async function together(house: House, count: number): Promise<void> {
     })
   }
   const wanted = Array.from({ length: count }, (_, n) => workspaceOf(SHARED, numbered('web', n)))
-  await timed('created', await floor.create(count), () => createAll(house, wanted), 'Running')
-  await timed('stopped', await floor.stop(), () => setAll(house, { desiredState: 'Stopped' }), 'Stopped')
-  await timed('started', await floor.start(), () => setAll(house, { desiredState: 'Running' }), 'Running')
+  await timed('created', await floor.create(count), () => createAll(setup, wanted), 'Running')
+  await timed('stopped', await floor.stop(), () => setAll(setup, { desiredState: 'Stopped' }), 'Stopped')
+  await timed('started', await floor.start(), () => setAll(setup, { desiredState: 'Running' }), 'Running')
 }

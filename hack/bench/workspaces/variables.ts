@@ -1,17 +1,17 @@
 import { type CoreSecret, labels, Secrets, type WorkspaceSpec } from '../../../src/api/index.ts'
 import { print } from '../figures.ts'
 import { footprintOf, until } from '../waiting.ts'
-import { createAll, type House, inState, numbered, SHARED, workspaceOf } from './house.ts'
+import { createAll, inState, numbered, type Setup, SHARED, workspaceOf } from './setup.ts'
 
 const EACH = 20
 
 /** Twenty variables in each workspace, half of them its own and half of them inherited, frozen for all at once. */
-export async function variables(house: House, count: number): Promise<void> {
-  const { user, workspaces } = house
-  const operator = await house.startOperator()
+export async function variables(setup: Setup, count: number): Promise<void> {
+  const { user, workspaces } = setup
+  const operator = await setup.startOperator()
   await user.create(Secrets, inherited())
-  const frozen = house.caches.of(Secrets, { namespace: SHARED, labels: labels.workspaceUid, metadataOnly: true })
-  await house.caches.ready()
+  const frozen = setup.caches.of(Secrets, { namespace: SHARED, labels: labels.workspaceUid, metadataOnly: true })
+  await setup.caches.ready()
   let first = 0
   let last = 0
   frozen.onChange(() => {
@@ -20,7 +20,7 @@ export async function variables(house: House, count: number): Promise<void> {
   })
   const began = performance.now()
   await createAll(
-    house,
+    setup,
     Array.from({ length: count }, (_, n) => workspaceOf(SHARED, numbered('web', n), { variables: own() })),
   )
   const created = performance.now()

@@ -35,7 +35,7 @@ describe('the door before calls', (it) => {
   })
 
   /** A server with a door before two methods, of which one has no handler. */
-  async function house(door: Door) {
+  async function fixture(door: Door) {
     const clock = steppedClock()
     const ended: string[] = []
     let handled = 0
@@ -66,7 +66,7 @@ describe('the door before calls', (it) => {
 
   for (const [kind, door] of DOORS) {
     it(`is closed to strangers before they have said anything, ${kind}`, async () => {
-      const { server, ended, handled } = await house(door)
+      const { server, ended, handled } = await fixture(door)
       for (const path of [registerPath, reportPath]) {
         const { stream, status } = begin(server.address, path, 'bad')
         await eventually(() => stream.closed)
@@ -76,7 +76,7 @@ describe('the door before calls', (it) => {
     })
 
     it(`says why, and lets in who may, ${kind}`, async () => {
-      const { server, handled } = await house(door)
+      const { server, handled } = await fixture(door)
       const ask = (token: string) => {
         const connection = dial({ address: server.address, token: async () => new Secret(token) })
         closing.push(() => connection.close())
@@ -90,7 +90,7 @@ describe('the door before calls', (it) => {
   }
 
   it('does not wait longer than 20 s for the message of who was let in', async () => {
-    const { server, clock, ended } = await house(() => undefined)
+    const { server, clock, ended } = await fixture(() => undefined)
     const { stream, status } = begin(server.address, reportPath, 'good')
     await eventually(() => clock.waiting() === 2)
     await clock.step(seconds(19))

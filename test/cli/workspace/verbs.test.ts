@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { equal, is, match, ok } from 'uvu/assert'
 import { GitProjects, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
 import { hours } from '../../../src/std/index.ts'
-import { everybody, furnish, INLINE, words } from '../../operator/workspace/house.ts'
+import { everybody, INLINE, prepareNamespace, words } from '../../operator/workspace/fixture.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
@@ -26,7 +26,7 @@ describe('berth and workspaces', (it) => {
     await writeFile(join(folder, 'good.yaml'), INLINE)
     await writeFile(join(folder, 'bad.yaml'), INLINE.replace('example.com/tools:1', 'fate.invalid/image-pull-failure'))
     namespace = await cluster.namespace('cli-workspace')
-    await furnish(cluster, namespace)
+    await prepareNamespace(cluster, namespace)
     shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
   })
   it.after(async () => {

@@ -7,11 +7,11 @@ import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 import { createProject } from '../running-kas.ts'
-import { openHouse } from './house.ts'
+import { openFixture } from './fixture.ts'
 
 describe('kas: who passes to the cluster of an agent', (it) => {
   const cluster = testCluster()
-  let house: Awaited<ReturnType<typeof openHouse>>
+  let fixture: Awaited<ReturnType<typeof openFixture>>
   let namespace = ''
   let elsewhere = ''
   let agent: Agent
@@ -22,27 +22,27 @@ describe('kas: who passes to the cluster of an agent', (it) => {
   it.before(async () => {
     namespace = await cluster.namespace('k8s')
     elsewhere = await cluster.namespace('people')
-    house = await openHouse({ kube: cluster.kube, namespace, kubeconfig: cluster.kubeconfig, everywhere: true })
+    fixture = await openFixture({ kube: cluster.kube, namespace, kubeconfig: cluster.kubeconfig, everywhere: true })
     // Not the one that configures the agent: who develops that may always pass.
     await createProject(cluster.kube, namespace, 'config', {
       url: 'https://git.example.com/config',
       path: `${namespace}/deep/config`,
     })
     await createProject(cluster.kube, namespace, 'shop', { url: 'https://git.example.com/shop', path: `${namespace}/sub/shop` })
-    agent = await house.agent('dev', {})
+    agent = await fixture.agent('dev', {})
     // Who may edit in the namespace of the project develops it: the role is the cluster's own.
     developer = (await developerOf(cluster.kube, namespace, 'developer')).token
     stranger = (await deployer(cluster.kube, elsewhere, { name: 'stranger' })).token
-    await house.hearsOf('dev', 'shop')
+    await fixture.hearsOf('dev', 'shop')
   })
   it.after(async () => {
-    await house.stop()
+    await fixture.stop()
     await cluster.close()
   })
 
-  const write = (file: Parameters<typeof house.write>[1]) => house.write({ name: 'dev', namespace }, file)
+  const write = (file: Parameters<typeof fixture.write>[1]) => fixture.write({ name: 'dev', namespace }, file)
   const call = (as: 'pat' | 'ci', token: string, path: string, init: RequestInit = {}) =>
-    fetch(`${house.url}${path}`, { ...init, headers: { authorization: `Bearer ${as}:${id()}:${token}`, ...init.headers } })
+    fetch(`${fixture.url}${path}`, { ...init, headers: { authorization: `Bearer ${as}:${id()}:${token}`, ...init.headers } })
 
   /** As whom the cluster sees the visitor. */
   const self = async (as: 'pat' | 'ci', token: string, headers: Record<string, string> = {}) => {
@@ -64,7 +64,7 @@ describe('kas: who passes to the cluster of an agent', (it) => {
   it('shows a developer to the cluster as GitLab would', async () => {
     write({ user_access: { access_as: { user: {} }, ...PROJECT() } })
     const { user } = await self('pat', developer)
-    const project = house.project({ name: 'shop', namespace })
+    const project = fixture.project({ name: 'shop', namespace })
     is(user?.username, `gitlab:user:system:serviceaccount:${namespace}:developer`)
     equal(user?.groups, [
       'gitlab:user',
@@ -85,7 +85,7 @@ describe('kas: who passes to the cluster of an agent', (it) => {
     write({ user_access: { access_as: { user: {} }, ...PROJECT() } })
     const hide = (text: string) => text.replace(/[0-9a-f]{32}|\d{4,}/g, '…')
     const closed = await self('pat', stranger)
-    const absent = await fetch(`${house.url}/version`, { headers: { authorization: `Bearer pat:12345:${stranger}` } })
+    const absent = await fetch(`${fixture.url}/version`, { headers: { authorization: `Bearer pat:12345:${stranger}` } })
     equal([closed.code, absent.status], [403, 403])
     is(hide(await absent.text()), hide(closed.body))
     is((await self('pat', 'nobody')).code, 401)
@@ -122,7 +122,7 @@ describe('kas: who passes to the cluster of an agent', (it) => {
       },
     })
     const { user } = await self('ci', developer)
-    const project = house.project({ name: 'shop', namespace })
+    const project = fixture.project({ name: 'shop', namespace })
     match(String(user?.username), /^gitlab:ci_job:\d+$/)
     equal(user?.groups, [
       'gitlab:ci_job',
@@ -201,7 +201,7 @@ describe('kas: who passes to the cluster of an agent', (it) => {
     ] as const)
       await eventually(() => createProject(cluster.kube, elsewhere, name, { url: 'https://git.example.com/x', path }))
     await cluster.kube.patch(ConfigMaps, paths, { data: { [elsewhere]: null } })
-    await eventually(() => house.project({ name: 'own', namespace: elsewhere }) !== undefined)
+    await eventually(() => fixture.project({ name: 'own', namespace: elsewhere }) !== undefined)
     write({ ci_access: { groups: [{ id: namespace }] } })
     is((await self('ci', stranger)).code, 403)
     write({ ci_access: { projects: [{ id: `${namespace}/free` }, { id: `${namespace}/sub/shop` }] } })
@@ -218,7 +218,7 @@ describe('kas: who passes to the cluster of an agent', (it) => {
       url: 'https://git.example.com/granted',
       grants: { serviceAccounts: [{ name: '*', namespace: elsewhere }, { name: '*' }] },
     })
-    await eventually(() => house.project({ name: 'granted', namespace }) !== undefined)
+    await eventually(() => fixture.project({ name: 'granted', namespace }) !== undefined)
     write({ ci_access: { groups: [{ id: namespace }], projects: [{ id: `${namespace}/granted` }, ...PROJECT().projects] } })
     is((await self('ci', reader)).code, 403)
     is((await self('ci', grantee)).code, 403)

@@ -8,13 +8,13 @@ import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 import { createProject } from '../running-kas.ts'
-import { openHouse } from './house.ts'
+import { openFixture } from './fixture.ts'
 import { byHand, upstream } from './upstream.ts'
 
 describe('kas: a hostile cluster, and secrets of visitors', (it) => {
   const cluster = testCluster()
   let behind: Awaited<ReturnType<typeof upstream>>
-  let house: Awaited<ReturnType<typeof openHouse>>
+  let fixture: Awaited<ReturnType<typeof openFixture>>
   let namespace = ''
   let token = ''
   let seen: IncomingMessage | undefined
@@ -26,21 +26,21 @@ describe('kas: a hostile cluster, and secrets of visitors', (it) => {
       seen = request
       say(response)
     })
-    house = await openHouse({ kube: cluster.kube, namespace, kubeconfig: behind.kubeconfig })
+    fixture = await openFixture({ kube: cluster.kube, namespace, kubeconfig: behind.kubeconfig })
     await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config' })
-    await house.agent('dev', {})
+    await fixture.agent('dev', {})
     token = (await developer(cluster.kube, namespace, 'job')).token
-    await house.hearsOf('dev', 'config')
+    await fixture.hearsOf('dev', 'config')
   })
   it.after(async () => {
-    await house.stop()
+    await fixture.stop()
     await behind.stop()
     await cluster.close()
   })
 
   const path = () => `/k8s/namespaces/${namespace}/agents/dev`
   const ask = (target: string, init: RequestInit = {}) =>
-    fetch(`${house.url}${path()}${target}`, {
+    fetch(`${fixture.url}${path()}${target}`, {
       redirect: 'manual',
       ...init,
       headers: { authorization: `Bearer ${token}`, ...init.headers },
@@ -126,7 +126,7 @@ describe('kas: a hostile cluster, and secrets of visitors', (it) => {
 
   it('refuses paths that climb, and two credentials', async () => {
     const get = async (target: string, ...more: string[]) => {
-      const client = byHand(house.url, [
+      const client = byHand(fixture.url, [
         `GET ${target} HTTP/1.1`,
         'Host: kas',
         'Connection: close',
@@ -161,7 +161,7 @@ describe('kas: a hostile cluster, and secrets of visitors', (it) => {
       ['a status that is none', [{ kind: 'head', head: head({}, 700) }, { kind: 'trailer' }]],
     ]
     for (const [why, sent] of frames) {
-      const other = await openHouse({
+      const other = await openFixture({
         kube: cluster.kube,
         namespace,
         kubeconfig: behind.kubeconfig,
@@ -189,7 +189,7 @@ describe('kas: a hostile cluster, and secrets of visitors', (it) => {
   ]
   for (const [why, thrown, status] of endings)
     it(`takes no word of an agent for kas' own: ${why}`, async () => {
-      const other = await openHouse({
+      const other = await openFixture({
         kube: cluster.kube,
         namespace,
         kubeconfig: behind.kubeconfig,

@@ -13,13 +13,13 @@ import { kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { createProject } from '../running-kas.ts'
-import { openHouse } from './house.ts'
+import { openFixture } from './fixture.ts'
 
 const run = promisify(execFile)
 
 describe('kas: requests to the Kubernetes API of an agent', (it) => {
   const cluster = testCluster()
-  let house: Awaited<ReturnType<typeof openHouse>>
+  let fixture: Awaited<ReturnType<typeof openFixture>>
   let namespace = ''
   let token = ''
   let agentId = 0n
@@ -27,25 +27,25 @@ describe('kas: requests to the Kubernetes API of an agent', (it) => {
 
   it.before(async () => {
     namespace = await cluster.namespace('k8s')
-    house = await openHouse({ kube: cluster.kube, namespace, kubeconfig: cluster.kubeconfig })
+    fixture = await openFixture({ kube: cluster.kube, namespace, kubeconfig: cluster.kubeconfig })
     // Who develops the configuration project acts as the agent.
     await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config' })
-    const agent = await house.agent('dev', {})
+    const agent = await fixture.agent('dev', {})
     agentId = numberOf(agent.metadata.uid ?? '')
     token = (await developer(cluster.kube, namespace, 'job')).token
     folder = await mkdtemp(join(tmpdir(), 'berth-kubectl-'))
     await until()
   })
   it.after(async () => {
-    await house.stop()
+    await fixture.stop()
     await rm(folder, { recursive: true })
     await cluster.close()
   })
 
   const until = async () => {
-    await house.hearsOf('dev', 'config')
+    await fixture.hearsOf('dev', 'config')
   }
-  const base = () => `${house.url}/k8s/namespaces/${namespace}/agents/dev`
+  const base = () => `${fixture.url}/k8s/namespaces/${namespace}/agents/dev`
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(`${base()}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } })
 
@@ -57,7 +57,7 @@ describe('kas: requests to the Kubernetes API of an agent', (it) => {
   })
 
   it("understands GitLab's form of a token", async () => {
-    const answer = await fetch(`${house.url}/version`, { headers: { authorization: `Bearer ci:${agentId}:${token}` } })
+    const answer = await fetch(`${fixture.url}/version`, { headers: { authorization: `Bearer ci:${agentId}:${token}` } })
     is(answer.status, 200)
     match(await answer.text(), /gitVersion/)
   })
@@ -99,7 +99,7 @@ describe('kas: requests to the Kubernetes API of an agent', (it) => {
         kind: 'Config',
         'current-context': 'x',
         clusters: [
-          { name: 'x', cluster: { server: base().replace(house.url, house.secureUrl), 'insecure-skip-tls-verify': true } },
+          { name: 'x', cluster: { server: base().replace(fixture.url, fixture.secureUrl), 'insecure-skip-tls-verify': true } },
         ],
         users: [{ name: 'x', user: { token } }],
         contexts: [{ name: 'x', context: { cluster: 'x', user: 'x', namespace } }],
@@ -131,11 +131,11 @@ describe('kas: requests to the Kubernetes API of an agent', (it) => {
   })
 
   it('answers 429 to who asks too fast, as an API server would, and to nobody else', async () => {
-    const slow = await openHouse({ kube: cluster.kube, namespace, kubeconfig: cluster.kubeconfig, perSecond: 1 })
+    const slow = await openFixture({ kube: cluster.kube, namespace, kubeconfig: cluster.kubeconfig, perSecond: 1 })
     slow.write({ name: 'dev', namespace }, {})
     await slow.hearsOf('dev', 'config')
     const get = (shown: string) =>
-      fetch(`${base().replace(house.url, slow.url)}/version`, { headers: { authorization: `Bearer ${shown}` } })
+      fetch(`${base().replace(fixture.url, slow.url)}/version`, { headers: { authorization: `Bearer ${shown}` } })
     const other = (await developer(cluster.kube, namespace, 'other')).token
     const began = performance.now()
     const answers = await Promise.all(Array.from({ length: 30 }, () => get(token)))
@@ -152,7 +152,7 @@ describe('kas: requests to the Kubernetes API of an agent', (it) => {
 
   it('counts requests by the rule that let them pass, and how long agents took to be found', async () => {
     await ask('/version')
-    const text = await house.metrics.render()
+    const text = await fixture.metrics.render()
     match(text, /berth_kas_kubernetes_api_requests_total\{access="ci_access",status="200"\} \d+/)
     match(text, /k8s_api_proxy_routing_duration_seconds_count\{status="success"\} \d+/)
   })

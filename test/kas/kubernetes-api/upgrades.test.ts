@@ -14,7 +14,7 @@ import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 import { createProject } from '../running-kas.ts'
-import { openHouse } from './house.ts'
+import { openFixture } from './fixture.ts'
 import { byHand, upstream } from './upstream.ts'
 
 const run = promisify(execFile)
@@ -22,7 +22,7 @@ const run = promisify(execFile)
 describe('kas: other protocols through an agent', (it) => {
   const cluster = testCluster()
   let behind: Awaited<ReturnType<typeof upstream>>
-  let house: Awaited<ReturnType<typeof openHouse>>
+  let fixture: Awaited<ReturnType<typeof openFixture>>
   let namespace = ''
   let token = ''
   let seen: IncomingMessage | undefined
@@ -39,20 +39,20 @@ describe('kas: other protocols through an agent', (it) => {
       else if (request.headers.upgrade === 'websocket') speakExec(request, socket)
       else echo(socket)
     })
-    house = await openHouse({ kube: cluster.kube, namespace, kubeconfig: behind.kubeconfig })
+    fixture = await openFixture({ kube: cluster.kube, namespace, kubeconfig: behind.kubeconfig })
     await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config' })
-    await house.agent('dev', {})
+    await fixture.agent('dev', {})
     token = (await developer(cluster.kube, namespace, 'job')).token
-    await house.hearsOf('dev', 'config')
+    await fixture.hearsOf('dev', 'config')
   })
   it.after(async () => {
-    await house.stop()
+    await fixture.stop()
     await behind.stop()
     await cluster.close()
   })
 
   const spdy = (path: string, ...more: string[]) =>
-    byHand(house.url, [
+    byHand(fixture.url, [
       `POST /k8s/namespaces/${namespace}/agents/dev${path} HTTP/1.1`,
       'Host: kas',
       `Authorization: Bearer ${token}`,
@@ -97,7 +97,7 @@ describe('kas: other protocols through an agent', (it) => {
     const page = spdy('/exec', 'Origin: https://evil.example.com')
     await eventually(() => page.hasEnded)
     match(page.text, /^HTTP\/1\.1 400 /)
-    const other = byHand(house.url, [
+    const other = byHand(fixture.url, [
       `GET /k8s/namespaces/${namespace}/agents/dev/x HTTP/1.1`,
       'Host: kas',
       `Authorization: Bearer ${token}`,
@@ -121,13 +121,13 @@ describe('kas: other protocols through an agent', (it) => {
     await eventually(() => late.hasEnded)
     match(late.text, /^HTTP\/1\.1 403 /)
     await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config' })
-    await eventually(() => house.project({ name: 'config', namespace }) !== undefined)
+    await eventually(() => fixture.project({ name: 'config', namespace }) !== undefined)
   })
 
   it('serves kubectl exec, over a WebSocket', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'berth-exec-'))
     const kubeconfig = join(folder, 'kubeconfig')
-    const server = `${house.secureUrl}/k8s/namespaces/${namespace}/agents/dev`
+    const server = `${fixture.secureUrl}/k8s/namespaces/${namespace}/agents/dev`
     await writeFile(
       kubeconfig,
       JSON.stringify({
@@ -148,7 +148,7 @@ describe('kas: other protocols through an agent', (it) => {
   it('lets an exec session go on while the server stops, for a time of grace', async () => {
     const client = spdy('/exec')
     await eventually(() => client.text.includes(' 101 '))
-    const stopping = house.stopListening(60_000)
+    const stopping = fixture.stopListening(60_000)
     client.socket.write('still here')
     await eventually(() => client.text.includes('still here'))
     client.socket.end()

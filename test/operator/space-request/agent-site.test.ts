@@ -23,7 +23,7 @@ import { claimBinding } from '../../../src/operator/deployment-target-claim/bind
 import { sandboxProvisioning } from '../../../src/operator/deployment-target-claim/provisioning/index.ts'
 import { type AgentAccess, spaceRequests } from '../../../src/operator/space-request/index.ts'
 import { isFailure, Secret } from '../../../src/std/index.ts'
-import { openHouse } from '../../kas/kubernetes-api/house.ts'
+import { openFixture } from '../../kas/kubernetes-api/fixture.ts'
 import { deployer } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { spaceRequest, spaceTier } from '../../support/spaces.ts'
@@ -45,7 +45,7 @@ const controllers = (workshop: Workshop, agents: AgentAccess) => [
 describe('spaces in the cluster of an agent', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let house: Awaited<ReturnType<typeof openHouse>>
+  let fixture: Awaited<ReturnType<typeof openFixture>>
   let shop: RunningShop
   let namespace = ''
   let suffix = ''
@@ -55,8 +55,8 @@ describe('spaces in the cluster of an agent', (it) => {
   it.beforeEach(async () => {
     namespace = await cluster.namespace('far')
     suffix = namespace.slice(-8)
-    house = await openHouse({ kube, namespace, kubeconfig: cluster.kubeconfig })
-    await house.agent('dev', {})
+    fixture = await openFixture({ kube, namespace, kubeconfig: cluster.kubeconfig })
+    await fixture.agent('dev', {})
     await kube.patch(Agents, at('dev'), { spec: { spaces: true } })
     const { token } = await deployer(kube, namespace, { name: 'operator' })
     const { open } = createAnswers()
@@ -67,8 +67,8 @@ describe('spaces in the cluster of an agent', (it) => {
       },
     }
     const agents = {
-      url: house.secureUrl,
-      ca: house.authority,
+      url: fixture.secureUrl,
+      ca: fixture.authority,
       token: async () => new Secret(token),
       audience: 'berth-kas',
       answers,
@@ -84,7 +84,7 @@ describe('spaces in the cluster of an agent', (it) => {
   it.afterEach(async () => {
     await sweep(kube, namespace)
     await shop.stop()
-    await house.stop()
+    await fixture.stop()
     for (const { metadata } of await kube.list(DeploymentTargetClasses))
       if (metadata.name.endsWith(suffix)) await kube.delete(DeploymentTargetClasses, metadata)
     await kube.delete(SpaceTiers, { name: `tier-${suffix}` })
@@ -116,7 +116,7 @@ describe('spaces in the cluster of an agent', (it) => {
       ({ status }) => status?.phase === 'Bound',
     )
     const { apiURL, clusterCredentialsSecret, defaultNamespace } = target.spec.kubernetesCredentials
-    is(apiURL, `${house.secureUrl}/k8s/namespaces/${namespace}/agents/dev`)
+    is(apiURL, `${fixture.secureUrl}/k8s/namespaces/${namespace}/agents/dev`)
     is(target.metadata.annotations?.[annotations.provisionedBy], AGENT_PROVISIONER)
 
     const secret = await kube.get(Secrets, at(clusterCredentialsSecret))
@@ -165,7 +165,7 @@ describe('spaces in the cluster of an agent', (it) => {
   })
 
   it('neither moves a space to another agent nor lets its members into one', async () => {
-    const other = await house.agent('other', {})
+    const other = await fixture.agent('other', {})
     await kube.patch(Agents, at('other'), { spec: { spaces: true } })
     await ask('shop')
     const { spec } = await bound('shop')
@@ -205,7 +205,7 @@ describe('spaces in the cluster of an agent', (it) => {
     await ask('shop')
     await bound('shop')
     await kube.delete(Agents, at('dev'))
-    await eventually(() => !house.knows(at('dev')))
+    await eventually(() => !fixture.knows(at('dev')))
     await kube.delete(DeploymentTargetClaims, at('shop'))
     await eventually(async () => (await kube.list(SpaceRequests, { namespace })).length === 0)
     const said = async () => {

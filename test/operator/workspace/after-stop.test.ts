@@ -12,7 +12,7 @@ import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { everybody, furnish, words } from './house.ts'
+import { everybody, prepareNamespace, words } from './fixture.ts'
 
 const devfile = (image: string, limit = 60) => ({
   devfile: {
@@ -40,7 +40,7 @@ describe('workspace: after its stop', (it) => {
 
   it.beforeEach(async () => {
     namespace = await cluster.namespace('workspace-after')
-    await furnish(cluster, namespace)
+    await prepareNamespace(cluster, namespace)
     shop = await open()
   })
   it.afterEach(async () => {

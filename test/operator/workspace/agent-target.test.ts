@@ -15,7 +15,7 @@ import { sandboxReclaim } from '../../../src/operator/deployment-target/reclaim/
 import { sandboxProvisioning } from '../../../src/operator/deployment-target-claim/provisioning/index.ts'
 import { spaceRequests } from '../../../src/operator/space-request/index.ts'
 import { Secret } from '../../../src/std/index.ts'
-import { openHouse } from '../../kas/kubernetes-api/house.ts'
+import { openFixture } from '../../kas/kubernetes-api/fixture.ts'
 import { deployer } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { spaceTier } from '../../support/spaces.ts'
@@ -25,23 +25,23 @@ import { targetClass } from '../../support/targets.ts'
 import { expectGone } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { workspaceClass } from '../../support/workspaces.ts'
-import { everybody, INLINE, words } from './house.ts'
+import { everybody, INLINE, words } from './fixture.ts'
 
 describe('workspace: in the cluster of an agent', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let house: Awaited<ReturnType<typeof openHouse>>
+  let fixture: Awaited<ReturnType<typeof openFixture>>
   let shop: RunningShop
   let namespace = ''
   const { at, becomes, set } = words(cluster, () => namespace)
 
   it.before(async () => {
     namespace = await cluster.namespace('workspace-far')
-    house = await openHouse({ kube, namespace, kubeconfig: cluster.kubeconfig })
-    await house.agent('dev', {})
+    fixture = await openFixture({ kube, namespace, kubeconfig: cluster.kubeconfig })
+    await fixture.agent('dev', {})
     await kube.patch(Agents, at('dev'), { spec: { spaces: true } })
     const { token } = await deployer(kube, namespace, { name: 'operator' })
-    const agents = { url: house.secureUrl, ca: house.authority, token: async () => new Secret(token), audience: 'berth-kas' }
+    const agents = { url: fixture.secureUrl, ca: fixture.authority, token: async () => new Secret(token), audience: 'berth-kas' }
     const roomy = { quota: { pods: '20' }, limitRange: [], clusterRole: 'admin' }
     await kube.create(SpaceTiers, spaceTier(namespace, roomy))
     const parameters = { agent: `${namespace}/dev`, tierName: namespace }
@@ -62,7 +62,7 @@ describe('workspace: in the cluster of an agent', (it) => {
   })
   it.after(async () => {
     await shop.stop()
-    await house.stop()
+    await fixture.stop()
     await sweep(kube, namespace)
     await kube.delete(WorkspaceClasses, { name: namespace })
     await kube.delete(DeploymentTargetClasses, { name: namespace })

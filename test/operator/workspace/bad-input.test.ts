@@ -5,7 +5,7 @@ import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { everybody, furnish, INLINE, words } from './house.ts'
+import { everybody, INLINE, prepareNamespace, words } from './fixture.ts'
 
 /** Of a namespace, a workspace and most names in a devfile. */
 const LONGEST = 63
@@ -21,7 +21,7 @@ describe('workspace: bad input', (it) => {
   it.before(async () => {
     namespace = await cluster.namespace('workspace-bad'.padEnd(LONGEST - '-12345678'.length, 'x'))
     is(namespace.length, LONGEST)
-    await furnish(cluster, namespace)
+    await prepareNamespace(cluster, namespace)
     shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
   })
   it.after(async () => {

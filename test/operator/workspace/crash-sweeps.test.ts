@@ -18,7 +18,7 @@ import { deathsOf, dieAtEach, lifeOf, mortalLine, openMortalShop } from '../../s
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
-import { authorityOf, everybody, furnish, words } from './house.ts'
+import { authorityOf, everybody, prepareNamespace, words } from './fixture.ts'
 
 const AT_ONCE = 12
 const PATIENCE = { within: minutes(3) }
@@ -41,7 +41,7 @@ describe('an operator that is killed after any of its writes for a workspace', (
     const life = lifeOf(Number.POSITIVE_INFINITY, [CoreEvents.kind])
     const begin = () => Object.assign(life, { left: writes, written: 0 })
     const line = await mortalLine(kube.server, authorityOf(cluster), life)
-    await furnish(cluster, namespace, { workspacesQuota: 1, maxActiveHoursBeforeStop: 1 }, line.url)
+    await prepareNamespace(cluster, namespace, { workspacesQuota: 1, maxActiveHoursBeforeStop: 1 }, line.url)
     let ahead = 0
     const clock = { ...systemClock, now: () => systemClock.now() + ahead }
     const shop = await openMortalShop({ kubeconfig: cluster.kubeconfig, namespace, clock, controllers: everybody }, life)

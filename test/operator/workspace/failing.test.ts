@@ -16,7 +16,7 @@ import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { everybody, furnish } from './house.ts'
+import { everybody, prepareNamespace } from './fixture.ts'
 
 const devfile = (image: string, more = '') => ({
   inline: `schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: "${image}"${more} } }]`,
@@ -35,7 +35,7 @@ describe('workspace: failing', (it) => {
   it.beforeEach(async () => {
     ahead = 0
     namespace = await cluster.namespace('workspace-failing')
-    await furnish(cluster, namespace)
+    await prepareNamespace(cluster, namespace)
     shop = await openShop({
       kubeconfig: cluster.kubeconfig,
       namespace,

@@ -14,7 +14,7 @@ import { describe } from '../../support/suite.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { workspaceClass } from '../../support/workspaces.ts'
-import { everybody, furnish, words } from './house.ts'
+import { everybody, prepareNamespace, words } from './fixture.ts'
 
 describe('workspace: its time', (it) => {
   const cluster = testCluster()
@@ -29,7 +29,7 @@ describe('workspace: its time', (it) => {
   it.beforeEach(async () => {
     ahead = 0
     namespace = await cluster.namespace('workspace-time')
-    await furnish(cluster, namespace, {
+    await prepareNamespace(cluster, namespace, {
       maxActiveHoursBeforeStop: 1,
       maxStoppedHoursBeforeTermination: 1,
       idle: { stopAfterMinutes: 30 },

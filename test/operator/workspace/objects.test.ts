@@ -19,7 +19,7 @@ import { describe } from '../../support/suite.ts'
 import { documents, eventually, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { workspaceClass } from '../../support/workspaces.ts'
-import { everybody, giveTarget } from './house.ts'
+import { everybody, giveTarget } from './fixture.ts'
 
 const GOLDEN = new URL('./desired/golden/', import.meta.url)
 const base64 = (text: string) => Buffer.from(text).toString('base64')

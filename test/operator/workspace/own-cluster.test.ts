@@ -20,7 +20,7 @@ import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { eventually, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { furnish, workspaceNamed } from './house.ts'
+import { prepareNamespace, workspaceNamed } from './fixture.ts'
 
 describe("targets in the operator's own cluster", (it) => {
   const cluster = testCluster()
@@ -87,7 +87,7 @@ describe("targets in the operator's own cluster", (it) => {
 
   /** Each is seen to run, is stopped by itself, and repaired. */
   const liveIn = async (namespace: string) => {
-    await furnish(cluster, namespace)
+    await prepareNamespace(cluster, namespace)
     await create(namespace)
     await becomes(namespace, 'Running')
     const made = { name: 'workspace-web', namespace }
@@ -141,7 +141,7 @@ describe("targets in the operator's own cluster", (it) => {
     await liveIn(one)
     // A token that is good for nothing there, in a target that says it leads there.
     const { kubeconfig } = await deployer(kube, two, { name: 'stranger' })
-    await furnish(cluster, two)
+    await prepareNamespace(cluster, two)
     await kube.patch(Secrets, { name: 'credentials', namespace: two }, { data: { kubeconfig: encoded(kubeconfig) } })
     await kube.patch(
       DeploymentTargets,

@@ -5,7 +5,7 @@ import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { expectGone } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { everybody, furnish, words } from './house.ts'
+import { everybody, prepareNamespace, words } from './fixture.ts'
 
 describe('workspace: its resources and its deletion', (it) => {
   const cluster = testCluster()
@@ -19,7 +19,7 @@ describe('workspace: its resources and its deletion', (it) => {
 
   it.before(async () => {
     namespace = await cluster.namespace('workspace-resources')
-    await furnish(cluster, namespace, {
+    await prepareNamespace(cluster, namespace, {
       maxResourcesPerWorkspace: { limits: { cpu: 4 }, requests: { cpu: 4 } },
       maxTerminatedHoursBeforeDeletion: 2,
     })

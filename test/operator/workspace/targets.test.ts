@@ -18,7 +18,7 @@ import { sweep } from '../../support/sweep.ts'
 import { claim, kubeconfigSecret, target } from '../../support/targets.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { clusterIn, everybody, furnish, words } from './house.ts'
+import { clusterIn, everybody, prepareNamespace, words } from './fixture.ts'
 
 describe('workspace: targets', (it) => {
   const cluster = testCluster()
@@ -45,7 +45,7 @@ describe('workspace: targets', (it) => {
 
   it('lie in the shared namespace of a shared claim, under one pair of watches, and leave nothing there', async () => {
     const shared = await cluster.namespace('workspace-shared')
-    await furnish(cluster, namespace, { sharedNamespace: shared })
+    await prepareNamespace(cluster, namespace, { sharedNamespace: shared })
     await open()
     const names = ['one', 'two', 'three']
     await Promise.all(names.map((name) => create(name)))
@@ -61,7 +61,7 @@ describe('workspace: targets', (it) => {
   })
 
   it('that do not answer keep no other workspace waiting, and are gone on with when they answer again', async () => {
-    await furnish(cluster, namespace)
+    await prepareNamespace(cluster, namespace)
     const { server, 'certificate-authority-data': authority } = clusterIn(cluster.kubeconfig)
     const line: BlackHole = await blackHole(server)
     await far(line, authority)
@@ -100,7 +100,7 @@ describe('workspace: targets', (it) => {
   }
 
   it('that are Lost are named, with what helps, and the workspace can be deleted all the same', async () => {
-    await furnish(cluster, namespace)
+    await prepareNamespace(cluster, namespace)
     await open()
     await create('web')
     await becomes('web', 'Running')
@@ -115,7 +115,7 @@ describe('workspace: targets', (it) => {
   })
 
   it('go with their namespace, and no finalizer holds it', async () => {
-    await furnish(cluster, namespace)
+    await prepareNamespace(cluster, namespace)
     await open()
     await create('web')
     await becomes('web', 'Running')

@@ -13,7 +13,7 @@ import { testCluster } from '../../../support/control-plane.ts'
 import { describe } from '../../../support/suite.ts'
 import { apply, eventually, expectGone } from '../../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../../support/workshop.ts'
-import { everybody, furnish, words, workspaceNamed } from '../house.ts'
+import { everybody, prepareNamespace, words, workspaceNamed } from '../fixture.ts'
 
 const Snapshots: Kind<KubeObject & { spec?: unknown; status?: unknown }> = {
   group: 'snapshot.storage.k8s.io',
@@ -77,7 +77,7 @@ describe('workspace: backups', (it) => {
 
   const open = async () => {
     namespace = await cluster.namespace('workspace-backup')
-    await furnish(cluster, namespace, { backup: { onStop: true, keep: 1 } })
+    await prepareNamespace(cluster, namespace, { backup: { onStop: true, keep: 1 } })
     shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
   }
   it.afterEach(async () => {

@@ -5,7 +5,7 @@ import { testCluster } from '../../../support/control-plane.ts'
 import { describe } from '../../../support/suite.ts'
 import { expectGone, expectObject } from '../../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../../support/workshop.ts'
-import { everybody, furnish } from '../house.ts'
+import { everybody, prepareNamespace } from '../fixture.ts'
 
 const config = (name: string, more = '') =>
   `{ apiVersion: v1, kind: ConfigMap, metadata: { name: ${name}${more} }, data: { a: b } }`
@@ -19,7 +19,7 @@ describe('workspace: the Kubernetes objects of its devfile', (it) => {
 
   it.beforeEach(async () => {
     namespace = await cluster.namespace('workspace-manifests')
-    await furnish(cluster, namespace)
+    await prepareNamespace(cluster, namespace)
     shop = await openShop({
       kubeconfig: cluster.kubeconfig,
       namespace,

@@ -6,7 +6,7 @@ import { describe } from '../../../support/suite.ts'
 import { eventually, expectGone } from '../../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../../support/workshop.ts'
 import { workspaceClass } from '../../../support/workspaces.ts'
-import { everybody, furnish, words, workspaceNamed } from '../house.ts'
+import { everybody, prepareNamespace, words, workspaceNamed } from '../fixture.ts'
 
 const ADA = 'ada@example.com'
 const GRACE = 'grace@example.com'
@@ -84,7 +84,7 @@ describe('workspace: quotas under races', (it) => {
     return placed.length + refused.length === all.length ? { placed, refused } : undefined
   }
   it('gives exactly as many places as there are to a hundred at once, by two operators that both act', async () => {
-    await furnish(cluster, namespace, { workspacesQuota: 7 })
+    await prepareNamespace(cluster, namespace, { workspacesQuota: 7 })
     await open()
     await open()
     await makeAtOnce(100, () => ADA)
@@ -107,7 +107,7 @@ describe('workspace: quotas under races', (it) => {
   })
 
   it('counts for each owner by himself', async () => {
-    await furnish(cluster, namespace, { workspacesPerUserQuota: 2 })
+    await prepareNamespace(cluster, namespace, { workspacesPerUserQuota: 2 })
     await open()
     await makeAtOnce(12, (n) => (n % 3 === 0 ? ADA : GRACE))
     await eventually(async () => {

@@ -12,7 +12,7 @@ import { describe } from '../../../support/suite.ts'
 import { sweep } from '../../../support/sweep.ts'
 import { eventually, expectGone } from '../../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../../support/workshop.ts'
-import { giveCredentials, words } from '../house.ts'
+import { giveCredentials, words } from '../fixture.ts'
 import { census, fill, poolside, withoutClaim } from './poolside.ts'
 
 describe('workspace: a warm pool', (it) => {

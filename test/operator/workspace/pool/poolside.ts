@@ -15,7 +15,7 @@ import { workspacePools, workspaces } from '../../../../src/operator/workspace/i
 import type { TestCluster } from '../../../support/control-plane.ts'
 import { target } from '../../../support/targets.ts'
 import { workspaceClass } from '../../../support/workspaces.ts'
-import { giveCredentials, workspaceNamed } from '../house.ts'
+import { giveCredentials, workspaceNamed } from '../fixture.ts'
 
 /** Everybody, and who keeps the pools. */
 export const poolside = (workshop: Workshop): Controller[] => [...beside(workshop), ...caretakers(workshop)]

@@ -26,7 +26,7 @@ import { type GitHost, gitHost, type TestRepository } from '../../../support/git
 import { describe } from '../../../support/suite.ts'
 import { eventually, expectGone, expectObject } from '../../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../../support/workshop.ts'
-import { furnish } from '../house.ts'
+import { prepareNamespace } from '../fixture.ts'
 
 const OWN = `schemaVersion: 2.2.0
 parent: { uri: ../base/devfile.yaml, components: [{ name: tools, container: { memoryLimit: 1Gi } }] }
@@ -87,7 +87,7 @@ describe('workspace: devfiles of projects', (it) => {
     await createProject(kube, namespace, 'shop', { url: repository.url })
     await createProject(kube, namespace, 'parents', { url: parents.url })
 
-    await furnish(cluster, namespace)
+    await prepareNamespace(cluster, namespace)
     await allow()
 
     const { key, cert } = selfSigned('127.0.0.1')

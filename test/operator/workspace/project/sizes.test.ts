@@ -3,7 +3,7 @@ import type { WorkspaceClassSpec, WorkspaceSpec, WorkspaceStatus } from '../../.
 import { parseDevfile } from '../../../../src/devfile/index.ts'
 import { onSizes, sizesOf } from '../../../../src/operator/workspace/project/sizes.ts'
 import { describe } from '../../../support/suite.ts'
-import { workspaceNamed } from '../house.ts'
+import { workspaceNamed } from '../fixture.ts'
 
 const read = await parseDevfile(
   'schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: i, cpuRequest: 500m, cpuLimit: 1, memoryLimit: 2Gi } }]',

@@ -11,7 +11,7 @@ import { testCluster } from '../../../support/control-plane.ts'
 import { describe } from '../../../support/suite.ts'
 import { expectGone, expectObject } from '../../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../../support/workshop.ts'
-import { everybody, furnish, words } from '../house.ts'
+import { everybody, prepareNamespace, words } from '../fixture.ts'
 
 describe('workspace class: its status', (it) => {
   const cluster = testCluster()
@@ -25,7 +25,7 @@ describe('workspace class: its status', (it) => {
 
   it.before(async () => {
     namespace = await cluster.namespace('class-status')
-    await furnish(cluster, namespace)
+    await prepareNamespace(cluster, namespace)
     shop = await openShop({
       kubeconfig: cluster.kubeconfig,
       namespace,

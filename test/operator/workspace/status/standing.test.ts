@@ -12,7 +12,7 @@ import { testCluster } from '../../../support/control-plane.ts'
 import { describe } from '../../../support/suite.ts'
 import { expectGone, expectObject } from '../../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../../support/workshop.ts'
-import { everybody, furnish, INLINE, words } from '../house.ts'
+import { everybody, INLINE, prepareNamespace, words } from '../fixture.ts'
 
 const WRONG = { inline: 'components: []' }
 
@@ -28,7 +28,7 @@ describe('workspace: whose objects cannot be made', (it) => {
   it.beforeEach(async () => {
     ahead = 0
     namespace = await cluster.namespace('workspace-standing')
-    await furnish(cluster, namespace, { maxActiveHoursBeforeStop: 1 })
+    await prepareNamespace(cluster, namespace, { maxActiveHoursBeforeStop: 1 })
     const clock = { ...systemClock, now: () => systemClock.now() + ahead }
     shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, clock, controllers: everybody })
   })

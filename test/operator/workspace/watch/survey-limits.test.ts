@@ -8,7 +8,7 @@ import { tellingServer } from '../../../support/builders/strange-server.ts'
 import { steppedClock } from '../../../support/clock.ts'
 import { describe } from '../../../support/suite.ts'
 import { kubeconfigFor } from '../../../support/targets.ts'
-import { countedMemory } from '../house.ts'
+import { countedMemory } from '../fixture.ts'
 
 const EACH = 2 ** 20
 const OURS = ['a', 'b']

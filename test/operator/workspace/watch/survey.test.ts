@@ -11,7 +11,7 @@ import { describe } from '../../../support/suite.ts'
 import { sweep } from '../../../support/sweep.ts'
 import { eventually } from '../../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../../support/workshop.ts'
-import { countedMemory, furnish, words } from '../house.ts'
+import { countedMemory, prepareNamespace, words } from '../fixture.ts'
 
 const MANY = 12
 
@@ -48,7 +48,7 @@ describe('workspace: a restart of the operator', (it) => {
 
   it('repairs what was changed meanwhile, from one list per kind, and writes nothing else', async () => {
     namespace = await cluster.namespace('workspace-survey')
-    await furnish(cluster, namespace)
+    await prepareNamespace(cluster, namespace)
     await open()
     const names = Array.from({ length: MANY }, (_each, n) => `web-${n}`)
     const ports = [{ name: 'web', port: 8080 }]

@@ -14,7 +14,7 @@ export interface Place {
 }
 
 /** A control plane, an app, a bare pipe to it and the proxy, each a process of its own. */
-export interface House extends Stage {
+export interface Setup extends Stage {
   app: Part
   proxy: Part
   /** The app itself, through the pipe and through the proxy with a session: the first two know nobody. */
@@ -28,7 +28,7 @@ const PROGRAM = join(import.meta.dirname, '../proxy.ts')
 export const NAMESPACE = 'bench'
 const OWNER = 'ada@example.com'
 
-export async function openHouse({ flags = [] }: Running): Promise<House> {
+export async function openSetup({ flags = [] }: Running): Promise<Setup> {
   const stage = await setStage()
   // The parts find the cluster by it, as tests do.
   process.env.TEST_KUBECONFIG = stage.kubeconfig
@@ -38,11 +38,11 @@ export async function openHouse({ flags = [] }: Running): Promise<House> {
   const pipe = await start('pipe', app.address)
   const proxy = await start('proxy', NAMESPACE)
   const tell = (wish: Wish) => proxy.tell(JSON.stringify(wish))
-  const workspace: House['workspace'] = async (name, to = app.address, how = {}) => {
+  const workspace: Setup['workspace'] = async (name, to = app.address, how = {}) => {
     await tell({ wish: 'home', name, address: to })
     return publish(stage.user, NAMESPACE, name, how)
   }
-  const signedIn: House['signedIn'] = async (name, email) => {
+  const signedIn: Setup['signedIn'] = async (name, email) => {
     const { cookie = '' } = await tell({ wish: 'cookie', name, email })
     return { part: proxy, name, cookie: String(cookie) }
   }

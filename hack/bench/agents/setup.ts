@@ -7,7 +7,7 @@ import { freePort } from '../../../src/adapters/control-plane/index.ts'
 import { createAgent, createProject } from '../../../test/kas/running-kas.ts'
 import { developer } from '../../../test/support/builders/credentials.ts'
 import { gitHost, type TestRepository } from '../../../test/support/git-host.ts'
-import { callWebhook, knowRepository } from '../gitops/house.ts'
+import { callWebhook, knowRepository } from '../gitops/setup.ts'
 import { type Part, startPart } from '../part.ts'
 import { memoryOf, type Program, type Running, startProgram } from '../program.ts'
 import { inParallel, setStage } from '../stage.ts'
@@ -19,7 +19,7 @@ export interface Watched extends Program {
 }
 
 /** A control plane with Agents, a Git server with a repository, and whatever a scene starts beside them; all end with `close`. */
-export interface House {
+export interface Setup {
   repository: TestRepository
   /** So many that are peers of one another. */
   startKas(count: number): Promise<Watched[]>
@@ -43,20 +43,20 @@ const ANYWHERE = '127.0.0.1:0'
 
 const nameOf = (n: number): string => `agent-${String(n).padStart(4, '0')}`
 
-export async function openHouse(count: number, running: Running): Promise<House> {
+export async function openSetup(count: number, running: Running): Promise<Setup> {
   const closers: (() => Promise<unknown>)[] = []
   const close = async () => {
     for (const end of closers.reverse()) await end()
   }
   try {
-    return { ...(await furnish(count, running, closers)), close }
+    return { ...(await prepare(count, running, closers)), close }
   } catch (thrown) {
     await close()
     throw thrown
   }
 }
 
-async function furnish(count: number, running: Running, closers: (() => Promise<unknown>)[]): Promise<Omit<House, 'close'>> {
+async function prepare(count: number, running: Running, closers: (() => Promise<unknown>)[]): Promise<Omit<Setup, 'close'>> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-bench-agents-'))
   closers.push(() => rm(folder, { recursive: true, force: true }))
   const file = (name: string) => join(folder, name)

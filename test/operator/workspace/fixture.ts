@@ -66,12 +66,12 @@ export const clusterIn = (kubeconfig: string): { server: string; 'certificate-au
   parse(readFileSync(kubeconfig, 'utf8')).clusters[0].cluster
 
 /** That, and a class of the namespace's name. */
-export async function furnish(cluster: TestCluster, namespace: string, spec: WorkspaceClassSpec = {}, url?: string) {
+export async function prepareNamespace(cluster: TestCluster, namespace: string, spec: WorkspaceClassSpec = {}, url?: string) {
   await giveTarget(cluster, namespace, url)
   await cluster.kube.create(WorkspaceClasses, workspaceClass(namespace, spec))
 }
 
-/** In the furnished namespace, of its class, in its target. */
+/** In the prepared namespace, of its class, in its target. */
 export const workspaceNamed = (namespace: string, name: string, spec: WorkspaceSpec = {}): Workspace => ({
   apiVersion: 'berth.dev/v1alpha1',
   kind: 'Workspace',
@@ -79,7 +79,7 @@ export const workspaceNamed = (namespace: string, name: string, spec: WorkspaceS
   spec: { workspaceClassName: namespace, target: { claimName: 'shared' }, devfile: { inline: INLINE }, ...spec },
 })
 
-/** What one says of a workspace of a furnished namespace. */
+/** What one says of a workspace of a prepared namespace. */
 export const words = ({ kube }: TestCluster, namespaceNow: () => string) => {
   const at = (name: string) => ({ name, namespace: namespaceNow() })
   const expect = (name: string, is: (workspace: Workspace) => unknown, patience?: Patience) =>

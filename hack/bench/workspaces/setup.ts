@@ -12,14 +12,14 @@ import {
   Workspaces,
 } from '../../../src/api/index.ts'
 import { createLog, systemClock } from '../../../src/std/index.ts'
-import { giveTarget, workspaceNamed } from '../../../test/operator/workspace/house.ts'
+import { giveTarget, workspaceNamed } from '../../../test/operator/workspace/fixture.ts'
 import { targetClass } from '../../../test/support/targets.ts'
 import { workspaceClass } from '../../../test/support/workspaces.ts'
 import { type OperatorProgram, type Running, startOperator } from '../program.ts'
 import { inParallel, type Stage, setStage } from '../stage.ts'
 
 /** A control plane, the operator as a process when it is asked for, and what the bench sees of workspaces. */
-export interface House extends Stage {
+export interface Setup extends Stage {
   caches: Caches
   workspaces: Cache<Workspace>
   startOperator(): Promise<OperatorProgram>
@@ -56,7 +56,7 @@ export function apartOf(namespace: string, name: string): Workspace {
   return { ...rest, spec: own }
 }
 
-export async function openHouse(running: Running = {}): Promise<House> {
+export async function openSetup(running: Running = {}): Promise<Setup> {
   const stage = await setStage()
   const { user, kubeconfig } = stage
   const caches = createCaches({ kube: user, clock: systemClock, log: createLog('error', process.stderr) })
@@ -67,7 +67,7 @@ export async function openHouse(running: Running = {}): Promise<House> {
     await stage.close()
   }
   try {
-    await furnish(stage)
+    await prepare(stage)
     const workspaces = caches.of(Workspaces)
     await caches.ready()
     return {
@@ -87,7 +87,7 @@ export async function openHouse(running: Running = {}): Promise<House> {
   }
 }
 
-async function furnish({ user, kubeconfig }: Stage): Promise<void> {
+async function prepare({ user, kubeconfig }: Stage): Promise<void> {
   await makeNamespace({ user }, SHARED)
   await giveTarget({ kube: user, kubeconfig }, SHARED)
   await user.create(WorkspaceClasses, workspaceClass(SHARED))
@@ -111,13 +111,13 @@ export const inState = (workspaces: Cache<Workspace>, state: string): number =>
   [...workspaces.all()].filter(({ status }) => status?.actualState === state).length
 
 /** All of them, as many at once as the floor. */
-export const createAll = ({ user }: House, workspaces: readonly Workspace[]): Promise<void> =>
+export const createAll = ({ user }: Setup, workspaces: readonly Workspace[]): Promise<void> =>
   inParallel(workspaces.length, AT_ONCE, async (n) => {
     const workspace = workspaces[n]
     if (workspace) await user.create(Workspaces, workspace)
   })
 
-export const setAll = ({ user, workspaces }: House, spec: Partial<WorkspaceSpec>): Promise<void> => {
+export const setAll = ({ user, workspaces }: Setup, spec: Partial<WorkspaceSpec>): Promise<void> => {
   const all = [...workspaces.all()]
   return inParallel(all.length, AT_ONCE, async (n) => {
     const workspace = all[n]

@@ -11,7 +11,7 @@ import { type OperatorProgram, type Program, type Running, startOperator, startP
 import { type Stage, setStage } from '../stage.ts'
 
 /** A control plane, a Git server with one repository, kas as a process, and the operator as another one when it is asked for. */
-export interface House extends Stage {
+export interface Setup extends Stage {
   repository: TestRepository
   /** The first commit, and only then kas hears of the repository: it would believe for an interval that it is empty. */
   publish(files: Iterable<[path: string, content: string]>): Promise<string>
@@ -34,8 +34,8 @@ const SECRET = 'bench-webhook-secret'
 const POLL_INTERVAL = '1h'
 
 /** Everything in it ends with `close`, and by itself when the bench dies. */
-export async function openHouse(running: Running = {}): Promise<House> {
-  const folder = await mkdtemp(join(tmpdir(), 'berth-bench-house-'))
+export async function openSetup(running: Running = {}): Promise<Setup> {
+  const folder = await mkdtemp(join(tmpdir(), 'berth-bench-setup-'))
   const stage = await setStage()
   const git = await gitHost()
   const { user, kubeconfig } = stage
@@ -131,7 +131,7 @@ export async function callWebhook(address: string): Promise<number> {
   return answer.status
 }
 
-async function countedKubectl(folder: string): Promise<House['kubectl']> {
+async function countedKubectl(folder: string): Promise<Setup['kubectl']> {
   const { paths } = await acquireTools({ env: process.env })
   const plain = paths.kubectl ?? 'kubectl'
   const counted = join(folder, 'kubectl')

@@ -55,7 +55,7 @@ export function configurations() {
   }
 }
 
-export interface HouseOptions {
+export interface FixtureOptions {
   kube: Kube
   namespace: string
   /** Of the cluster that the agent is in. */
@@ -70,7 +70,7 @@ export interface HouseOptions {
 }
 
 /** kas' listener and the agent's handler, with one gRPC call between them. */
-export async function openHouse(given: HouseOptions) {
+export async function openFixture(given: FixtureOptions) {
   const { kube, namespace, kubeconfig, handler, grace = 0, perSecond = 1000, everywhere = false } = given
   const caches = createCaches({ kube, clock: systemClock, log: silentLog, scope: everywhere ? undefined : namespace })
   const agents = caches.of(Agents)
