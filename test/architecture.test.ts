@@ -49,6 +49,14 @@ describe('tests and scripts', (it) => {
       const found = sources.flatMap(inTests).filter((sentence) => !/\.test\.ts:\d+: a function of/.test(sentence))
       assert.equal(found, [])
     })
+    it(`have the words of the field in ${folder}/`, () => {
+      // What the samples deploy is called a shop, and what hack/bench does is a bench.
+      const words = readSources(ROOT, folder).flatMap(bannedWords)
+      assert.equal(
+        words.filter((found) => !found.startsWith('architecture') && !/not "(shop|bench)"/.test(found)),
+        [],
+      )
+    })
   }
 })
 

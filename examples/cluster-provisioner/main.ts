@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { acquireTools } from '../../src/adapters/control-plane/index.ts'
 import { connect, createCaches, createEventRecorder } from '../../src/adapters/kube/index.ts'
-import { runControllers, type Workshop } from '../../src/engines/controller/index.ts'
+import { type ControllerContext, runControllers } from '../../src/engines/controller/index.ts'
 import { systemClock as clock, createLog } from '../../src/std/index.ts'
 import { createClusters } from './clusters.ts'
 import { clusterProvisioning } from './provision.ts'
@@ -27,11 +27,11 @@ const tools = await acquireTools({ env: process.env, report, signal: stopping.si
 const kube = connect({ kubeconfig: values.kubeconfig, clock })
 const caches = createCaches({ kube, clock, log, scope: values.namespace })
 const events = createEventRecorder({ kube, clock, log, reporter: 'cluster-provisioner' })
-const workshop: Workshop = { kube: caches.kube, caches, events, clock, log }
+const context: ControllerContext = { kube: caches.kube, caches, events, clock, log }
 const clusters = createClusters(dir, tools)
 
 log.info('watching for claims', { server: kube.server, dir })
-await runControllers(workshop, [clusterProvisioning(workshop, clusters), clusterReclaim(workshop, clusters)], stopping.signal)
+await runControllers(context, [clusterProvisioning(context, clusters), clusterReclaim(context, clusters)], stopping.signal)
 await events.flush()
 await caches.stop()
 await kube.close()

@@ -9,7 +9,7 @@ import {
   refOf,
   Secrets,
 } from '../../src/api/index.ts'
-import { type Controller, createWakeups, settled, type Workshop } from '../../src/engines/controller/index.ts'
+import { type Controller, type ControllerContext, createWakeups, settled } from '../../src/engines/controller/index.ts'
 import { Failure, isFailure } from '../../src/std/index.ts'
 import type { Clusters } from './clusters.ts'
 import { dataOf, nodesOf, PROVISIONER, secretFor, targetFor } from './desired.ts'
@@ -18,7 +18,7 @@ const MANAGER = 'cluster-provisioner'
 
 /** Claims that Berth marked with our name get a cluster, a Secret and a target, in this order. */
 export function clusterProvisioning(
-  { kube, caches, events, log }: Workshop,
+  { kube, caches, events, log }: ControllerContext,
   clusters: Clusters,
 ): Controller<DeploymentTargetClaim> {
   const claims = caches.of(DeploymentTargetClaims)

@@ -11,7 +11,7 @@ import {
   refOf,
   Secrets,
 } from '../../src/api/index.ts'
-import { again, type Controller, type Next, settled, type Workshop } from '../../src/engines/controller/index.ts'
+import { again, type Controller, type ControllerContext, type Next, settled } from '../../src/engines/controller/index.ts'
 import { Failure, seconds } from '../../src/std/index.ts'
 import type { Clusters } from './clusters.ts'
 import { dataOf, nodesOf, PROVISIONER } from './desired.ts'
@@ -19,7 +19,7 @@ import { dataOf, nodesOf, PROVISIONER } from './desired.ts'
 const MANAGER = 'cluster-provisioner'
 
 /** Keeps the clusters of living targets up, and takes those of deleted targets down if their policy says so. */
-export function clusterReclaim({ kube, caches }: Workshop, clusters: Clusters): Controller<DeploymentTarget> {
+export function clusterReclaim({ kube, caches }: ControllerContext, clusters: Clusters): Controller<DeploymentTarget> {
   const classes = caches.of(DeploymentTargetClasses)
 
   /** After a restart of the machine the API server listens on another port. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { acquireTools, startControlPlane } from '../../src/adapters/control-plane/index.ts'
 import { connect, createCaches, createEventRecorder, type Kube } from '../../src/adapters/kube/index.ts'
-import { runControllers, type Workshop } from '../../src/engines/controller/index.ts'
+import { type ControllerContext, runControllers } from '../../src/engines/controller/index.ts'
 import { controllersOf } from '../../src/operator/controllers.ts'
 import { parseConfig } from '../../src/operator/index.ts'
 import { createLog, systemClock } from '../../src/std/index.ts'
@@ -41,7 +41,7 @@ export async function setStage(): Promise<Stage> {
   }
 }
 
-export interface LocalOperator extends Workshop {
+export interface LocalOperator extends ControllerContext {
   requests: Map<string, number>
   stop(): Promise<void>
 }
@@ -55,16 +55,16 @@ export async function startLocalOperator(kubeconfig: string, via: (kube: Kube) =
   const kube = via(own)
   const caches = createCaches({ kube, clock, log })
   const events = createEventRecorder({ kube, clock, log, reporter: 'berth-operator' })
-  const workshop = { kube: caches.kube, caches, events, clock, log }
+  const context = { kube: caches.kube, caches, events, clock, log }
   const ending = new AbortController()
   const done = runControllers(
-    workshop,
-    controllersOf(workshop, parseConfig({}, {}), { follow: () => Promise.resolve() }),
+    context,
+    controllersOf(context, parseConfig({}, {}), { follow: () => Promise.resolve() }),
     ending.signal,
   )
   await caches.ready()
   return {
-    ...workshop,
+    ...context,
     requests,
     async stop() {
       ending.abort()

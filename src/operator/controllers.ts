@@ -1,5 +1,5 @@
 import { createAnswers, createStrangeMemory, type Meter, type Reach } from '../adapters/kube/index.ts'
-import type { Controller, Workshop } from '../engines/controller/index.ts'
+import type { Controller, ControllerContext } from '../engines/controller/index.ts'
 import { createRenderer } from '../engines/render/index.ts'
 import { createYamlReaders, type Log, type ReadYaml } from '../std/index.ts'
 import type { OperatorConfig } from './config.ts'
@@ -33,47 +33,47 @@ export interface ControllerMeans {
 
 /** Every controller of the operator, in the order of a claim's life. This list is the only place where rooms meet. */
 export function controllersOf(
-  workshop: Workshop,
+  context: ControllerContext,
   config: OperatorConfig,
   source: Source & Partial<DevfileSource>,
   { agents, meter, targets, authorities = {} }: ControllerMeans = {},
 ): Controller[] {
-  const reach = reachOf(config, workshop, agents)
+  const reach = reachOf(config, context, agents)
   // One pool of threads for all: each takes much memory.
   const { readYaml, readYamlTree } = createYamlReaders()
-  const gitops = gitopsSettings(config, source, { reach, yaml: readYaml, log: workshop.log })
+  const gitops = gitopsSettings(config, source, { reach, yaml: readYaml, log: context.log })
   const spaces = {
     server: config.apiUrl,
     insecureSkipTLSVerify: config.insecureTargets,
     agents: agents && { ...agents, answers: reach.answers, memory: reach.memory },
   }
   return [
-    claimBinding(workshop),
-    sandboxProvisioning(workshop),
-    inOnboarded(spaceRequests(workshop, spaces), workshop),
-    sandboxTargets(workshop, { insecureSkipTLSVerify: config.insecureTargets }),
-    targetLifecycle(workshop, { reach }),
-    sandboxReclaim(workshop),
-    inOnboarded(environments(workshop), workshop),
-    inOnboarded(managedEnvironments(workshop, { reach }), workshop),
-    onboarding(workshop),
-    inOnboarded(gitopsDeployments(workshop, { ...gitops, ...(meter && { meter }) }), workshop),
-    syncRuns(workshop),
-    inOnboarded(dryRuns(workshop, gitops), workshop),
-    workspacePools(workshop, { reach, namespace: config.namespace }),
+    claimBinding(context),
+    sandboxProvisioning(context),
+    inOnboarded(spaceRequests(context, spaces), context),
+    sandboxTargets(context, { insecureSkipTLSVerify: config.insecureTargets }),
+    targetLifecycle(context, { reach }),
+    sandboxReclaim(context),
+    inOnboarded(environments(context), context),
+    inOnboarded(managedEnvironments(context, { reach }), context),
+    onboarding(context),
+    inOnboarded(gitopsDeployments(context, { ...gitops, ...(meter && { meter }) }), context),
+    syncRuns(context),
+    inOnboarded(dryRuns(context, gitops), context),
+    workspacePools(context, { reach, namespace: config.namespace }),
     // An operator that sees one namespace only cannot count for all.
-    ...(config.namespace === undefined ? [workspaceClasses(workshop, readYamlTree)] : []),
+    ...(config.namespace === undefined ? [workspaceClasses(context, readYamlTree)] : []),
     inOnboarded(
-      workspaces(workshop, {
+      workspaces(context, {
         reach,
-        own: ownApis(config, workshop),
+        own: ownApis(config, context),
         meter: targets,
         git: { kas: config.kasGit, ...authorities },
         tunnels: config.tunnels && { ...config.tunnels, kasCa: authorities.kasCa },
         devfiles: devfilesOf(source),
         yaml: readYamlTree,
       }),
-      workshop,
+      context,
     ),
   ]
 }
@@ -82,7 +82,7 @@ const devfilesOf = ({ fetchObjects, fetchDevfile }: Partial<DevfileSource>): Dev
   fetchObjects && fetchDevfile && { fetchObjects, fetchDevfile }
 
 /** Who looks after one namespace only has no business in the others. */
-const ownApis = ({ namespace, apiUrl }: OperatorConfig, { kube }: Workshop): string[] | undefined =>
+const ownApis = ({ namespace, apiUrl }: OperatorConfig, { kube }: ControllerContext): string[] | undefined =>
   namespace === undefined ? [kube.server, ...(apiUrl === undefined ? [] : [apiUrl])] : undefined
 
 function gitopsSettings(
@@ -103,7 +103,11 @@ function gitopsSettings(
 }
 
 /** One switch for everybody who connects to where a tenant says. The own API is what kubeconfigs that are handed out name. */
-const reachOf = ({ refuseLocalTargets, apiUrl }: OperatorConfig, { kube }: Workshop, agents: AgentAccess | undefined): Reach => ({
+const reachOf = (
+  { refuseLocalTargets, apiUrl }: OperatorConfig,
+  { kube }: ControllerContext,
+  agents: AgentAccess | undefined,
+): Reach => ({
   refuseLocal: refuseLocalTargets,
   own: [apiUrl ?? kube.server, ...(agents ? [agents.url] : [])],
   answers: createAnswers(),

@@ -4,7 +4,7 @@ import { createObjectStream } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { chargeSpaces, connect, createCaches, createEventRecorder, waitingFor } from '../adapters/kube/index.ts'
 import { tenantRoles } from '../api/index.ts'
-import { leadInTurns, loopMeter, requestMeter, runControllers, type Workshop } from '../engines/controller/index.ts'
+import { type ControllerContext, leadInTurns, loopMeter, requestMeter, runControllers } from '../engines/controller/index.ts'
 import { createLog, type Log, sayFailure, systemClock } from '../std/index.ts'
 import type { OperatorConfig } from './config.ts'
 import { type ControllerMeans, controllersOf } from './controllers.ts'
@@ -75,7 +75,7 @@ export async function start(config: OperatorConfig, signal: AbortSignal, surroun
 
 interface ControllerInputs {
   config: OperatorConfig
-  kube: Workshop['kube']
+  kube: ControllerContext['kube']
   log: Log
   source: Source
   means: ControllerMeans
@@ -92,6 +92,6 @@ function prepareControllers({ config, kube, log, source, means }: ControllerInpu
   caches.onShortage((object, why) =>
     events.record(object, { type: 'Warning', reason: why.reason ?? why.code, message: sayFailure(why) }),
   )
-  const workshop: Workshop = { kube: caches.kube, caches, events, clock, log }
-  return { ...workshop, controllers: controllersOf(workshop, config, source, means) }
+  const context: ControllerContext = { kube: caches.kube, caches, events, clock, log }
+  return { ...context, controllers: controllersOf(context, config, source, means) }
 }

@@ -3,7 +3,6 @@ import { type Node, NodeFlags, type SourceFile, SyntaxKind } from 'typescript/un
 import {
   isArrowFunction,
   isAsExpression,
-  isBindingElement,
   isCallExpression,
   isCatchClause,
   isClassDeclaration,
@@ -19,14 +18,12 @@ import {
   isNamedImports,
   isNewExpression,
   isNonNullExpression,
-  isParameterDeclaration,
   isPropertyAccessExpression,
   isPropertyDeclaration,
   isRegularExpressionLiteral,
   isStringLiteral,
   isThrowStatement,
   isTypeAliasDeclaration,
-  isVariableDeclaration,
   isVariableStatement,
 } from 'typescript/unstable/ast/is'
 import { API } from 'typescript/unstable/sync'

@@ -30,12 +30,12 @@ import { bindingOf, deployer, grant, signIn, untilMay } from '../support/builder
 import { testCluster } from '../support/control-plane.ts'
 import { memoryRepository } from '../support/deployments.ts'
 import { type GitHost, gitHost } from '../support/git-host.ts'
+import { type RunningOperator, startOperator } from '../support/operator.ts'
 import { listeningForRefusals } from '../support/refusal.ts'
 import { spaceRequest } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { API_URL, claim, credentialsSecret, target } from '../support/targets.ts'
 import { expectGone, expectObject } from '../support/verbs.ts'
-import { openShop, type RunningShop } from '../support/workshop.ts'
 import { workspace } from '../support/workspaces.ts'
 
 type WithStatus = KubeObject & { status?: { conditions?: Condition[] } }
@@ -51,7 +51,7 @@ describe('a namespace', (it) => {
   const folder = mkdtempSync(join(tmpdir(), 'berth-onboard-'))
   const git = memoryRepository()
   const { log: listening, refusals } = listeningForRefusals()
-  let shop: RunningShop
+  let operator: RunningOperator
   let kas: RunningKas
   let host: GitHost
   let namespace = ''
@@ -63,21 +63,21 @@ describe('a namespace', (it) => {
     await git.push({ 'deploy/config.json': CONFIG })
     for (const home of [namespace, forged]) await fill(home)
     await forge(forged)
-    const operator = fileOf('operator', await signIn(kube, { namespace: BERTH_NAMESPACE, name: 'berth-operator' }))
-    shop = await openShop({
-      kubeconfig: operator,
+    const kubeconfig = fileOf('operator', await signIn(kube, { namespace: BERTH_NAMESPACE, name: 'berth-operator' }))
+    operator = await startOperator({
+      kubeconfig,
       namespace,
       neighbours: [forged],
       log: listening,
       tenantRole: tenantRoles.operator,
-      controllers: (workshop) => controllersOf(workshop, parseConfig({}, {}), git.source),
+      controllers: (context) => controllersOf(context, parseConfig({}, {}), git.source),
     })
     const server = fileOf('kas', await signIn(kube, { namespace: BERTH_NAMESPACE, name: 'berth-kas' }))
     kas = await runKas({ kubeconfig: server, namespace, flags: { leaseNamespace: BERTH_NAMESPACE } })
   })
   it.after(async () => {
     await kas.stop()
-    await shop.stop()
+    await operator.stop()
     await host.close()
     rmSync(folder, { recursive: true })
     await cluster.close()
@@ -187,7 +187,7 @@ describe('a namespace', (it) => {
   })
 
   it('is shut again with --remove, and nothing of its Secrets is kept', async () => {
-    const seen = shop.caches.of(Secrets, { fields: `type=${secretTypes.managedEnvironment}` })
+    const seen = operator.caches.of(Secrets, { fields: `type=${secretTypes.managedEnvironment}` })
     is(seen.in(namespace).length, 1)
     const { code, stderr } = await berth(['onboard', namespace, '--remove', '--kubeconfig', join(folder, 'boss')])
     is(code, 0, stderr)

@@ -28,12 +28,12 @@ import { parseConfig } from '../../src/operator/index.ts'
 import { letBerthIn } from '../support/builders/credentials.ts'
 import { environment, viaClaim } from '../support/builders/environments.ts'
 import { testCluster } from '../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../support/operator.ts'
 import { listeningForRefusals, refusalOf } from '../support/refusal.ts'
 import { leaveForPrivileged, spaceTier } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { claim, targetClass } from '../support/targets.ts'
 import { apply, eventually, expectGone, expectObject } from '../support/verbs.ts'
-import { openShop, type RunningShop } from '../support/workshop.ts'
 
 const OPERATOR = 'system:serviceaccount:berth-system:berth-operator'
 const GROUPS = ['system:serviceaccounts', 'system:serviceaccounts:berth-system', 'system:authenticated']
@@ -41,9 +41,9 @@ const GROUPS = ['system:serviceaccounts', 'system:serviceaccounts:berth-system',
 describe('the rights of the operator', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  const operator = kube.as({ user: OPERATOR, groups: GROUPS })
+  const asOperator = kube.as({ user: OPERATOR, groups: GROUPS })
   const { log: listening, refusals } = listeningForRefusals()
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   let foreign = ''
   let closed = ''
@@ -64,13 +64,13 @@ describe('the rights of the operator', (it) => {
       await kube.create(DeploymentTargetClasses, targetClass(name, spec))
     }
     const follow = () => Promise.resolve()
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
       log: listening,
       tenantRole: tenantRoles.operator,
       via: (admin) => admin.as({ user: OPERATOR, groups: GROUPS }),
-      controllers: (workshop) => controllersOf(workshop, parseConfig({}, {}), { follow }),
+      controllers: (context) => controllersOf(context, parseConfig({}, {}), { follow }),
     })
     await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: kept[0] ?? '' }))
     await kube.create(Environments, environment(namespace, 'dev', viaClaim('dev')))
@@ -79,7 +79,7 @@ describe('the rights of the operator', (it) => {
     space = request?.status?.namespaceAccess?.[0]?.name ?? ''
   })
   it.after(async () => {
-    await shop.stop()
+    await operator.stop()
     for (const name of kept) {
       await kube.delete(DeploymentTargetClasses, { name })
       await kube.delete(SpaceTiers, { name })
@@ -107,7 +107,7 @@ describe('the rights of the operator', (it) => {
     name: 'default',
   })
   const tokenOf = (home: string, name: string, audiences?: string[]) =>
-    requestToken(operator, { namespace: home, name }, { audiences, seconds: 600 })
+    requestToken(asOperator, { namespace: home, name }, { audiences, seconds: 600 })
 
   it('let it make a space, and what goes with an Environment', async () => {
     await expectObject(kube, GitOpsDeploymentManagedEnvironments, { name: 'managed-environment-dev', namespace }, () => true)
@@ -127,26 +127,26 @@ describe('the rights of the operator', (it) => {
 
   it('let it make, change and delete no namespace that it did not make', async () => {
     const name = `stranger-${foreign}`
-    match(await refusalOf(operator.create(Namespaces, object(Namespaces, '', name))), /only; of others it writes/)
-    const change = (metadata: object) => operator.patch(Namespaces, { name: foreign }, { metadata })
-    match(await refusalOf(operator.delete(Namespaces, { name: foreign })), /only; of others it writes/)
+    match(await refusalOf(asOperator.create(Namespaces, object(Namespaces, '', name))), /only; of others it writes/)
+    const change = (metadata: object) => asOperator.patch(Namespaces, { name: foreign }, { metadata })
+    match(await refusalOf(asOperator.delete(Namespaces, { name: foreign })), /only; of others it writes/)
     match(await refusalOf(change({ labels: { [labels.spaceRequestUid]: 'mine' } })), /only; of others it writes/)
     match(await refusalOf(change({ annotations: { 'example.com/note': '1' } })), /only; of others it writes/)
     await change({ annotations: { 'berth.dev/onboarded': 'development' } })
-    const made = operator.patch(Namespaces, { name: space }, { metadata: { labels: { [labels.spaceRequestUid]: null } } })
+    const made = asOperator.patch(Namespaces, { name: space }, { metadata: { labels: { [labels.spaceRequestUid]: null } } })
     match(await refusalOf(made), /only; of others it writes/)
   })
 
   it('give it no rights in a namespace that it did not make', async () => {
     for (const home of [foreign, 'kube-system', 'berth-system'])
-      match(await refusalOf(operator.create(RoleBindings, roleBinding(home))), /in namespaces that it made only/, home)
+      match(await refusalOf(asOperator.create(RoleBindings, roleBinding(home))), /in namespaces that it made only/, home)
     for (const kind of [Roles, NetworkPolicies, ResourceQuotas])
-      match(await refusalOf(operator.create(kind, object(kind, foreign, 'mine'))), /orbidden/, kind.kind)
+      match(await refusalOf(asOperator.create(kind, object(kind, foreign, 'mine'))), /orbidden/, kind.kind)
   })
 
   it('give it no tokens of others', async () => {
     await kube.create(ServiceAccounts, object(ServiceAccounts, foreign, 'mighty'))
-    await operator.create(ServiceAccounts, object(ServiceAccounts, foreign, 'berth-space-1'))
+    await asOperator.create(ServiceAccounts, object(ServiceAccounts, foreign, 'berth-space-1'))
     match(await refusalOf(tokenOf(foreign, 'mighty')), /asks for tokens in namespaces that it made only/)
     match(await refusalOf(tokenOf(foreign, 'berth-space-1')), /asks for tokens in namespaces that it made only/)
     for (const [home, name] of [
@@ -158,18 +158,18 @@ describe('the rights of the operator', (it) => {
     await tokenOf(foreign, 'berth-space-1', ['berth-kas'])
     await tokenOf('berth-system', 'berth-operator', ['berth-kas'])
     match(
-      await refusalOf(operator.create(ServiceAccounts, object(ServiceAccounts, foreign, 'mine'))),
+      await refusalOf(asOperator.create(ServiceAccounts, object(ServiceAccounts, foreign, 'mine'))),
       /makes those named berth-space/,
     )
   })
 
   it('let it read no Secret, and act as nobody, in a namespace that did not let it in', async () => {
     for (const home of ['', closed, 'kube-system', 'berth-system', space]) {
-      match(await refusalOf(operator.list(Secrets, { namespace: home })), /cannot list resource "secrets"/, home)
+      match(await refusalOf(asOperator.list(Secrets, { namespace: home })), /cannot list resource "secrets"/, home)
       equal(await isAllowed(kube, { user: OPERATOR, groups: GROUPS }, impersonating(home)), false, home)
     }
     for (const home of [namespace, foreign]) {
-      await operator.list(Secrets, { namespace: home })
+      await asOperator.list(Secrets, { namespace: home })
       equal(await isAllowed(kube, { user: OPERATOR, groups: GROUPS }, impersonating(home)), true, home)
     }
   })
@@ -177,18 +177,18 @@ describe('the rights of the operator', (it) => {
   it('let it write no Secret and no ConfigMap that is not its own', async () => {
     const marked = { metadata: { name: 'theirs', labels: { [labels.spaceRequestUid]: '1' } } }
     for (const kind of [Secrets, ConfigMaps]) await kube.create(kind, object(kind, foreign, 'theirs'))
-    match(await refusalOf(operator.create(Secrets, object(Secrets, foreign, 'mine'))), /those that it made for a SpaceRequest/)
-    match(await refusalOf(operator.patch(Secrets, { name: 'theirs', namespace: foreign }, marked)), /those that it made/)
-    match(await refusalOf(operator.delete(Secrets, { name: 'theirs', namespace: foreign })), /those that it made/)
+    match(await refusalOf(asOperator.create(Secrets, object(Secrets, foreign, 'mine'))), /those that it made for a SpaceRequest/)
+    match(await refusalOf(asOperator.patch(Secrets, { name: 'theirs', namespace: foreign }, marked)), /those that it made/)
+    match(await refusalOf(asOperator.delete(Secrets, { name: 'theirs', namespace: foreign })), /those that it made/)
     for (const home of ['kube-system', 'berth-system', closed])
-      match(await refusalOf(operator.create(Secrets, object(Secrets, home, 'theirs', marked))), /cannot create/, home)
-    match(await refusalOf(operator.create(ConfigMaps, object(ConfigMaps, foreign, 'mine'))), /gitops.berth.dev\/inventory only/)
+      match(await refusalOf(asOperator.create(Secrets, object(Secrets, home, 'theirs', marked))), /cannot create/, home)
+    match(await refusalOf(asOperator.create(ConfigMaps, object(ConfigMaps, foreign, 'mine'))), /gitops.berth.dev\/inventory only/)
     const own = { metadata: { name: 'ours', labels: { 'gitops.berth.dev/inventory': 'true' } } }
-    await operator.create(ConfigMaps, object(ConfigMaps, foreign, 'ours', own))
+    await asOperator.create(ConfigMaps, object(ConfigMaps, foreign, 'ours', own))
     for (const home of ['kube-system', 'berth-system'])
-      match(await refusalOf(operator.create(ConfigMaps, object(ConfigMaps, home, 'ours', own))), /none in kube-system/, home)
+      match(await refusalOf(asOperator.create(ConfigMaps, object(ConfigMaps, home, 'ours', own))), /none in kube-system/, home)
     const inventory = { metadata: { labels: { 'gitops.berth.dev/inventory': 'true' } } }
-    match(await refusalOf(operator.patch(ConfigMaps, { name: 'theirs', namespace: foreign }, inventory)), /inventory only/)
+    match(await refusalOf(asOperator.patch(ConfigMaps, { name: 'theirs', namespace: foreign }, inventory)), /inventory only/)
   })
 
   it('let it make privileged namespaces only where an administrator says so', async () => {

@@ -41,7 +41,7 @@ describe('hostile: the doors of kas', (it) => {
   })
 
   /** What the door of webhooks says of a project of team-a. */
-  const knock = async (name: string, signature: string) => {
+  const announcePush = async (name: string, signature: string) => {
     const headers = { 'content-type': 'application/json', 'x-hub-signature-256': signature }
     const url = `http://${berth.doorOf('kas', 'webhooks').address}/webhooks/team-a/${name}`
     const answer = await fetch(url, { method: 'POST', headers, body: PUSH })
@@ -95,20 +95,22 @@ describe('hostile: the doors of kas', (it) => {
   })
 
   it('are not made to hurry by who does not know the secret of a webhook; who knows it is heard, and his word repeated costs little', async () => {
-    const { status, text } = await knock('private', 'sha256=0')
+    const { status, text } = await announcePush('private', 'sha256=0')
     hooked.traffic()
     for (let n = 0; n < FLOOD; n += 20) {
-      const asked = Array.from({ length: 20 }, (_, at) => knock(at % 2 === 0 ? 'hooked' : 'absent', `sha256=${'0'.repeat(64)}`))
+      const asked = Array.from({ length: 20 }, (_, at) =>
+        announcePush(at % 2 === 0 ? 'hooked' : 'absent', `sha256=${'0'.repeat(64)}`),
+      )
       for (const answer of await Promise.all(asked)) if (answer.status !== 429) equal(answer, { status, text })
     }
     is(status, 401)
     is(hooked.traffic().requests, 0)
     await repository.commit(filesOf({ 'app.yaml': configMap('hooked', { is: 'new' }) }))
     const genuine = `sha256=${createHmac('sha256', 'hook').update(PUSH).digest('hex')}`
-    is((await knock('hooked', genuine)).status, 202)
+    is((await announcePush('hooked', genuine)).status, 202)
     await expectObject(berth.kube, ConfigMaps, { name: 'hooked', namespace: 'team-a' }, ({ data }) => data?.is === 'new')
     hooked.traffic()
-    for (let n = 0; n < REPLAYS; n++) is((await knock('hooked', genuine)).status, 202)
+    for (let n = 0; n < REPLAYS; n++) is((await announcePush('hooked', genuine)).status, 202)
     const { requests } = hooked.traffic()
     ok(requests < REPLAYS / 2, `${requests}`)
     await expectObject(berth.kube, GitProjects, { name: 'private', namespace: 'team-a' }, ({ status: now }) =>

@@ -6,16 +6,16 @@ import { targetLifecycle } from '../../src/operator/deployment-target/lifecycle/
 import { claimBinding } from '../../src/operator/deployment-target-claim/binding/index.ts'
 import { install } from '../runner/cluster.ts'
 import { type OwnControlPlane, ownControlPlane } from '../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../support/operator.ts'
 import { freezeServer, killServer, resumeServer } from '../support/servers.ts'
 import { describe } from '../support/suite.ts'
 import { claim, credentialsSecret, target } from '../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../support/verbs.ts'
-import { openShop, type RunningShop } from '../support/workshop.ts'
 
 describe('an operator on bad days', (it) => {
   let plane: OwnControlPlane
   let kube: Kube
-  let shop: RunningShop
+  let operator: RunningOperator
   const namespace = 'bad-days'
 
   it.before(async () => {
@@ -25,14 +25,14 @@ describe('an operator on bad days', (it) => {
     await install(paths.kubectl ?? 'kubectl', plane.kubeconfig)
     await kube.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
     await kube.create(Secrets, credentialsSecret(namespace))
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: plane.kubeconfig,
       namespace,
-      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop)],
+      controllers: (context) => [claimBinding(context), targetLifecycle(context)],
     })
   })
   it.after(async () => {
-    await shop?.stop()
+    await operator?.stop()
     await plane?.remove()
   })
 
@@ -70,6 +70,6 @@ describe('an operator on bad days', (it) => {
     await eventually(() => kube.apply(DeploymentTargets, target(namespace, 'three'), { manager }), { within: 60_000 })
     await eventually(() => kube.apply(DeploymentTargetClaims, claim(namespace, 'three'), { manager }), { within: 60_000 })
     await bound('three')
-    assert.equal(shop.caches.waitingFor(), [])
+    assert.equal(operator.caches.waitingFor(), [])
   })
 })

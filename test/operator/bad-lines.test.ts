@@ -10,10 +10,10 @@ import { claimBinding } from '../../src/operator/deployment-target-claim/binding
 import { createLog, seconds, systemClock } from '../../src/std/index.ts'
 import { type BlackHole, blackHole, slowLine, type Trouble } from '../support/bad-line.ts'
 import { testCluster } from '../support/control-plane.ts'
+import { startOperator } from '../support/operator.ts'
 import { describe } from '../support/suite.ts'
 import { claim, credentialsSecret, target } from '../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../support/verbs.ts'
-import { openShop } from '../support/workshop.ts'
 
 describe('an operator on a bad line', (it) => {
   const cluster = testCluster()
@@ -100,18 +100,18 @@ describe('an operator on a bad line', (it) => {
     await kube.create(Secrets, credentialsSecret(namespace))
     await kube.create(DeploymentTargets, target(namespace, 'one'))
     await kube.create(DeploymentTargetClaims, claim(namespace, 'one'))
-    const shop = await openShop({
+    const operator = await startOperator({
       kubeconfig: await kubeconfigVia(line.url),
       namespace,
-      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop)],
+      controllers: (context) => [claimBinding(context), targetLifecycle(context)],
     })
-    closing.push(() => shop.stop())
+    closing.push(() => operator.stop())
     const one = { name: 'one', namespace }
     await expectObject(kube, DeploymentTargetClaims, one, ({ status }) => status?.phase === 'Bound')
     await kube.delete(DeploymentTargetClaims, one)
     await expectGone(kube, DeploymentTargetClaims, one)
     await expectObject(kube, DeploymentTargets, one, ({ status }) => status?.phase === 'Released')
-    assert.is(shop.caches.waitingFor().length, 0)
+    assert.is(operator.caches.waitingFor().length, 0)
     assert.equal([...new Set(troubles)].sort(), statuses)
   })
 })

@@ -15,11 +15,11 @@ import { controllersOf } from '../../src/operator/controllers.ts'
 import { parseConfig } from '../../src/operator/index.ts'
 import { createLog } from '../../src/std/index.ts'
 import { testCluster } from '../support/control-plane.ts'
+import { onlyIn, startOperator } from '../support/operator.ts'
 import { describe } from '../support/suite.ts'
 import { sweep } from '../support/sweep.ts'
 import { claim, target, targetClass } from '../support/targets.ts'
 import { expectObject } from '../support/verbs.ts'
-import { onlyIn, openShop } from '../support/workshop.ts'
 
 const CANARY = 'canary-4711-must-not-be-seen'
 
@@ -38,14 +38,12 @@ describe('secrets of the targets family', (it) => {
       DeploymentTargetClasses,
       targetClass(name, { provisioner: SANDBOX_PROVISIONER, parameters: { tierName: name } }),
     )
-    const shop = await openShop({
+    const operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
       log,
-      controllers: (workshop) =>
-        controllersOf(workshop, parseConfig({}, {}), { follow: () => Promise.resolve() }).map((each) =>
-          onlyIn([namespace], each),
-        ),
+      controllers: (context) =>
+        controllersOf(context, parseConfig({}, {}), { follow: () => Promise.resolve() }).map((each) => onlyIn([namespace], each)),
     })
 
     // Good credentials, and ones that are broken in the middle of the token.
@@ -70,7 +68,7 @@ describe('secrets of the targets family', (it) => {
       { name: 'dev', namespace },
       ({ status }) => status?.conditions?.some(({ reason }) => reason === 'Connected') ?? false,
     )
-    await shop.stop()
+    await operator.stop()
 
     const secrets = await kube.list(Secrets, { namespace })
     const tokens = secrets.flatMap(

@@ -11,7 +11,7 @@ import {
   SpaceRequests,
   SpaceTiers,
 } from '../../src/api/index.ts'
-import type { Controller, Workshop } from '../../src/engines/controller/index.ts'
+import type { Controller, ControllerContext } from '../../src/engines/controller/index.ts'
 import { targetLifecycle } from '../../src/operator/deployment-target/lifecycle/index.ts'
 import { sandboxTargets } from '../../src/operator/deployment-target/provisioned/index.ts'
 import { sandboxReclaim } from '../../src/operator/deployment-target/reclaim/index.ts'
@@ -19,7 +19,7 @@ import { claimBinding } from '../../src/operator/deployment-target-claim/binding
 import { sandboxProvisioning } from '../../src/operator/deployment-target-claim/provisioning/index.ts'
 import { spaceRequests } from '../../src/operator/space-request/index.ts'
 import { testCluster } from '../support/control-plane.ts'
-import { deathsOf, dieAtEach, lifeOf, openMortalShop } from '../support/mortal.ts'
+import { deathsOf, dieAtEach, lifeOf, startMortalOperator } from '../support/mortal.ts'
 import { describe } from '../support/suite.ts'
 import { sweep } from '../support/sweep.ts'
 import { claim, holderOf, targetClass } from '../support/targets.ts'
@@ -31,13 +31,13 @@ type Policy = 'Delete' | 'Retain'
 const AT_ONCE = 8
 
 /** Everybody who takes part in a claim's life. */
-const controllersOf = (workshop: Workshop): Controller[] => [
-  claimBinding(workshop),
-  sandboxProvisioning(workshop),
-  spaceRequests(workshop),
-  sandboxTargets(workshop),
-  targetLifecycle(workshop),
-  sandboxReclaim(workshop),
+const controllersOf = (context: ControllerContext): Controller[] => [
+  claimBinding(context),
+  sandboxProvisioning(context),
+  spaceRequests(context),
+  sandboxTargets(context),
+  targetLifecycle(context),
+  sandboxReclaim(context),
 ]
 
 describe('an operator that is killed after any of its writes', (it) => {
@@ -71,14 +71,14 @@ describe('an operator that is killed after any of its writes', (it) => {
   async function live(policy: Policy, writes: number): Promise<number> {
     const namespace = await cluster.namespace('sweep')
     const life = lifeOf(writes)
-    const shop = await openMortalShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: controllersOf }, life)
+    const operator = await startMortalOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: controllersOf }, life)
 
     await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: classOf(policy) }))
     await expectOnePair(namespace)
     await kube.delete(DeploymentTargetClaims, { name: 'dev', namespace })
     await expectGone(kube, DeploymentTargetClaims, { name: 'dev', namespace }, { within: 60_000 })
     await expectEnd(policy, namespace)
-    await shop.stop()
+    await operator.stop()
     await sweep(kube, namespace)
     return life.written
   }

@@ -11,11 +11,11 @@ import {
 import { targetLifecycle } from '../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../src/operator/deployment-target-claim/binding/index.ts'
 import { testCluster } from '../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../support/operator.ts'
 import { sampleOf } from '../support/sample.ts'
 import { describe } from '../support/suite.ts'
 import { claim, credentialsSecret, target, targetClass } from '../support/targets.ts'
 import { expectGone, expectObject } from '../support/verbs.ts'
-import { openShop, type RunningShop } from '../support/workshop.ts'
 
 type Part = 'claim' | 'target' | 'class' | 'secret'
 
@@ -32,7 +32,7 @@ const ORDERS: Part[][] = [
 describe('deletion in any order', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   let className = ''
 
@@ -40,14 +40,14 @@ describe('deletion in any order', (it) => {
     namespace = await cluster.namespace('orders')
     className = `orders-${namespace.slice(-8)}`
     await kube.create(Secrets, credentialsSecret(namespace))
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop)],
+      controllers: (context) => [claimBinding(context), targetLifecycle(context)],
     })
   })
   it.afterEach(async () => {
-    await shop.stop()
+    await operator.stop()
     await kube.delete(DeploymentTargetClasses, { name: className })
   })
   it.after(() => cluster.close())

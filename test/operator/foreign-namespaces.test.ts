@@ -12,25 +12,25 @@ import {
   SpaceRequests,
   SpaceTiers,
 } from '../../src/api/index.ts'
-import type { Controller, Workshop } from '../../src/engines/controller/index.ts'
+import type { Controller, ControllerContext } from '../../src/engines/controller/index.ts'
 import { targetLifecycle } from '../../src/operator/deployment-target/lifecycle/index.ts'
 import { sandboxTargets } from '../../src/operator/deployment-target/provisioned/index.ts'
 import { sandboxReclaim } from '../../src/operator/deployment-target/reclaim/index.ts'
 import { claimBinding } from '../../src/operator/deployment-target-claim/binding/index.ts'
 import { spaceRequests } from '../../src/operator/space-request/index.ts'
 import { testCluster } from '../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../support/operator.ts'
 import { spaceRequest, spaceTier } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { sweep } from '../support/sweep.ts'
 import { claim, credentialsSecret, target } from '../support/targets.ts'
 import { expectGone, expectObject } from '../support/verbs.ts'
-import { openShop, type RunningShop } from '../support/workshop.ts'
 
 /** UIDs are no secret, and users write labels: whoever has a namespace can pretend there to be part of another one. */
 describe('what pretends, from another namespace, to belong to a claim', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop | undefined
+  let operator: RunningOperator | undefined
   let home = ''
   let abroad = ''
 
@@ -40,18 +40,18 @@ describe('what pretends, from another namespace, to belong to a claim', (it) => 
     for (const namespace of [home, abroad]) await kube.create(Secrets, credentialsSecret(namespace))
   })
   it.afterEach(async () => {
-    await shop?.stop()
-    shop = undefined
+    await operator?.stop()
+    operator = undefined
     for (const namespace of [home, abroad]) await sweep(kube, namespace)
   })
   it.after(() => cluster.close())
 
-  const open = async (...factories: ((workshop: Workshop) => Controller)[]) => {
-    shop = await openShop({
+  const open = async (...factories: ((context: ControllerContext) => Controller)[]) => {
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace: home,
       neighbours: [abroad],
-      controllers: (workshop) => factories.map((factory) => factory(workshop)),
+      controllers: (context) => factories.map((factory) => factory(context)),
     })
   }
   const dev = () => ({ name: 'dev', namespace: home })

@@ -18,11 +18,11 @@ import { Failure, Secret, silentLog, systemClock } from '../../src/std/index.ts'
 import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
 import { type StrangeServer, silentServer } from '../support/builders/strange-server.ts'
 import { testCluster } from '../support/control-plane.ts'
+import { startOperator } from '../support/operator.ts'
 import { failureOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
 import { credentialsSecret, kubeconfigFor, target } from '../support/targets.ts'
 import { eventually, expectObject } from '../support/verbs.ts'
-import { openShop } from '../support/workshop.ts'
 
 const REFUSE: Reach = { refuseLocal: true }
 const LOCAL = /leads to an address of this installation's own machines or networks/
@@ -58,10 +58,10 @@ describe('an operator with --refuse-local-targets', (it) => {
     }
     const config = parseConfig({ refuseLocalTargets: true }, {})
     const controllers = ['target-lifecycle', 'managed-environment']
-    const shop = await openShop({
+    const operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => controllersOf(workshop, config, unusedSource).filter(({ name }) => controllers.includes(name)),
+      controllers: (context) => controllersOf(context, config, unusedSource).filter(({ name }) => controllers.includes(name)),
     })
     for (const [name] of urls()) {
       const spoken = await expectObject(kube, DeploymentTargets, { name, namespace }, ({ status }) =>
@@ -74,7 +74,7 @@ describe('an operator with --refuse-local-targets', (it) => {
         assert.match(message, LOCAL)
       })
     }
-    await shop.stop()
+    await operator.stop()
     assert.is(wire.seen, 0)
   })
 
@@ -89,18 +89,17 @@ describe('an operator with --refuse-local-targets', (it) => {
     const spec = { apiURL: kube.server, credentialsSecret: 'own', namespaces: [namespace] }
     await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(namespace, 'own', spec))
     const config = parseConfig({}, { BERTH_REFUSE_LOCAL_TARGETS: 'true' })
-    const shop = await openShop({
+    const operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) =>
-        controllersOf(workshop, config, unusedSource).filter(({ name }) => name === 'managed-environment'),
+      controllers: (context) => controllersOf(context, config, unusedSource).filter(({ name }) => name === 'managed-environment'),
     })
     await expectObject(kube, GitOpsDeploymentManagedEnvironments, { name: 'own', namespace }, ({ status }) => {
       const { reason, message = '' } = conditionOf(status?.conditions, 'Ready') ?? {}
       assert.ok(reason)
       assert.is.not(reason, 'UnsupportedAPIURL', message)
     })
-    await shop.stop()
+    await operator.stop()
   })
 
   it('applies nothing to them', async () => {

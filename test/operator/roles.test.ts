@@ -15,7 +15,7 @@ import {
   SpaceTiers,
   tenantRoles,
 } from '../../src/api/index.ts'
-import type { Controller, Workshop } from '../../src/engines/controller/index.ts'
+import type { Controller, ControllerContext } from '../../src/engines/controller/index.ts'
 import { controllersOf } from '../../src/operator/controllers.ts'
 import { targetLifecycle } from '../../src/operator/deployment-target/lifecycle/index.ts'
 import { sandboxTargets } from '../../src/operator/deployment-target/provisioned/index.ts'
@@ -26,17 +26,17 @@ import { parseConfig } from '../../src/operator/index.ts'
 import { spaceRequests } from '../../src/operator/space-request/index.ts'
 import { letUsersIn } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../support/operator.ts'
 import { listeningForRefusals } from '../support/refusal.ts'
 import { spaceRequest, spaceTier } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { sweep } from '../support/sweep.ts'
 import { claim, targetClass } from '../support/targets.ts'
 import { apply, eventually, expectGone, expectObject } from '../support/verbs.ts'
-import { openShop, type RunningShop } from '../support/workshop.ts'
 
 const ROLES = new URL('../../deploy/operator/roles/', import.meta.url)
 /** The controllers of a provisioned claim's life. Each is built alone: what the others watch, its role may not. */
-const FACTORIES: Record<string, (workshop: Workshop) => Controller> = {
+const FACTORIES: Record<string, (context: ControllerContext) => Controller> = {
   'claim-binding': claimBinding,
   'target-lifecycle': targetLifecycle,
   'devsandbox-provisioner': sandboxProvisioning,
@@ -51,7 +51,7 @@ const CONTROLLERS = Object.keys(FACTORIES)
 describe('roles', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  const shops: RunningShop[] = []
+  const operators: RunningOperator[] = []
   const { log: listening, refusals } = listeningForRefusals()
   let namespace = ''
   let suffix = ''
@@ -74,10 +74,10 @@ describe('roles', (it) => {
     await kube.create(SpaceTiers, spaceTier(`tier-${suffix}`))
     const spec = { provisioner: SANDBOX_PROVISIONER, parameters: { tierName: `tier-${suffix}` } }
     await kube.create(DeploymentTargetClasses, targetClass(`class-${suffix}`, spec))
-    for (const [name, factory] of Object.entries(FACTORIES)) shops.push(await openFor(name, factory))
+    for (const [name, factory] of Object.entries(FACTORIES)) operators.push(await openFor(name, factory))
   })
   it.after(async () => {
-    await Promise.all(shops.map((shop) => shop.stop()))
+    await Promise.all(operators.map((operator) => operator.stop()))
     await sweep(kube, namespace)
     for (const name of CONTROLLERS) await kube.delete(ClusterRoleBindings, { name: `${name}-${suffix}` })
     await kube.delete(DeploymentTargetClasses, { name: `class-${suffix}` })
@@ -85,20 +85,20 @@ describe('roles', (it) => {
     await cluster.close()
   })
 
-  const openFor = (name: string, factory: (workshop: Workshop) => Controller) =>
-    openShop({
+  const openFor = (name: string, factory: (context: ControllerContext) => Controller) =>
+    startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
       log: listening,
       tenantRole: tenantRoles.operator,
       via: (admin) => admin.as({ user: `${name}-${suffix}`, groups: ['system:authenticated'] }),
-      controllers: (workshop) => [factory(workshop)],
+      controllers: (context) => [factory(context)],
     })
 
   it('every controller has a role of its own', async () => {
-    const shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: () => [] })
-    const names = controllersOf(shop, parseConfig({}, {}), { follow: () => Promise.resolve() }).map(({ name }) => name)
-    await shop.stop()
+    const operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: () => [] })
+    const names = controllersOf(operator, parseConfig({}, {}), { follow: () => Promise.resolve() }).map(({ name }) => name)
+    await operator.stop()
     const without = names.filter((name) => !existsSync(fileURLToPath(new URL(`${name}.yaml`, ROLES))))
     assert.equal(without, [])
   })
@@ -123,7 +123,7 @@ describe('roles', (it) => {
   it('a tier gives away no more than the operator may bind, and is told what to do', async () => {
     await kube.create(SpaceTiers, spaceTier(`mighty-${suffix}`, { clusterRole: 'cluster-admin' }))
     // Or the request may rightly be told first that there is none.
-    const spaces = shops[CONTROLLERS.indexOf('space-request')]
+    const spaces = operators[CONTROLLERS.indexOf('space-request')]
     await eventually(() => spaces?.caches.of(SpaceTiers).get({ name: `mighty-${suffix}` }))
     await kube.create(SpaceRequests, spaceRequest(namespace, 'mighty', { tierName: `mighty-${suffix}` }))
     const refused = await expectObject(

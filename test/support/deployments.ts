@@ -22,8 +22,8 @@ import { Failure } from '../../src/std/index.ts'
 import { grant } from './builders/credentials.ts'
 import { kubectl, snapshot } from './builders/snapshots.ts'
 import type { TestCluster } from './control-plane.ts'
+import { type OperatorOptions, type RunningOperator, startOperator } from './operator.ts'
 import { eventually, type Patience } from './verbs.ts'
-import { openShop, type RunningShop, type ShopOptions } from './workshop.ts'
 
 type Follow = Parameters<Source['follow']>
 
@@ -76,7 +76,7 @@ const REPOSITORY = 'https://git.example.com/team-a/shop'
 
 export interface Stage {
   namespace: string
-  shop: RunningShop
+  operator: RunningOperator
   git: ReturnType<typeof memoryRepository>
   /** `shop` of the path `deploy`, into the own namespace, unless said otherwise. */
   deploy(spec?: Partial<GitOpsDeployment['spec']>, name?: string): Promise<GitOpsDeployment>
@@ -97,7 +97,7 @@ export interface Stage {
 /** GitOpsDeployments at work in a namespace of their own, where their service account `default` may do everything. */
 export async function openStage(
   cluster: TestCluster,
-  how: Partial<ShopOptions> & { settings?: Partial<GitOpsSettings>; role?: string } = {},
+  how: Partial<OperatorOptions> & { settings?: Partial<GitOpsSettings>; role?: string } = {},
 ): Promise<Stage> {
   const { kube, kubeconfig } = cluster
   const { settings, role = 'admin', ...options } = how
@@ -112,23 +112,23 @@ export async function openStage(
     spec: { url: REPOSITORY, path: `${namespace}/shop` },
   })
   const open = () =>
-    openShop({
+    startOperator({
       kubeconfig,
       namespace,
-      controllers: (workshop) => [
-        gitopsDeployments(workshop, { source: git.source, render, ...settings }),
-        syncRuns(workshop),
-        dryRuns(workshop, { source: git.source, render, ...settings }),
+      controllers: (context) => [
+        gitopsDeployments(context, { source: git.source, render, ...settings }),
+        syncRuns(context),
+        dryRuns(context, { source: git.source, render, ...settings }),
       ],
       ...options,
     })
-  let shop = await open()
+  let operator = await open()
   const status = async (name = 'shop') => (await kube.get(GitOpsDeployments, { name, namespace }))?.status ?? {}
   return {
     namespace,
     git,
-    get shop() {
-      return shop
+    get operator() {
+      return operator
     },
     status,
     deploy: (spec = {}, name = 'shop') =>
@@ -160,16 +160,16 @@ export async function openStage(
       }),
     configMap: (name) => kube.get(ConfigMaps, { name, namespace }),
     async events(reason) {
-      await shop.events.flush()
+      await operator.events.flush()
       const path = `/api/v1/namespaces/${namespace}/events`
       const { items } = await kube.read<{ items: { reason: string; message: string }[] }>(path)
       return items.filter((event) => event.reason === reason).map(({ message }) => message)
     },
     async restart() {
-      await shop.stop()
-      shop = await open()
+      await operator.stop()
+      operator = await open()
     },
-    stop: () => shop.stop(),
+    stop: () => operator.stop(),
   }
 }
 

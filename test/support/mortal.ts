@@ -2,9 +2,9 @@ import type { Kube } from '../../src/adapters/kube/index.ts'
 import type { Kind } from '../../src/api/index.ts'
 import { Failure } from '../../src/std/index.ts'
 import { type BadLine, slowLine } from './bad-line.ts'
+import { type OperatorOptions, startOperator } from './operator.ts'
 import { inParallel } from './parallel.ts'
 import { sampleOf } from './sample.ts'
-import { openShop, type ShopOptions } from './workshop.ts'
 
 export interface Life {
   /** Writes until death; Infinity for one that does not die. */
@@ -96,22 +96,25 @@ export const deathsOf = (count: number, some?: number): number[] =>
   )
 
 /** Controllers that die with their life, and are replaced by others then. `stop` ends whichever are at work. */
-export async function openMortalShop(options: ShopOptions, life: ReturnType<typeof lifeOf>): Promise<{ stop(): Promise<void> }> {
-  let shop = await openShop({ ...options, via: (api) => mortal(api, life) })
+export async function startMortalOperator(
+  options: OperatorOptions,
+  life: ReturnType<typeof lifeOf>,
+): Promise<{ stop(): Promise<void> }> {
+  let operator = await startOperator({ ...options, via: (api) => mortal(api, life) })
   const replaced = life.end.then(async () => {
-    await shop.stop()
+    await operator.stop()
     life.isReplaced = true
-    shop = await openShop(options)
+    operator = await startOperator(options)
   })
   return {
     async stop() {
       if (life.left <= 0) await replaced
-      const last = shop
+      const last = operator
       await last.stop()
       if (life.left > 0) return
       // The Events that it told at its end may have been its death.
       await replaced
-      if (shop !== last) await shop.stop()
+      if (operator !== last) await operator.stop()
     },
   }
 }

@@ -9,12 +9,12 @@ export { loopMeter, requestMeter } from './meters.ts'
 export {
   again,
   type Controller,
+  type ControllerContext,
   type Next,
   type Reconcile,
   type StatusDraft,
   settled,
   type Watch,
-  type Workshop,
 } from './reconcile.ts'
 export { runControllers } from './run.ts'
 export { createWakeups, type Waker, type Wakeups } from './wakeups.ts'

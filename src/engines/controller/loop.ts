@@ -1,7 +1,7 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import { isDeleting, type KubeObject, nameOf, type Ref, refFromKey, refOf } from '../../api/index.ts'
 import { createWorkQueue, Failure, isFailure, minutes, sayFailure, timestamp, type WorkQueue, within } from '../../std/index.ts'
-import type { Controller, Next, StatusDraft, Workshop } from './reconcile.ts'
+import type { Controller, ControllerContext, Next, StatusDraft } from './reconcile.ts'
 import { isWorthTelling, retryAfter } from './retry-policy.ts'
 import { statusPatch } from './status-patch.ts'
 
@@ -24,13 +24,13 @@ const CONCURRENCY = 16
 
 /** One controller at work: keys in, reconciles, status and retries out. */
 export function startLoop<T extends KubeObject>(
-  workshop: Workshop,
+  context: ControllerContext,
   controller: Controller<T>,
   cache: Cache<T>,
   meter?: LoopMeter,
 ): Loop {
-  const { clock } = workshop
-  const log = workshop.log.with({ controller: controller.name })
+  const { clock } = context
+  const log = context.log.with({ controller: controller.name })
   const stopping = new AbortController()
   /** Failures in a row. */
   const attempts = new Map<string, number>()
@@ -38,9 +38,9 @@ export function startLoop<T extends KubeObject>(
   const once = async (ref: Ref, signal: AbortSignal): Promise<Next | undefined> => {
     const object = cache.get(ref)
     // What is not seen may be there. Only what is being deleted is let go: it has to get less.
-    if (!object || !isDeleting(object)) workshop.caches.requireWhole(ref.namespace ?? '')
+    if (!object || !isDeleting(object)) context.caches.requireWhole(ref.namespace ?? '')
     const next = object ? await controller.reconcile(object, signal) : await controller.gone?.(ref, signal)
-    if (next?.status && object) await writeStatus(workshop, controller, next.object ?? object, next.status)
+    if (next?.status && object) await writeStatus(context, controller, next.object ?? object, next.status)
     return next
   }
 
@@ -70,7 +70,7 @@ export function startLoop<T extends KubeObject>(
     queue.addAfter(key, retryAfter(failure, attempt).after)
     const object = cache.get(refFromKey(key))
     if (!object || !isWorthTelling(failure, attempt)) return
-    await tell(workshop, controller, object, failure).catch((thrown: unknown) =>
+    await tell(context, controller, object, failure).catch((thrown: unknown) =>
       log.info('status not written', { key, failure: Failure.from(thrown) }),
     )
   }
@@ -93,14 +93,14 @@ export function startLoop<T extends KubeObject>(
 
 /** The failure as the user sees it: an Event, and the status if the controller has words for it. */
 async function tell<T extends KubeObject>(
-  workshop: Workshop,
+  context: ControllerContext,
   controller: Controller<T>,
   object: T,
   failure: Failure,
 ): Promise<void> {
-  workshop.events.record(object, { type: 'Warning', reason: failure.reason ?? 'ReconcileFailed', message: sentenceOf(failure) })
+  context.events.record(object, { type: 'Warning', reason: failure.reason ?? 'ReconcileFailed', message: sentenceOf(failure) })
   const draft = controller.failed?.(object, failure)
-  if (draft) await writeStatus(workshop, controller, object, draft)
+  if (draft) await writeStatus(context, controller, object, draft)
 }
 
 /** The text fit for users: an internal failure keeps its cause for the log. */
@@ -110,7 +110,7 @@ export function sentenceOf(failure: Failure): string {
 }
 
 async function writeStatus<T extends KubeObject>(
-  { kube, clock }: Workshop,
+  { kube, clock }: ControllerContext,
   controller: Controller<T>,
   object: T,
   draft: StatusDraft,

@@ -4,7 +4,7 @@ import type { Clock, Failure, Log } from '../../std/index.ts'
 import type { Wakeups } from './wakeups.ts'
 
 /** What every controller of a program is built from. */
-export interface Workshop {
+export interface ControllerContext {
   /** Writes through here show in the caches at once. */
   kube: Kube
   caches: Caches

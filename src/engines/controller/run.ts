@@ -2,18 +2,18 @@ import { type Bell, createDoorbell } from '../../adapters/kube/index.ts'
 import { type KubeObject, keyOf, refOf } from '../../api/index.ts'
 import { aborted } from '../../std/index.ts'
 import { type Loop, type LoopMeter, startLoop } from './loop.ts'
-import type { Controller, Watch, Workshop } from './reconcile.ts'
+import type { Controller, ControllerContext, Watch } from './reconcile.ts'
 
 /** Runs the controllers until the signal aborts, then lets what is under way finish. */
 export async function runControllers(
-  workshop: Workshop,
+  context: ControllerContext,
   controllers: Controller[],
   signal: AbortSignal,
   meter?: LoopMeter,
 ): Promise<void> {
-  const parts = controllers.map((controller) => assemble(workshop, controller, meter))
+  const parts = controllers.map((controller) => assemble(context, controller, meter))
   try {
-    await workshop.caches.ready(signal)
+    await context.caches.ready(signal)
   } catch {
     return stopAll(parts)
   }
@@ -35,10 +35,14 @@ const stopAll = async (parts: Part[]): Promise<void> => {
   await Promise.all(parts.map(({ loop }) => loop.stop()))
 }
 
-function assemble<T extends KubeObject>(workshop: Workshop, controller: Controller<T>, meter: LoopMeter | undefined): Part {
-  const { caches } = workshop
+function assemble<T extends KubeObject>(
+  context: ControllerContext,
+  controller: Controller<T>,
+  meter: LoopMeter | undefined,
+): Part {
+  const { caches } = context
   const cache = caches.of(controller.kind, { labels: controller.labels })
-  const loop = startLoop(workshop, controller, cache, meter)
+  const loop = startLoop(context, controller, cache, meter)
   const own: Bell<T> = {
     kind: controller.kind,
     cache,
@@ -47,7 +51,7 @@ function assemble<T extends KubeObject>(workshop: Workshop, controller: Controll
       if (object && (now || controller.gone)) loop.enqueue(keyOf(refOf(object)))
     },
   }
-  const others = (controller.watches ?? []).map((watch) => bellOf(workshop, watch, loop))
+  const others = (controller.watches ?? []).map((watch) => bellOf(context, watch, loop))
   return {
     bells: [own, ...others],
     loop,
@@ -61,7 +65,7 @@ function assemble<T extends KubeObject>(workshop: Workshop, controller: Controll
   }
 }
 
-function bellOf({ caches }: Workshop, watch: Watch, loop: Loop): Bell {
+function bellOf({ caches }: ControllerContext, watch: Watch, loop: Loop): Bell {
   const { kind, wakes, ...options } = watch
   const ring = (now: KubeObject | undefined, before: KubeObject | undefined) => {
     // Both sides of a change: what the object concerned before it may be concerned by its leaving.

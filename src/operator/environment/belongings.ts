@@ -15,7 +15,7 @@ import {
   Secrets,
 } from '../../api/index.ts'
 import { createOnce } from '../../engines/apply/index.ts'
-import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
+import { type ControllerContext, type Next, settled } from '../../engines/controller/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { EnvironmentCaches } from './caches.ts'
 import { managedEnvironmentFor, managedEnvironmentRef, managedEnvironmentSpec, secretCopyFor, secretCopyRef } from './desired.ts'
@@ -25,8 +25,8 @@ import { controllerOf, isMadeFor, ownersOf } from './possession.ts'
 export const MANAGER = 'environment'
 
 /** An Environment has a managed environment and a copy of a Secret. Nothing is written that is right already. */
-export interface EnvironmentContext {
-  workshop: Workshop
+export interface EnvironmentServices {
+  context: ControllerContext
   caches: EnvironmentCaches
 }
 
@@ -38,7 +38,7 @@ export async function keepManagedEnvironment(
   environment: Environment,
   access: EnvironmentAccess,
   secretName: string,
-  { workshop: { kube }, caches }: EnvironmentContext,
+  { context: { kube }, caches }: EnvironmentServices,
 ): Promise<GitOpsDeploymentManagedEnvironment> {
   const desired = managedEnvironmentFor(environment, access, managedEnvironmentSpec(access, secretName))
   const existing = caches.managed.get(refOf(desired))
@@ -52,7 +52,7 @@ export async function keepManagedEnvironment(
 }
 
 /** The claim through which the managed environment leads where it leads; none when credentials were given directly. */
-export function claimUidBehind(environment: Environment, { caches }: EnvironmentContext): string | undefined {
+export function claimUidBehind(environment: Environment, { caches }: EnvironmentServices): string | undefined {
   const existing = caches.managed.get(managedEnvironmentRef(environment))
   return existing && isMadeFor(existing, environment.metadata) ? existing.metadata.labels?.[labels.claimUid] : undefined
 }
@@ -67,7 +67,7 @@ function claimPatch(existing: KubeObject, desired: KubeObject): { labels?: Recor
 export async function keepSecretCopy(
   environment: Environment,
   source: CoreSecret,
-  { workshop: { kube }, caches }: EnvironmentContext,
+  { context: { kube }, caches }: EnvironmentServices,
 ): Promise<void> {
   const desired = secretCopyFor(environment, source)
   const ref = secretCopyRef(environment)
@@ -86,23 +86,23 @@ export async function keepSecretCopy(
   await kube.patch(Secrets, ref, { metadata, data }, { manager: MANAGER })
 }
 
-export async function dropManagedEnvironment(environment: Environment, context: EnvironmentContext): Promise<void> {
-  const existing = context.caches.managed.get(managedEnvironmentRef(environment))
-  await drop(GitOpsDeploymentManagedEnvironments, existing, environment, context)
+export async function dropManagedEnvironment(environment: Environment, services: EnvironmentServices): Promise<void> {
+  const existing = services.caches.managed.get(managedEnvironmentRef(environment))
+  await drop(GitOpsDeploymentManagedEnvironments, existing, environment, services)
 }
 
 /** `inUse` is the Secret that the managed environment names now: a user may have given it the copy's name. */
-export async function dropSecretCopy(environment: Environment, context: EnvironmentContext, inUse?: string): Promise<void> {
+export async function dropSecretCopy(environment: Environment, services: EnvironmentServices, inUse?: string): Promise<void> {
   const ref = secretCopyRef(environment)
   if (inUse === ref.name) return
-  await drop(Secrets, context.caches.secret(ref), environment, context)
+  await drop(Secrets, services.caches.secret(ref), environment, services)
 }
 
 async function drop<T extends KubeObject>(
   kind: Kind<T>,
   existing: T | undefined,
   { metadata }: Environment,
-  { workshop: { kube } }: EnvironmentContext,
+  { context: { kube } }: EnvironmentServices,
 ): Promise<void> {
   // What a user made under our name is not ours to delete.
   if (!existing || !isMadeFor(existing, metadata)) return
@@ -132,7 +132,7 @@ const occupied = (existing: KubeObject, environment: Environment) =>
  * The Environment is gone. Garbage collection removes objects that name it with the right group; those of the seed's
  * builders name a wrong one, or were restored from a backup, and would stay for ever.
  */
-export async function sweepAfter(environment: Ref, { workshop: { kube }, caches }: EnvironmentContext): Promise<Next> {
+export async function sweepAfter(environment: Ref, { context: { kube }, caches }: EnvironmentServices): Promise<Next> {
   const orphans = caches.managed.in(environment.namespace ?? '').filter((managed) => isMadeFor(managed, environment))
   if (orphans.length === 0) return settled()
   // The cache may lag behind a new Environment of this name.

@@ -12,7 +12,7 @@ import {
   claimUidBehind,
   dropManagedEnvironment,
   dropSecretCopy,
-  type EnvironmentContext,
+  type EnvironmentServices,
   keepManagedEnvironment,
   keepSecretCopy,
 } from './belongings.ts'
@@ -21,42 +21,42 @@ import { destinationOf, type EnvironmentAccess, type EnvironmentProblem } from '
 import { type EnvironmentHolding, holdingOf, leadingStatus, nowhereStatus, waitingStatus, wrongStatus } from './status.ts'
 
 /** One Environment: find out where it leads, then make its managed environment and its copy of the Secret say the same. */
-export async function reconcileEnvironment(environment: Environment, context: EnvironmentContext): Promise<Next> {
+export async function reconcileEnvironment(environment: Environment, services: EnvironmentServices): Promise<Next> {
   // Its objects go with it by garbage collection; making it anew would only be in the way of that.
   if (isDeleting(environment)) return settled()
 
-  const destination = destinationOf(environment, context.caches)
+  const destination = destinationOf(environment, services.caches)
   switch (destination.kind) {
     case 'wrong':
-      return refuse(environment, destination.problem, context, holdingOf(environment))
+      return refuse(environment, destination.problem, services, holdingOf(environment))
     case 'claimGone':
-      return refuse(environment, destination.problem, context, await holdOn(environment, undefined, context))
+      return refuse(environment, destination.problem, services, await holdOn(environment, undefined, services))
     case 'waiting': {
-      const holding = await holdOn(environment, destination.claim, context)
+      const holding = await holdOn(environment, destination.claim, services)
       return settled({ status: waitingStatus(environment, destination, holding) })
     }
     case 'nowhere':
-      await withdraw(environment, context)
+      await withdraw(environment, services)
       return settled({ status: nowhereStatus(environment) })
     case 'access':
-      return followTarget(environment, destination.access, context)
+      return followTarget(environment, destination.access, services)
   }
 }
 
-async function followTarget(environment: Environment, access: EnvironmentAccess, context: EnvironmentContext): Promise<Next> {
-  const source = await credentialsFor(environment, access, context)
+async function followTarget(environment: Environment, access: EnvironmentAccess, services: EnvironmentServices): Promise<Next> {
+  const source = await credentialsFor(environment, access, services)
   if (!source) {
     // The managed environment stays: a Secret that is being replaced must not end deliveries.
-    await dropSecretCopy(environment, context, access.secret)
-    return refuse(environment, noSecret(access), context, holdingOf(environment))
+    await dropSecretCopy(environment, services, access.secret)
+    return refuse(environment, noSecret(access), services, holdingOf(environment))
   }
   // Credentials that a user names directly are for the user to keep in the right type.
   const isCopied = access.through !== undefined && source.type !== secretTypes.managedEnvironment
-  if (isCopied) await keepSecretCopy(environment, source, context)
+  if (isCopied) await keepSecretCopy(environment, source, services)
   const secretName = isCopied ? secretCopyRef(environment).name : access.secret
-  const managed = await keepManagedEnvironment(environment, access, secretName, context)
-  if (!isCopied) await dropSecretCopy(environment, context, secretName)
-  announceRecovery(environment, context)
+  const managed = await keepManagedEnvironment(environment, access, secretName, services)
+  if (!isCopied) await dropSecretCopy(environment, services, secretName)
+  announceRecovery(environment, services)
   return settled({ status: leadingStatus(environment, managed, access) })
 }
 
@@ -64,21 +64,21 @@ async function followTarget(environment: Environment, access: EnvironmentAccess,
 async function credentialsFor(
   { metadata }: Environment,
   { secret }: EnvironmentAccess,
-  { workshop, caches }: EnvironmentContext,
+  { context, caches }: EnvironmentServices,
 ): Promise<CoreSecret | undefined> {
   if (secret === '') return undefined
   const ref = { name: secret, namespace: metadata.namespace }
-  return caches.secret(ref) ?? (await workshop.kube.get(Secrets, ref))
+  return caches.secret(ref) ?? (await context.kube.get(Secrets, ref))
 }
 
 /** An error that the user has to mend. */
 function refuse(
   environment: Environment,
   problem: EnvironmentProblem,
-  context: EnvironmentContext,
+  services: EnvironmentServices,
   holding: EnvironmentHolding,
 ): Next {
-  announceProblem(environment, problem, context)
+  announceProblem(environment, problem, services)
   return settled({ status: wrongStatus(problem, holding) })
 }
 
@@ -86,33 +86,33 @@ function refuse(
 async function holdOn(
   environment: Environment,
   claim: DeploymentTargetClaim | undefined,
-  context: EnvironmentContext,
+  services: EnvironmentServices,
 ): Promise<EnvironmentHolding> {
-  const behind = claimUidBehind(environment, context)
+  const behind = claimUidBehind(environment, services)
   if (behind === undefined || behind === claim?.metadata.uid) return holdingOf(environment)
-  await withdraw(environment, context)
+  await withdraw(environment, services)
   return {}
 }
 
-async function withdraw(environment: Environment, context: EnvironmentContext): Promise<void> {
-  await dropManagedEnvironment(environment, context)
-  await dropSecretCopy(environment, context)
+async function withdraw(environment: Environment, services: EnvironmentServices): Promise<void> {
+  await dropManagedEnvironment(environment, services)
+  await dropSecretCopy(environment, services)
 }
 
 function announceProblem(
   environment: Environment,
   { reason, message, advice }: EnvironmentProblem,
-  { workshop }: EnvironmentContext,
+  { context }: EnvironmentServices,
 ): void {
   const said = conditionOf(environment.status?.conditions, 'Reconciled')
   if (said?.reason === reason && said.message === message) return
-  workshop.events.record(environment, { type: 'Warning', reason, message: `${message}. ${advice}` })
+  context.events.record(environment, { type: 'Warning', reason, message: `${message}. ${advice}` })
 }
 
-function announceRecovery(environment: Environment, { workshop }: EnvironmentContext): void {
+function announceRecovery(environment: Environment, { context }: EnvironmentServices): void {
   const said = conditionOf(environment.status?.conditions, 'Reconciled')
   if (said?.status !== 'False') return
-  workshop.events.record(environment, { type: 'Normal', reason: `${said.reason}Resolved`, message: `no longer: ${said.message}` })
+  context.events.record(environment, { type: 'Normal', reason: `${said.reason}Resolved`, message: `no longer: ${said.message}` })
 }
 
 const noSecret = ({ secret, of }: EnvironmentAccess): EnvironmentProblem => ({

@@ -22,7 +22,7 @@ import {
   secretTypes,
   withoutGit,
 } from '../../api/index.ts'
-import type { Watch, Workshop } from '../../engines/controller/index.ts'
+import type { ControllerContext, Watch } from '../../engines/controller/index.ts'
 import { INVENTORY_LABEL } from '../../engines/gitops/index.ts'
 
 const INVENTORIES = { labels: INVENTORY_LABEL }
@@ -52,7 +52,7 @@ export const byEnvironment = indexBy((deployment: GitOpsDeployment) =>
 )
 export const byDeployment = indexBy((run: GitOpsDeploymentSyncRun) => keysBeside(run, run.spec.gitopsDeploymentName))
 
-export const openCaches = ({ caches }: Workshop): SyncCaches => ({
+export const openCaches = ({ caches }: ControllerContext): SyncCaches => ({
   requireWhole: caches.requireWhole,
   deployments: caches.of(GitOpsDeployments),
   environments: caches.of(GitOpsDeploymentManagedEnvironments),

@@ -1,6 +1,6 @@
 import { createSender } from '../../adapters/http/index.ts'
 import { byUid, type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
-import { type Controller, createWakeups, settled, type Workshop } from '../../engines/controller/index.ts'
+import { type Controller, type ControllerContext, createWakeups, settled } from '../../engines/controller/index.ts'
 import { createSyncMemories, createWants } from '../../engines/gitops/index.ts'
 import { minutes } from '../../std/index.ts'
 import { openCaches, watchesOf } from './caches.ts'
@@ -20,25 +20,25 @@ import { statusFor } from './status/status.ts'
 const MOST_OBJECTS = 100_000
 
 /** Applies what repositories say, in the destination and as the tenant that each GitOpsDeployment names. */
-export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings): Controller<GitOpsDeployment> {
+export function gitopsDeployments(context: ControllerContext, settings: GitOpsSettings): Controller<GitOpsDeployment> {
   const { source, render, yaml, reach, mostWatches } = settings
-  const { clock, log } = workshop
-  const caches = openCaches(workshop)
+  const { clock, log } = context
+  const caches = openCaches(context)
   const { meter } = settings
   const waited = (milliseconds: number) => meter?.took('source', milliseconds)
   const targets = createTargets(reach)
   const wakeups = createWakeups(({ signal }) => void keepTidy(targets, { clock, used: () => targetsIn(caches) }, signal))
   const following = createFollowing({ source, clock, wakeups, yaml, waited, mostFiles: settings.mostFiles })
-  const variables = createVariableReader(workshop.kube, clock, createVariableMemory())
+  const variables = createVariableReader(context.kube, clock, createVariableMemory())
   const memories = createSyncMemories({ clock, log, mostWatches })
   meter?.watches(() => memories.watches)
   const notifier = createNotifier({
-    workshop,
+    context,
     send: createSender({ allowLocal: reach?.refuseLocal !== true }),
-    asTenant: (deployment) => targets.as(workshop.kube, tenantOf(deployment)),
+    asTenant: (deployment) => targets.as(context.kube, tenantOf(deployment)),
   })
   const services: SyncServices = {
-    workshop,
+    context,
     caches,
     following,
     targets,

@@ -24,7 +24,7 @@ export async function reconcileDeployment(
   if (isDeleting(deployment)) return remove(deployment, services, signal)
 
   // A policy binds the deletion only from then on, so it comes before the first object; our write rings again.
-  if (await keepFinalizer(deployment, services.workshop.kube)) return settled()
+  if (await keepFinalizer(deployment, services.context.kube)) return settled()
 
   // Suspended means just that: nothing is read and nothing is written.
   if (deployment.spec.suspend) {
@@ -39,7 +39,7 @@ export async function reconcileDeployment(
   const project = projectOf(deployment, caches)
   const { snapshot, failure } = following.of(refOf(deployment), wishOf(deployment, project, run?.spec.revisionID))
   if (!snapshot)
-    return waitForSource(deployment, { failure, run, isBrief: waitsBriefly(deployment, following, services.workshop.clock) })
+    return waitForSource(deployment, { failure, run, isBrief: waitsBriefly(deployment, following, services.context.clock) })
   noteArrival(deployment, snapshot, services)
 
   // Manual: new commits are seen, and applied only when a run asks for it.
@@ -64,10 +64,10 @@ export async function reconcileDeployment(
 function holdBack(
   deployment: GitOpsDeployment,
   snapshot: Snapshot,
-  { caches, crossNamespace, findOpening, workshop }: Pick<SyncServices, 'caches' | 'crossNamespace' | 'findOpening' | 'workshop'>,
+  { caches, crossNamespace, findOpening, context }: Pick<SyncServices, 'caches' | 'crossNamespace' | 'findOpening' | 'context'>,
   asked?: Rules['asked'],
 ): Next | undefined {
-  const now = workshop.clock.now()
+  const now = context.clock.now()
   const hold = holdOf(deployment, snapshot, caches, { now, crossNamespace, asked, findOpening })
   if (!hold) return undefined
   return settled({ status: statusWhileHeld(deployment, hold, snapshot), recheck: recheckAt(hold.until, now) })
@@ -79,7 +79,7 @@ const recheckAt = (until: number | undefined, now: number): number | undefined =
 function noteArrival(
   { metadata }: GitOpsDeployment,
   { commitId }: Snapshot,
-  { arrivals, workshop: { clock } }: Pick<SyncServices, 'arrivals' | 'workshop'>,
+  { arrivals, context: { clock } }: Pick<SyncServices, 'arrivals' | 'context'>,
 ): void {
   const key = keyOf(metadata)
   if (arrivals.get(key)?.commitId !== commitId) arrivals.set(key, { commitId, at: clock.now() })

@@ -6,7 +6,7 @@ import {
   keyOf,
   refOf,
 } from '../../api/index.ts'
-import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
+import { type Controller, type ControllerContext, settled } from '../../engines/controller/index.ts'
 import { seconds } from '../../std/index.ts'
 import { reconcileManagedEnvironment } from './reconcile.ts'
 import { refused, statusOf, undecided } from './status.ts'
@@ -23,13 +23,13 @@ const WORKERS = 48
 
 /** Checks the credentials of every GitOpsDeploymentManagedEnvironment, on each change and every few minutes. */
 export function managedEnvironments(
-  workshop: Workshop,
+  context: ControllerContext,
   { reach, patience = seconds(8) }: ManagedEnvironmentSettings = {},
 ): Controller<GitOpsDeploymentManagedEnvironment> {
-  const { caches } = workshop
+  const { caches } = context
   const all = caches.of(GitOpsDeploymentManagedEnvironments)
   const asked = new Map<string, { question: string; again: number }>()
-  const inspection = { workshop, secret: secretFinder(caches, OF_KUBECONFIGS), asked, reach, patience }
+  const inspection = { context, secret: secretFinder(caches, OF_KUBECONFIGS), asked, reach, patience }
   return {
     name: 'managed-environment',
     kind: GitOpsDeploymentManagedEnvironments,
@@ -41,6 +41,6 @@ export function managedEnvironments(
       return settled()
     },
     failed: ({ status }, failure) =>
-      failure.code === 'invalid' ? statusOf(refused(failure, false), status, workshop.clock.now()) : undecided(status),
+      failure.code === 'invalid' ? statusOf(refused(failure, false), status, context.clock.now()) : undecided(status),
   }
 }

@@ -8,7 +8,7 @@ import {
   refOf,
   Secrets,
 } from '../../api/index.ts'
-import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
+import { type ControllerContext, type Next, settled } from '../../engines/controller/index.ts'
 import { waitAfterFailure } from '../../engines/targets/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import { tryConnection } from './connection.ts'
@@ -20,7 +20,7 @@ const STANDS = minutes(5)
 const SOONEST = seconds(10)
 
 interface Inspection {
-  workshop: Workshop
+  context: ControllerContext
   /** One that can hold credentials. */
   secret(ref: Ref): CoreSecret | undefined
   /** The last question to each cluster, and when to ask again: our own status writes wake us too, and the cluster is somebody else's. */
@@ -36,28 +36,28 @@ type Managed = GitOpsDeploymentManagedEnvironment
 export async function reconcileManagedEnvironment(managed: Managed, inspection: Inspection, signal: AbortSignal): Promise<Next> {
   if (isDeleting(managed)) return settled()
 
-  const { asked, workshop } = inspection
+  const { asked, context } = inspection
   const key = keyOf(refOf(managed))
   const secret = await credentialsOf(managed, inspection)
   const question = questionOf(managed, secret)
   const before = asked.get(key)
-  const left = (before?.again ?? 0) - workshop.clock.now()
+  const left = (before?.again ?? 0) - context.clock.now()
   // The same question within minutes gets the same answer.
   if (before?.question === question && left > 0) return settled({ recheck: left })
 
   const verdict = await verdictOn(managed, secret, inspection, signal)
-  const now = workshop.clock.now()
+  const now = context.clock.now()
   const recheck = waitAfter(verdict, managed, now)
   asked.set(key, { question, again: now + recheck })
-  announce(managed, verdict, workshop)
+  announce(managed, verdict, context)
   return settled({ recheck, status: statusOf(verdict, managed.status, now) })
 }
 
 /** Only the two types that can hold credentials are cached; one of another type is asked for, so that it can be named. */
-async function credentialsOf({ metadata, spec }: Managed, { secret, workshop }: Inspection): Promise<CoreSecret | undefined> {
+async function credentialsOf({ metadata, spec }: Managed, { secret, context }: Inspection): Promise<CoreSecret | undefined> {
   if (spec.credentialsSecret === '') return undefined
   const ref = { name: spec.credentialsSecret, namespace: metadata.namespace }
-  return secret(ref) ?? (await workshop.kube.get(Secrets, ref))
+  return secret(ref) ?? (await context.kube.get(Secrets, ref))
 }
 
 /** Everything that the answer depends on, as far as it can be seen from here. */
@@ -92,7 +92,7 @@ function waitAfter(verdict: Verdict, { status }: Managed, now: number): number {
   return waitAfterFailure(connectionOf(status), now, { soonest, latest: STANDS })
 }
 
-function announce(managed: Managed, verdict: Verdict, { events }: Workshop): void {
+function announce(managed: Managed, verdict: Verdict, { events }: ControllerContext): void {
   if (!isNews(verdict, managed.status)) return
   const { reason, message } = verdict
   events.record(managed, { type: verdict.connected ? 'Normal' : 'Warning', reason, message })

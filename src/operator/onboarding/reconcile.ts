@@ -10,13 +10,17 @@ import {
   refOf,
 } from '../../api/index.ts'
 import { createUnlessThere } from '../../engines/apply/index.ts'
-import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
+import { type ControllerContext, type Next, settled } from '../../engines/controller/index.ts'
 import { chooseClass, claimFor, environmentFor, madeStages, missingStages } from './desired.ts'
 
 export const MANAGER = 'onboarding'
 
 /** One labelled namespace: make what it never had, then write down that it had it. */
-export async function onboard(namespace: Namespace, classes: DeploymentTargetClass[], { kube, events }: Workshop): Promise<Next> {
+export async function onboard(
+  namespace: Namespace,
+  classes: DeploymentTargetClass[],
+  { kube, events }: ControllerContext,
+): Promise<Next> {
   if (isDeleting(namespace)) return settled()
 
   const stages = missingStages(namespace)

@@ -18,7 +18,7 @@ import {
   typeMetaOf,
 } from '../../api/index.ts'
 import { createOnce } from '../../engines/apply/index.ts'
-import type { Workshop } from '../../engines/controller/index.ts'
+import type { ControllerContext } from '../../engines/controller/index.ts'
 import { type Secret, withoutEnd } from '../../std/index.ts'
 import { ownLabels, type Space } from './desired.ts'
 import { unableToProvision } from './failures.ts'
@@ -56,10 +56,10 @@ export interface OpenSite extends Site {
  */
 export function agentSite(
   agent: Ref,
-  { workshop, access, accounts }: { workshop: Workshop; access: AgentAccess; accounts: Cache<KubeObject> },
+  { context, access, accounts }: { context: ControllerContext; access: AgentAccess; accounts: Cache<KubeObject> },
   bell: { ready: () => void; changed: (namespace: KubeObject | undefined) => void },
 ): OpenSite {
-  const { clock, log } = workshop
+  const { clock, log } = context
   const server = `${withoutEnd(access.url, '/')}/k8s/namespaces/${agent.namespace}/agents/${agent.name}`
   const { ca, token, answers, memory } = access
   const tenant = agent.namespace ?? ''
@@ -79,13 +79,13 @@ export function agentSite(
     agent,
     kube: caches.kube,
     namespaces,
-    pieces: createPieces(workshop, caches.kube, caches),
+    pieces: createPieces(context, caches.kube, caches),
     endpoint: () => ({
       server,
       certificateAuthority: Buffer.from(ca ?? '').toString('base64'),
       insecureSkipTLSVerify: false,
     }),
-    issue: (space) => issue(workshop.kube, space, access.audience),
+    issue: (space) => issue(context.kube, space, access.audience),
     accountUid: ({ request }) => accounts.get(accountOf(request))?.metadata.uid,
     accountIn: (namespace) => far.in(namespace)[0],
     waitingFor: () => caches.waitingFor()[0]?.why,

@@ -11,9 +11,9 @@ import {
   SpaceRequests,
   withoutFinalizer,
 } from '../../api/index.ts'
-import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
+import { type ControllerContext, type Next, settled } from '../../engines/controller/index.ts'
 import { isFailure, minutes } from '../../std/index.ts'
-import { type CredentialContext, withdrawPrivate } from './credentials.ts'
+import { type CredentialServices, withdrawPrivate } from './credentials.ts'
 import { byRequest, uidOf } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
 import type { Site } from './site.ts'
@@ -25,13 +25,13 @@ const PATIENCE = minutes(2)
 const LOOK_AGAIN = minutes(1)
 
 /** The request is going: its namespace goes first, and nothing of it is left when the finalizer comes off. */
-export async function cleanUp(request: SpaceRequest, context: CredentialContext): Promise<Next> {
+export async function cleanUp(request: SpaceRequest, services: CredentialServices): Promise<Next> {
   if (!hasFinalizer(request, finalizers.spaceRequest)) return settled()
-  const { site, workshop } = context
-  const { kube, clock } = workshop
+  const { site, context } = services
+  const { kube, clock } = context
   const left = await namespacesOf(request, site)
   if (left.length === 0) {
-    await withdrawPrivate(context, request)
+    await withdrawPrivate(services, request)
     return release(request, kube)
   }
 
@@ -53,13 +53,13 @@ async function namespacesOf(request: SpaceRequest, { namespaces, kube }: Site): 
 }
 
 /** With their status, which the cache does not keep. */
-async function whole(namespaces: Namespace[], kube: Workshop['kube']): Promise<Namespace[]> {
+async function whole(namespaces: Namespace[], kube: ControllerContext['kube']): Promise<Namespace[]> {
   const found = await Promise.all(namespaces.map((namespace) => kube.get(Namespaces, refOf(namespace))))
   return found.filter((namespace) => namespace !== undefined)
 }
 
 /** The agent was deleted, and with it the way to its cluster. The request does not hang on that; what is left is told. */
-export async function leaveBehind(request: SpaceRequest, { kube, events }: Workshop): Promise<Next> {
+export async function leaveBehind(request: SpaceRequest, { kube, events }: ControllerContext): Promise<Next> {
   if (!hasFinalizer(request, finalizers.spaceRequest)) return settled()
   const names = request.status?.namespaceAccess?.map(({ name }) => name) ?? []
   if (names.length > 0)
@@ -71,7 +71,7 @@ export async function leaveBehind(request: SpaceRequest, { kube, events }: Works
   return release(request, kube)
 }
 
-async function release(request: SpaceRequest, kube: Workshop['kube']): Promise<Next> {
+async function release(request: SpaceRequest, kube: ControllerContext['kube']): Promise<Next> {
   const patch = withoutFinalizer(request, finalizers.spaceRequest)
   try {
     await kube.patch(SpaceRequests, refOf(request), patch, { manager: MANAGER })

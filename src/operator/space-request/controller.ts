@@ -17,7 +17,7 @@ import {
   SpaceRequests,
   SpaceTiers,
 } from '../../api/index.ts'
-import { type Controller, createWakeups, settled, type Watch, type Workshop } from '../../engines/controller/index.ts'
+import { type Controller, type ControllerContext, createWakeups, settled, type Watch } from '../../engines/controller/index.ts'
 import { createAllowance } from './allowance.ts'
 import { ownSite, ROOT_CA_WATCH, type SpaceSettings } from './own-site.ts'
 import { MANAGER, OF_SPACES, PIECE_WATCHES } from './pieces.ts'
@@ -28,15 +28,15 @@ import { afterFailure } from './status.ts'
 const byTier = indexBy(({ spec }: SpaceRequest) => [spec.tierName])
 
 /** Makes namespaces for SpaceRequests, on this cluster and on those of agents. */
-export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}): Controller<SpaceRequest> {
-  const { caches } = workshop
+export function spaceRequests(context: ControllerContext, settings: SpaceSettings = {}): Controller<SpaceRequest> {
+  const { caches } = context
   const requests = caches.of(SpaceRequests)
   const allowance = createAllowance(caches)
-  const site = ownSite(workshop, settings)
+  const site = ownSite(context, settings)
   const wakeups = createWakeups()
   const services: SpaceServices = {
-    workshop,
-    sites: createSites(workshop, wakeups, { own: site, access: settings.agents }),
+    context,
+    sites: createSites(context, wakeups, { own: site, access: settings.agents }),
     tiers: caches.of(SpaceTiers),
     allowance,
     secrets: caches.of(Secrets, OF_SPACES),

@@ -15,7 +15,7 @@ import {
   typeMetaOf,
 } from '../../api/index.ts'
 import { createOnce } from '../../engines/apply/index.ts'
-import type { Workshop } from '../../engines/controller/index.ts'
+import type { ControllerContext } from '../../engines/controller/index.ts'
 import type { Secret } from '../../std/index.ts'
 import { ownLabels, type Space, serviceAccountOf } from './desired.ts'
 import { unableToProvision } from './failures.ts'
@@ -36,8 +36,8 @@ export interface SpaceCredentials {
   serviceAccountName?: string
 }
 
-export interface CredentialContext {
-  workshop: Workshop
+export interface CredentialServices {
+  context: ControllerContext
   site: Site
   secrets: Cache<CoreSecret>
 }
@@ -46,26 +46,26 @@ export interface CredentialContext {
  * A kubeconfig with a bound token, in the namespace of the request, or of a private one in Berth's own; renewed in time, put back when
  * changed or deleted.
  */
-export async function keepCredentials(context: CredentialContext, space: Space): Promise<SpaceCredentials> {
-  const access = await keepSecret(context, space)
-  const { agent } = context.site
+export async function keepCredentials(services: CredentialServices, space: Space): Promise<SpaceCredentials> {
+  const access = await keepSecret(services, space)
+  const { agent } = services.site
   return agent ? { ...access, agent: keyOf(agent), serviceAccountName: serviceAccountOf(space.tier) } : access
 }
 
-async function keepSecret(context: CredentialContext, space: Space): Promise<SpaceCredentials> {
-  const secret = secretOf(context, space.request)
-  if (serviceAccountOf(space.tier) === '') return withdraw(context, secret)
-  const facts = secret && factsOfGood(context, space, secret)
-  if (secret && facts && renewalOf(facts) > context.workshop.clock.now()) return accessOf(secret, facts)
+async function keepSecret(services: CredentialServices, space: Space): Promise<SpaceCredentials> {
+  const secret = secretOf(services, space.request)
+  if (serviceAccountOf(space.tier) === '') return withdraw(services, secret)
+  const facts = secret && factsOfGood(services, space, secret)
+  if (secret && facts && renewalOf(facts) > services.context.clock.now()) return accessOf(secret, facts)
 
-  const token = await context.site.issue(space)
-  const kubeconfig = kubeconfigOf(context.site.endpoint(), space.namespace, token)
-  const written = await writeSecret(context, space, secret, kubeconfig)
+  const token = await services.site.issue(space)
+  const kubeconfig = kubeconfigOf(services.site.endpoint(), space.namespace, token)
+  const written = await writeSecret(services, space, secret, kubeconfig)
   const issued = factsOf(token)
   return issued ? accessOf(written, issued) : { secretRef: written.metadata.name }
 }
 
-function secretOf({ secrets }: CredentialContext, request: SpaceRequest): CoreSecret | undefined {
+function secretOf({ secrets }: CredentialServices, request: SpaceRequest): CoreSecret | undefined {
   const mine = secrets.by(byRequest, uidOf(request)).filter((secret) => isOurs(secret, request))
   const recorded = request.status?.namespaceAccess?.[0]?.secretRef
   return mine.find(({ metadata }) => metadata.name === recorded) ?? mine[0]
@@ -86,7 +86,7 @@ const isOurs = (secret: CoreSecret, request: SpaceRequest): boolean =>
     : (secret.metadata.ownerReferences?.some(({ uid }) => uid === uidOf(request)) ?? false))
 
 /** The token's facts if the Secret says, letter for letter, what we would write with it; `undefined` if it has to be written anew. */
-function factsOfGood({ site }: CredentialContext, space: Space, secret: CoreSecret): TokenFacts | undefined {
+function factsOfGood({ site }: CredentialServices, space: Space, secret: CoreSecret): TokenFacts | undefined {
   const keys = Object.keys(secret.data ?? {})
   const kubeconfig = kubeconfigIn(secret)
   const token = kubeconfig && tokenIn(kubeconfig)
@@ -104,13 +104,18 @@ const accessOf = ({ metadata }: CoreSecret, facts: TokenFacts): SpaceCredentials
 })
 
 /** Under the recorded name if there is one, so that whoever refers to it goes on working. */
-async function writeSecret(context: CredentialContext, space: Space, there: CoreSecret | undefined, kubeconfig: Secret<string>) {
+async function writeSecret(
+  services: CredentialServices,
+  space: Space,
+  there: CoreSecret | undefined,
+  kubeconfig: Secret<string>,
+) {
   const wanted = secretFor(space, there?.metadata.name ?? '', kubeconfig)
-  if (there) return replace(context, there, wanted)
+  if (there) return replace(services, there, wanted)
   const recorded = space.request.status?.namespaceAccess?.[0]?.secretRef
   const names = secretNames(space.request.metadata.name, uidOf(space.request))
   for (const name of recorded ? [recorded, ...names] : names) {
-    const written = await makeSecret(context, space, { ...wanted, metadata: { ...wanted.metadata, name } })
+    const written = await makeSecret(services, space, { ...wanted, metadata: { ...wanted.metadata, name } })
     if (written) return written
   }
   throw unableToProvision(
@@ -120,15 +125,15 @@ async function writeSecret(context: CredentialContext, space: Space, there: Core
 }
 
 /** `undefined` when somebody else's Secret has the name. */
-async function makeSecret(context: CredentialContext, space: Space, wanted: CoreSecret): Promise<CoreSecret | undefined> {
-  const { made, there } = await createOnce(context.workshop.kube, Secrets, wanted, MANAGER)
-  return there && isOurs(there, space.request) ? replace(context, there, wanted) : made
+async function makeSecret(services: CredentialServices, space: Space, wanted: CoreSecret): Promise<CoreSecret | undefined> {
+  const { made, there } = await createOnce(services.context.kube, Secrets, wanted, MANAGER)
+  return there && isOurs(there, space.request) ? replace(services, there, wanted) : made
 }
 
-async function replace({ workshop }: CredentialContext, there: CoreSecret, wanted: CoreSecret): Promise<CoreSecret> {
+async function replace({ context }: CredentialServices, there: CoreSecret, wanted: CoreSecret): Promise<CoreSecret> {
   const others = Object.keys(there.data ?? {}).filter((key) => key !== KUBECONFIG_KEY)
   const data = { ...wanted.data, ...Object.fromEntries(others.map((key) => [key, null])) }
-  return workshop.kube.patch(Secrets, refOf(there), { metadata: { labels: wanted.metadata.labels }, data }, { manager: MANAGER })
+  return context.kube.patch(Secrets, refOf(there), { metadata: { labels: wanted.metadata.labels }, data }, { manager: MANAGER })
 }
 
 function secretFor(space: Space, name: string, kubeconfig: Secret<string>): CoreSecret {
@@ -154,22 +159,22 @@ function secretFor(space: Space, name: string, kubeconfig: Secret<string>): Core
 
 /** The tier has no service account (any more): what was given out is taken back. */
 async function withdraw(
-  { workshop }: Pick<CredentialContext, 'workshop'>,
+  { context }: Pick<CredentialServices, 'context'>,
   secret: CoreSecret | undefined,
 ): Promise<SpaceCredentials> {
-  if (secret) await workshop.kube.delete(Secrets, refOf(secret), { uid: secret.metadata.uid })
+  if (secret) await context.kube.delete(Secrets, refOf(secret), { uid: secret.metadata.uid })
   return { secretRef: '' }
 }
 
 /** The Secret of a private request has no owner that takes it along. One that no cache shows is asked for live, or it would stay for ever. */
 export async function withdrawPrivate(
-  { workshop, secrets }: Pick<CredentialContext, 'workshop' | 'secrets'>,
+  { context, secrets }: Pick<CredentialServices, 'context' | 'secrets'>,
   request: SpaceRequest,
 ): Promise<void> {
   if (!isPrivate(request)) return
   const uid = uidOf(request)
   const known = secrets.by(byRequest, uid).filter((secret) => isOurs(secret, request))
   const query = { namespace: homeOf(request), labels: `${labels.spaceRequestUid}=${uid}` }
-  const left = known.length > 0 ? known : await workshop.kube.list(Secrets, query)
-  for (const secret of left) await withdraw({ workshop }, secret)
+  const left = known.length > 0 ? known : await context.kube.list(Secrets, query)
+  for (const secret of left) await withdraw({ context }, secret)
 }

@@ -1,7 +1,7 @@
 import { isAllowedToUs, type Kube, subjectOf, whoNeedsEntry } from '../../adapters/kube/index.ts'
 import { RoleBindings, Roles } from '../../api/index.ts'
 import type { Piece } from '../../engines/apply/index.ts'
-import type { Workshop } from '../../engines/controller/index.ts'
+import type { ControllerContext } from '../../engines/controller/index.ts'
 import { Failure, pause, remembered, seconds, waitOf } from '../../std/index.ts'
 import { piece, type Space } from './desired.ts'
 
@@ -17,7 +17,7 @@ const PACE = { base: 10, max: 500 }
 export type NamespaceEntry = ReturnType<typeof ownEntry>
 
 /** How the operator gets into the namespaces that it makes, where its account has no rights in others. */
-export function ownEntry({ kube, clock }: Pick<Workshop, 'kube' | 'clock'>) {
+export function ownEntry({ kube, clock }: Pick<ControllerContext, 'kube' | 'clock'>) {
   const whoAsks = remembered(
     (ours: Kube) => whoNeedsEntry(ours, SIGN),
     () => '',

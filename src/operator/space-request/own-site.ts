@@ -1,6 +1,6 @@
 import { requestToken } from '../../adapters/kube/index.ts'
 import { ConfigMaps, Namespaces, ServiceAccounts } from '../../api/index.ts'
-import type { Workshop } from '../../engines/controller/index.ts'
+import type { ControllerContext } from '../../engines/controller/index.ts'
 import type { AgentAccess } from './agent-site.ts'
 import { serviceAccountOf, withoutBerth } from './desired.ts'
 import { ownEntry } from './entry.ts'
@@ -26,14 +26,14 @@ const ROOT_CA = { name: 'kube-root-ca.crt', namespace: 'kube-public' } as const
 export const ROOT_CA_WATCH = { namespace: ROOT_CA.namespace, fields: `metadata.name=${ROOT_CA.name}` } as const
 
 /** The cluster that the operator itself runs for: members show tokens of their space's own service account. */
-export function ownSite(workshop: Workshop, settings: SpaceSettings): Site {
-  const { kube, caches } = workshop
+export function ownSite(context: ControllerContext, settings: SpaceSettings): Site {
+  const { kube, caches } = context
   const accounts = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
   const certificates = caches.of(ConfigMaps, ROOT_CA_WATCH)
   return {
     kube,
     namespaces: caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true }),
-    pieces: createPieces(workshop, kube, caches, { nameRole: withoutBerth, entry: ownEntry(workshop) }),
+    pieces: createPieces(context, kube, caches, { nameRole: withoutBerth, entry: ownEntry(context) }),
     endpoint() {
       const pem = settings.certificateAuthority ?? certificates.get(ROOT_CA)?.data?.['ca.crt'] ?? ''
       return {

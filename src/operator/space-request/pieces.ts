@@ -14,7 +14,7 @@ import {
   ServiceAccounts,
 } from '../../api/index.ts'
 import { createCanonical, keepExactly, type Piece } from '../../engines/apply/index.ts'
-import type { Workshop } from '../../engines/controller/index.ts'
+import type { ControllerContext } from '../../engines/controller/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import { type NameRole, piecesOf, type Space } from './desired.ts'
 import type { NamespaceEntry } from './entry.ts'
@@ -36,7 +36,7 @@ export type Pieces = ReturnType<typeof createPieces>
 
 /** The objects in the namespaces: made where they are missing, put back where they were changed, removed where the tier dropped them. */
 export function createPieces(
-  { events }: Pick<Workshop, 'events'>,
+  { events }: Pick<ControllerContext, 'events'>,
   kube: Kube,
   caches: Caches,
   { nameRole = (role) => role, entry }: { nameRole?: NameRole; entry?: NamespaceEntry } = {},

@@ -11,11 +11,11 @@ import {
   type SpaceTierSpec,
   withFinalizer,
 } from '../../api/index.ts'
-import { type Next, sentenceOf, settled, type Workshop } from '../../engines/controller/index.ts'
+import { type ControllerContext, type Next, sentenceOf, settled } from '../../engines/controller/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import type { SpaceAllowance } from './allowance.ts'
 import { cleanUp, leaveBehind } from './clean-up.ts'
-import { type CredentialContext, keepCredentials, type SpaceCredentials } from './credentials.ts'
+import { type CredentialServices, keepCredentials, type SpaceCredentials } from './credentials.ts'
 import { unableToProvision } from './failures.ts'
 import { assertLeave } from './leave.ts'
 import { keepNamespace, namespaceFor } from './namespace.ts'
@@ -25,20 +25,20 @@ import type { Sites } from './sites.ts'
 import { isNews, provisioned, provisioning, refused, terminating } from './status.ts'
 
 /** The services and caches that all requests share. */
-export interface SpaceServices extends Pick<CredentialContext, 'secrets'> {
-  workshop: Workshop
+export interface SpaceServices extends Pick<CredentialServices, 'secrets'> {
+  context: ControllerContext
   sites: Sites
   tiers: Cache<SpaceTier>
   allowance: SpaceAllowance
 }
 
 /** With the cluster that the request is about. */
-type RequestContext = SpaceServices & CredentialContext
+type RequestServices = SpaceServices & CredentialServices
 
 /** A request gets a namespace as its tier says, and credentials for it that are renewed as long as it exists. */
 export async function reconcileRequest(request: SpaceRequest, services: SpaceServices): Promise<Next> {
-  const { sites, workshop } = services
-  if (isDeleting(request) && sites.isLost(request)) return leaveBehind(request, workshop)
+  const { sites, context } = services
+  if (isDeleting(request) && sites.isLost(request)) return leaveBehind(request, context)
   try {
     const found = sites.of(request)
     if ('site' in found) return await workOn(request, { ...services, site: found.site })
@@ -54,15 +54,15 @@ export async function reconcileRequest(request: SpaceRequest, services: SpaceSer
   }
 }
 
-async function workOn(before: SpaceRequest, context: RequestContext): Promise<Next> {
-  const { workshop, site } = context
-  if (isDeleting(before)) return cleanUp(before, context)
+async function workOn(before: SpaceRequest, services: RequestServices): Promise<Next> {
+  const { context, site } = services
+  if (isDeleting(before)) return cleanUp(before, services)
 
-  const plan = await planOf(before, context)
-  if (plan instanceof Failure) return refuse(before, plan, context)
+  const plan = await planOf(before, services)
+  if (plan instanceof Failure) return refuse(before, plan, services)
   const { tier, quota } = plan
   // Nothing may exist elsewhere before the finalizer does, or a fast delete would leave it behind.
-  const request = hasFinalizer(before, finalizers.spaceRequest) ? before : await addFinalizer(before, workshop)
+  const request = hasFinalizer(before, finalizers.spaceRequest) ? before : await addFinalizer(before, context)
 
   const { metadata } = await keepNamespace(site, request, tier)
   if (metadata.deletionTimestamp !== undefined) {
@@ -72,18 +72,18 @@ async function workOn(before: SpaceRequest, context: RequestContext): Promise<Ne
   // Limits come before credentials: nobody is in the namespace while it has none.
   const space = { request, namespace: metadata.name, tier, quota }
   await site.pieces.keep(space)
-  const access = await keepCredentials(context, space)
+  const access = await keepCredentials(services, space)
   return settled({
     object: request,
     status: provisioned(request, site.endpoint().server, metadata.name, access),
-    recheck: untilRenewal(access, context),
+    recheck: untilRenewal(access, services),
   })
 }
 
 /** The space that was made before goes on working while the request is at fault: its credentials are renewed, and in time. */
-async function refuse(request: SpaceRequest, why: Failure, context: RequestContext): Promise<Next> {
+async function refuse(request: SpaceRequest, why: Failure, services: RequestServices): Promise<Next> {
   const isAtFault = why.code === 'invalid' || why.code === 'forbidden'
-  return told(request, why, isAtFault ? await keepUp(request, context) : undefined, context)
+  return told(request, why, isAtFault ? await keepUp(request, services) : undefined, services)
 }
 
 interface KeptSpace {
@@ -92,41 +92,41 @@ interface KeptSpace {
 }
 
 /** A user's mistake is told once, and looked at again when the request or its tier changes; the rest is the loop's. */
-function told(request: SpaceRequest, why: Failure, kept: KeptSpace | undefined, context: SpaceServices): Next {
+function told(request: SpaceRequest, why: Failure, kept: KeptSpace | undefined, services: SpaceServices): Next {
   if (why.code !== 'invalid') throw why
   const status = refused(request, why, kept)
   const { reason = 'UnableToProvision' } = why
-  if (isNews(request, status)) context.workshop.events.record(request, { type: 'Warning', reason, message: sentenceOf(why) })
-  return settled({ status, recheck: kept && untilRenewal(kept.access, context) })
+  if (isNews(request, status)) services.context.events.record(request, { type: 'Warning', reason, message: sentenceOf(why) })
+  return settled({ status, recheck: kept && untilRenewal(kept.access, services) })
 }
 
-async function keepUp(request: SpaceRequest, context: RequestContext): Promise<KeptSpace | undefined> {
-  const there = namespaceFor(context.site, request)
-  const account = there && context.site.accountIn(there.metadata.name)
+async function keepUp(request: SpaceRequest, services: RequestServices): Promise<KeptSpace | undefined> {
+  const there = namespaceFor(services.site, request)
+  const account = there && services.site.accountIn(there.metadata.name)
   if (!there || !account || isDeleting(there)) return undefined
   const { name: namespace } = there.metadata
   const tier = { serviceAccountName: account.metadata.name }
   const space = { request, namespace, tier, quota: {} }
-  await context.site.pieces.enter(space)
-  const access = await keepCredentials(context, space)
+  await services.site.pieces.enter(space)
+  const access = await keepCredentials(services, space)
   return { namespace, access }
 }
 
-const untilRenewal = ({ renewAt }: SpaceCredentials, { workshop }: SpaceServices): number | undefined =>
-  renewAt === undefined ? undefined : Math.max(renewAt - workshop.clock.now(), seconds(1))
+const untilRenewal = ({ renewAt }: SpaceCredentials, { context }: SpaceServices): number | undefined =>
+  renewAt === undefined ? undefined : Math.max(renewAt - context.clock.now(), seconds(1))
 
 /** The tier and the quota of the space, or why it cannot be made. */
 async function planOf(
   request: SpaceRequest,
-  context: RequestContext,
+  services: RequestServices,
 ): Promise<{ tier: SpaceTierSpec; quota: Quantities } | Failure> {
   try {
-    const tier = tierOf(request, context)
+    const tier = tierOf(request, services)
     const quota = quotaOf(request, tier.metadata.name, tier.spec)
-    await assertLeave(context.workshop.kube, request, tier, namespaceFor(context.site, request))
-    return context.allowance.reserve(request, tier) ?? { tier: tier.spec, quota }
+    await assertLeave(services.context.kube, request, tier, namespaceFor(services.site, request))
+    return services.allowance.reserve(request, tier) ?? { tier: tier.spec, quota }
   } catch (thrown) {
-    context.allowance.withdraw(request)
+    services.allowance.withdraw(request)
     return Failure.from(thrown)
   }
 }
@@ -146,5 +146,5 @@ function tierOf({ spec }: SpaceRequest, { tiers }: SpaceServices): SpaceTier {
   throw unableToProvision(`there is no SpaceTier "${spec.tierName}"`, remedy)
 }
 
-const addFinalizer = (request: SpaceRequest, { kube }: Workshop): Promise<SpaceRequest> =>
+const addFinalizer = (request: SpaceRequest, { kube }: ControllerContext): Promise<SpaceRequest> =>
   kube.patch(SpaceRequests, refOf(request), withFinalizer(request, finalizers.spaceRequest), { manager: MANAGER })

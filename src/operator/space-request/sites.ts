@@ -20,7 +20,7 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../api/index.ts'
-import type { Waker, Workshop } from '../../engines/controller/index.ts'
+import type { ControllerContext, Waker } from '../../engines/controller/index.ts'
 import { type AgentAccess, agentSite, type OpenSite } from './agent-site.ts'
 import { unableToProvision } from './failures.ts'
 import { OF_SPACES } from './pieces.ts'
@@ -45,11 +45,11 @@ export function agentOf({ metadata, status }: SpaceRequest): string | undefined 
  * cluster of an agent wakes the requests there.
  */
 export function createSites(
-  workshop: Workshop,
+  context: ControllerContext,
   { wake, signal }: Waker,
   { own, access }: { own: Site; access: AgentAccess | undefined },
 ) {
-  const { caches } = workshop
+  const { caches } = context
   const read: SiteCaches = {
     agents: caches.of(Agents),
     claims: caches.of(DeploymentTargetClaims),
@@ -68,7 +68,7 @@ export function createSites(
     },
   })
   const siteOf = (agent: Ref, key: string, by: AgentAccess): OpenSite => {
-    const site = open.get(key) ?? agentSite(agent, { workshop, access: by, accounts }, bellOf(keyOf(agent)))
+    const site = open.get(key) ?? agentSite(agent, { context, access: by, accounts }, bellOf(keyOf(agent)))
     open.set(key, site)
     return site
   }

@@ -19,7 +19,7 @@ import {
   WorkspaceClasses,
   Workspaces,
 } from '../../api/index.ts'
-import { type Controller, createWakeups, type Waker, type Watch, type Workshop } from '../../engines/controller/index.ts'
+import { type Controller, type ControllerContext, createWakeups, type Waker, type Watch } from '../../engines/controller/index.ts'
 import { watchCredentials } from '../../engines/targets/index.ts'
 import { createTurnstile, createYamlTreeReader, type Failure, type ReadYamlTree } from '../../std/index.ts'
 import type { Assessment } from './actual-state/index.ts'
@@ -64,14 +64,14 @@ export interface WorkspaceSettings {
 }
 
 /** Brings workspaces to what they should be, in the targets that they claim. */
-export function workspaces(workshop: Workshop, settings: WorkspaceSettings = {}): Controller<Workspace> {
+export function workspaces(context: ControllerContext, settings: WorkspaceSettings = {}): Controller<Workspace> {
   const wakeups = createWakeups()
-  const services = servicesFor(workshop, wakeups, settings)
+  const services = servicesFor(context, wakeups, settings)
   return {
     name: CONTROLLER,
     kind: Workspaces,
-    watches: watchesOf(workshop, services),
-    reconcile: async (workspace) => tellChanges(workshop, workspace, await reconcileWorkspace(workspace, services)),
+    watches: watchesOf(context, services),
+    reconcile: async (workspace) => tellChanges(context, workspace, await reconcileWorkspace(workspace, services)),
     failed: (workspace, failure) => statusAfter(workspace, failure, standingAfter(workspace, failure, services)),
     wakeups,
   }
@@ -80,15 +80,15 @@ export function workspaces(workshop: Workshop, settings: WorkspaceSettings = {})
 /** Where its objects were refused, an older state may still run. */
 const standingAfter = (workspace: Workspace, failure: Failure, services: WorkspaceServices): Assessment | undefined =>
   isApplyFailure(failure)
-    ? standing(workspace, workspace.status?.class?.settings, services.workshop.clock.now(), services)?.assessment
+    ? standing(workspace, workspace.status?.class?.settings, services.context.clock.now(), services)?.assessment
     : undefined
 
 function servicesFor(
-  workshop: Workshop,
+  context: ControllerContext,
   wakeups: Waker,
   { reach, own, meter, git = {}, tunnels, devfiles: source, yaml = createYamlTreeReader() }: WorkspaceSettings,
 ): WorkspaceServices {
-  const { kube, caches, clock, log } = workshop
+  const { kube, caches, clock, log } = context
   const claims = caches.of(DeploymentTargetClaims)
   const projects = caches.of(GitProjects)
   const classes = caches.of(WorkspaceClasses)
@@ -112,7 +112,7 @@ function servicesFor(
   const parser = createDevfileParser(yaml)
   const errands = createErrands<Applied>(clock)
   const readings = createErrands<Pinned>(clock)
-  const applying: ApplyServices = { workshop, project, pullSecret, compared: new Map() }
+  const applying: ApplyServices = { context, project, pullSecret, compared: new Map() }
   const removals: RemovalServices['removals'] = new Map()
   const forget = (workspace: Workspace) => {
     const { uid = '' } = workspace.metadata
@@ -120,7 +120,7 @@ function servicesFor(
     for (const memory of [errands, readings, applying.compared, removals]) memory.delete(uid)
   }
   return {
-    workshop,
+    context,
     wakeups,
     places: { kube, workspaces: all, classes, turns: createTurnstile({ each: 1 }) },
     supply: { kube, claims, classes, targetClasses: caches.of(DeploymentTargetClasses) },
@@ -132,12 +132,12 @@ function servicesFor(
     readings,
     errands,
     applying,
-    removal: { workshop, classes, lookup, connections, parser, removals, isApplying: errands.isUnderWay, forget },
-    tellOrphans: createOrphanSearch(workshop, { workspaces: all, targets: lookup.targets }),
+    removal: { context, classes, lookup, connections, parser, removals, isApplying: errands.isUnderWay, forget },
+    tellOrphans: createOrphanSearch(context, { workspaces: all, targets: lookup.targets }),
   }
 }
 
-function watchesOf({ caches }: Workshop, { places: { workspaces: all, classes } }: WorkspaceServices): Watch[] {
+function watchesOf({ caches }: ControllerContext, { places: { workspaces: all, classes } }: WorkspaceServices): Watch[] {
   const claims = caches.of(DeploymentTargetClaims)
   const ofClaim = (claim: DeploymentTargetClaim): Ref[] => [
     ...all.by(byClaimed, keyOf(refOf(claim))).map(refOf),

@@ -12,7 +12,7 @@ import {
   withFinalizer,
 } from '../../api/index.ts'
 import type { Devfile } from '../../devfile/index.ts'
-import { again, type Next, settled, type Waker, type Workshop } from '../../engines/controller/index.ts'
+import { again, type ControllerContext, type Next, settled, type Waker } from '../../engines/controller/index.ts'
 import { Failure, isFailure, minutes, seconds } from '../../std/index.ts'
 import { type Assessment, isThere } from './actual-state/index.ts'
 import { backUp } from './backup/backup.ts'
@@ -49,7 +49,7 @@ const REFUSED = minutes(5)
 
 /** Each part is what one step of a reconcile needs. */
 export interface WorkspaceServices extends StandingServices {
-  workshop: Workshop
+  context: ControllerContext
   wakeups: Pick<Waker, 'wake'>
   places: PlaceServices
   supply: ClaimSupply
@@ -76,8 +76,8 @@ export async function reconcileWorkspace(workspace: Workspace, services: Workspa
 }
 
 async function proceed(given: Workspace, services: WorkspaceServices): Promise<Next> {
-  const { workshop, places } = services
-  const now = workshop.clock.now()
+  const { context, places } = services
+  const now = context.clock.now()
   const findClass = () => places.classes.get({ name: classNameOf(given) })
   // One that keeps no settings yet is given its place first.
   const frozen = frozenClass(given, findClass())
@@ -200,7 +200,7 @@ async function withPostStop(
   const isDown = assessment.state === 'Stopped'
   const isUp = (plan.workspace.spec.desiredState ?? 'Running') === 'Running'
   const after = await afterStop({ plan, kube: connection.kube, isDown, isWanted: isUp, now })
-  tellPostStop(services.workshop.events, plan.workspace, after.postStop)
+  tellPostStop(services.context.events, plan.workspace, after.postStop)
   const { postStop, recheckAt = assessment.recheckAt, isUnderWay } = after
   if (!isUnderWay) return { assessment: { ...assessment, recheckAt }, postStop }
   const step = { name: 'PostStop', since: Date.parse(postStop?.since ?? '') } as const
@@ -221,7 +221,7 @@ async function stopAt(
   // While its objects are being made nobody knows what there is.
   if (obstacle?.isUnderWay && obstacle.step === 'Applied') return conclude(workspace, findings, { pods: [], services, recheck })
   await endStanding(workspace, chosen?.settings, services)
-  const { assessment, pods = [] } = standing(workspace, chosen?.settings, services.workshop.clock.now(), services) ?? {}
+  const { assessment, pods = [] } = standing(workspace, chosen?.settings, services.context.clock.now(), services) ?? {}
   return conclude(workspace, { ...findings, ...(assessment && { assessment }) }, { pods, services, recheck })
 }
 
@@ -243,8 +243,8 @@ async function claim(
   return undefined
 }
 
-const patch = ({ workshop }: WorkspaceServices, workspace: Workspace, changes: object): Promise<Workspace> =>
-  workshop.kube.patch(Workspaces, refOf(workspace), changes, { manager: CONTROLLER })
+const patch = ({ context }: WorkspaceServices, workspace: Workspace, changes: object): Promise<Workspace> =>
+  context.kube.patch(Workspaces, refOf(workspace), changes, { manager: CONTROLLER })
 
 /** Changes the wish itself; `conflict` when somebody else changed it since it was read. */
 const change = (services: WorkspaceServices, workspace: Workspace, spec: Partial<Workspace['spec']>): Promise<Workspace> =>
@@ -350,7 +350,7 @@ async function conclude(workspace: Workspace, findings: WorkspaceFindings, { pod
     return again({ after: NEXT_TURN, why: message, status: told, object: workspace })
   }
   const object = await change(services, workspace, { desiredState: turn.becomes })
-  services.workshop.events.record(workspace, { type: 'Normal', reason: `${turn.becomes}By${turn.reason}`, message })
+  services.context.events.record(workspace, { type: 'Normal', reason: `${turn.becomes}By${turn.reason}`, message })
   return settled({ status: told, object })
 }
 

@@ -152,7 +152,7 @@ describe('looking at a GitOpsDeployment', (it) => {
   it('takes its question back when it is interrupted', async () => {
     const { namespace } = stage
     await stage.deploy()
-    await stage.shop.stop()
+    await stage.operator.stop()
     const asking = startBerth(['diff', 'shop', '-n', namespace, '--kubeconfig', kubeconfig])
     await eventually(async () => (await kube.list(GitOpsDeploymentSyncRuns, { namespace })).length === 1)
     asking.process.kill('SIGINT')

@@ -6,9 +6,9 @@ import { GitProjects, WorkspaceClasses, Workspaces } from '../../../src/api/inde
 import { hours } from '../../../src/std/index.ts'
 import { everybody, INLINE, prepareNamespace, words } from '../../operator/workspace/fixture.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { berth } from '../berth.ts'
 
 const VERBS = ['create', 'get', 'describe', 'logs', 'events', 'start', 'stop', 'restart', 'bump', 'delete']
@@ -16,7 +16,7 @@ const VERBS = ['create', 'get', 'describe', 'logs', 'events', 'start', 'stop', '
 describe('berth and workspaces', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   let folder = ''
   const { at, becomes, expect } = words(cluster, () => namespace)
@@ -27,14 +27,14 @@ describe('berth and workspaces', (it) => {
     await writeFile(join(folder, 'bad.yaml'), INLINE.replace('example.com/tools:1', 'fate.invalid/image-pull-failure'))
     namespace = await cluster.namespace('cli-workspace')
     await prepareNamespace(cluster, namespace)
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
+    operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
   })
   it.after(async () => {
     for (const { metadata } of await kube.list(Workspaces, { namespace })) {
       await kube.delete(Workspaces, metadata)
       await expectGone(kube, Workspaces, metadata)
     }
-    await shop.stop()
+    await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
     await rm(folder, { recursive: true })
     await cluster.close()

@@ -3,23 +3,23 @@ import { ConfigMaps, conditionOf, type DeploymentTargetClaim, DeploymentTargetCl
 import { again, type Controller, type Next, settled } from '../../../src/engines/controller/index.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { claim } from '../../support/targets.ts'
 import { eventually, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('the controller loop', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
   let namespace = ''
-  let shop: RunningShop | undefined
+  let operator: RunningOperator | undefined
 
   it.beforeEach(async () => {
     namespace = await cluster.namespace('loop')
   })
   it.afterEach(async () => {
-    await shop?.stop()
-    shop = undefined
+    await operator?.stop()
+    operator = undefined
   })
   it.after(() => cluster.close())
 
@@ -34,8 +34,8 @@ describe('the controller loop', (it) => {
       reconcile: async (object) => reconcile(object, ++times),
       ...more,
     }
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: () => [controller] })
-    return { times: () => times, shop }
+    operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: () => [controller] })
+    return { times: () => times, operator }
   }
   const create = (name = 'dev') => kube.create(DeploymentTargetClaims, claim(namespace, name))
   const ready = (status: 'True' | 'False', message: string) => ({
@@ -58,8 +58,8 @@ describe('the controller loop', (it) => {
     )
     await kube.patch(DeploymentTargetClaims, { name: 'dev', namespace }, { metadata: { labels: { touched: 'yes' } } })
     await eventually(() => isTouched)
-    await trial.shop.quiet()
-    assert.is(trial.shop.requests.patch, 1)
+    await trial.operator.quiet()
+    assert.is(trial.operator.requests.patch, 1)
   })
 
   it('moves lastTransitionTime with the status of a condition, not with its text', async () => {
@@ -123,7 +123,9 @@ describe('the controller loop', (it) => {
     await eventually(() => seen.length === 1)
     await kube.patch(DeploymentTargetClaims, { name: 'dev', namespace }, { metadata: { labels: { n: '1' } } })
     await kube.patch(DeploymentTargetClaims, { name: 'dev', namespace }, { metadata: { labels: { n: '2' } } })
-    await eventually(() => shop?.caches.of(DeploymentTargetClaims).get({ name: 'dev', namespace })?.metadata.labels?.n === '2')
+    await eventually(
+      () => operator?.caches.of(DeploymentTargetClaims).get({ name: 'dev', namespace })?.metadata.labels?.n === '2',
+    )
     resolve()
     await eventually(() => seen.at(-1) === '2')
     assert.is(most, 1)

@@ -44,7 +44,7 @@ const web = (cpu: string) => ({
   },
 })
 
-describe('the book of a sync', (it) => {
+describe('the watched states of a sync', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
   const asked: string[] = []
@@ -69,7 +69,7 @@ describe('the book of a sync', (it) => {
   })
   it.after(() => cluster.close())
 
-  /** A sync that can be run again; `rings` counts how often its book had news. */
+  /** A sync that can be run again; `rings` counts how often its states had news. */
   const open = (files: Record<string, string | object>, more: Partial<SyncRequest> = {}, tenant = 'team') => {
     const owner = { id: randomUUID(), title: 'Test' }
     const state = { rings: 0 }

@@ -185,7 +185,7 @@ describe('taking over', (it) => {
     assert.equal(said(await applier.apply([configMap('a', { x: '2' })])), ['ConfigMap a configured'])
   })
 
-  it('believes the book only as long as nothing has happened since', async () => {
+  it('believes the watched states only as long as nothing has happened since', async () => {
     await applier.apply([configMap('a', { x: '1' }), configMap('b', { x: '1' })])
     const known = await Promise.all(['a', 'b'].map(get))
     const states = new Map(

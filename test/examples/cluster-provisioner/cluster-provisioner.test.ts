@@ -22,11 +22,11 @@ import { targetLifecycle } from '../../../src/operator/deployment-target/lifecyc
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { Secret } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { claim, holderOf } from '../../support/targets.ts'
 import { apply, documents, eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 const EXAMPLE = new URL('../../../examples/cluster-provisioner/', import.meta.url).pathname
 const Nodes: Kind = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }
@@ -38,7 +38,7 @@ describe('example cluster provisioner', (it) => {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'berth-clusters-')))
   const dir = join(home, 'clusters')
   let kubeconfig = ''
-  let shop: RunningShop
+  let operator: RunningOperator
   let program: ChildProcess | undefined
   let namespace = ''
   let className = ''
@@ -81,10 +81,10 @@ describe('example cluster provisioner', (it) => {
     const [shipped] = documents(readFileSync(join(EXAMPLE, 'manifests/class.yaml'), 'utf8'))
     assert.ok(shipped)
     await apply(kube, { ...shipped, metadata: { name: className } })
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop)],
+      controllers: (context) => [claimBinding(context), targetLifecycle(context)],
     })
     kubeconfig = await itsOwnKubeconfig()
     mkdirSync(dir)
@@ -92,7 +92,7 @@ describe('example cluster provisioner', (it) => {
   })
   it.after(async () => {
     await stop()
-    await shop.stop()
+    await operator.stop()
     await sweep(kube, namespace)
     for (const uid of readdirSync(dir)) await stopControlPlane(join(dir, uid))
     rmSync(home, { recursive: true, force: true })

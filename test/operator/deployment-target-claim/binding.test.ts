@@ -45,7 +45,7 @@ describe('binding', (it) => {
   const available = async (name: string, spec = {}) => {
     await kube.create(DeploymentTargets, target(namespace, name, spec))
     await eventually(() => {
-      const { phase: now, conditions } = stage.shop.caches.of(DeploymentTargets).get({ name, namespace })?.status ?? {}
+      const { phase: now, conditions } = stage.operator.caches.of(DeploymentTargets).get({ name, namespace })?.status ?? {}
       return now === 'Available' && conditionOf(conditions, 'Reachable')?.status === 'False'
     })
   }
@@ -282,21 +282,21 @@ describe('binding', (it) => {
     for (const name of ['one', 'two', 'three']) await phase(name, 'Pending')
     for (const name of ['a', 'b', 'c']) await kube.create(DeploymentTargets, target(namespace, name))
     for (const name of ['one', 'two', 'three']) await phase(name, 'Bound')
-    const held = [...stage.shop.caches.of(DeploymentTargets).in(namespace)].map((object) => holderOf(object)?.name)
+    const held = [...stage.operator.caches.of(DeploymentTargets).in(namespace)].map((object) => holderOf(object)?.name)
     assert.equal(held.sort(), ['one', 'three', 'two'])
   })
 
   it('takes five requests from creation to Bound, event included, and none when idle', async () => {
     await available('prod')
-    await stage.shop.quiet()
-    const total = () => Object.entries(stage.shop.requests).reduce((sum, [verb, n]) => sum + (verb === 'watch' ? 0 : n), 0)
+    await stage.operator.quiet()
+    const total = () => Object.entries(stage.operator.requests).reduce((sum, [verb, n]) => sum + (verb === 'watch' ? 0 : n), 0)
     const before = total()
     await kube.create(DeploymentTargetClaims, claim(namespace, 'dev'))
     await phase('dev', 'Bound')
     await targetPhase('prod', 'Bound')
     // The Event may be told after the status.
     await eventually(() => total() - before >= 5)
-    await stage.shop.quiet()
-    assert.is(total() - before, 5, JSON.stringify(stage.shop.requests))
+    await stage.operator.quiet()
+    assert.is(total() - before, 5, JSON.stringify(stage.operator.requests))
   })
 })

@@ -44,7 +44,7 @@ describe('binding of private claims', (it) => {
   }
   const make = async (name: string, spec: object, metadata: object = {}) => {
     await kube.create(DeploymentTargets, target(namespace, name, spec, metadata))
-    await eventually(() => stage.shop.caches.of(DeploymentTargets).get({ name, namespace })?.status?.phase === 'Available')
+    await eventually(() => stage.operator.caches.of(DeploymentTargets).get({ name, namespace })?.status?.phase === 'Available')
   }
   const claimed = async (name: string, spec: object = {}, metadata: object = {}) => {
     const made = await kube.create(DeploymentTargetClaims, claim(namespace, name, spec, metadata))
@@ -64,7 +64,9 @@ describe('binding of private claims', (it) => {
     await make('reserved', { claimRef: 'dev' })
     const kubernetesCredentials = { defaultNamespace: namespace, apiURL: API_URL, clusterCredentialsSecret: 'nowhere' }
     await kube.create(DeploymentTargets, target(namespace, 'trap', { claimRef: 'dev', kubernetesCredentials }))
-    await eventually(() => stage.shop.caches.of(DeploymentTargets).get({ name: 'trap', namespace })?.status?.phase === 'Pending')
+    await eventually(
+      () => stage.operator.caches.of(DeploymentTargets).get({ name: 'trap', namespace })?.status?.phase === 'Pending',
+    )
     await claimed('dev', {}, PRIVATE)
     const dev = await ready('dev', 'ClassNotFound')
     assert.is(dev.status?.phase, 'Pending')

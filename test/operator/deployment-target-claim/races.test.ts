@@ -6,12 +6,12 @@ import { claimBinding } from '../../../src/operator/deployment-target-claim/bind
 import { pause, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { dice, runSeed } from '../../support/dice.ts'
+import { startOperator } from '../../support/operator.ts'
 import { rounds } from '../../support/sample.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { claim, credentialsSecret, holderOf, target } from '../../support/targets.ts'
 import { eventually } from '../../support/verbs.ts'
-import { openShop } from '../../support/workshop.ts'
 
 /** Watch events arrive up to this much later than they could, milliseconds. */
 const LAG = 150
@@ -41,13 +41,13 @@ describe('binding under a race', (it) => {
     const namespace = await cluster.namespace('race')
     await kube.create(Secrets, credentialsSecret(namespace))
     const open = () =>
-      openShop({
+      startOperator({
         kubeconfig: cluster.kubeconfig,
         namespace,
         via: lagging,
-        controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop)],
+        controllers: (context) => [claimBinding(context), targetLifecycle(context)],
       })
-    const shops = await Promise.all([open(), open()])
+    const operators = await Promise.all([open(), open()])
     await Promise.all([
       ...Array.from({ length: TARGETS }, (_, n) => kube.create(DeploymentTargets, target(namespace, `t${n}`))),
       ...Array.from({ length: CLAIMS }, (_, n) => kube.create(DeploymentTargetClaims, claim(namespace, `c${n}`))),
@@ -71,7 +71,7 @@ describe('binding under a race', (it) => {
       },
       { within: 60_000 },
     )
-    await Promise.all(shops.map((shop) => shop.stop()))
+    await Promise.all(operators.map((operator) => operator.stop()))
     await sweep(kube, namespace)
   })
 })

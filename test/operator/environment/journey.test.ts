@@ -14,31 +14,31 @@ import { managedEnvironments } from '../../../src/operator/managed-environment/i
 import { deployer } from '../../support/builders/credentials.ts'
 import { environment, viaClaim } from '../../support/builders/environments.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { claim, target } from '../../support/targets.ts'
 import { expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('from a claim to a connected Environment', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
 
   it.beforeEach(async () => {
     namespace = await cluster.namespace('journey')
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [
-        claimBinding(workshop),
-        targetLifecycle(workshop),
-        environments(workshop),
-        managedEnvironments(workshop),
+      controllers: (context) => [
+        claimBinding(context),
+        targetLifecycle(context),
+        environments(context),
+        managedEnvironments(context),
       ],
     })
   })
-  it.afterEach(() => shop.stop())
+  it.afterEach(() => operator.stop())
   it.after(() => cluster.close())
 
   const ref = (name: string) => ({ name, namespace })

@@ -26,22 +26,26 @@ import {
   viaCredentials,
 } from '../../support/builders/environments.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { API_URL, claim, credentialsSecret, target } from '../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('where an Environment leads', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
 
   it.beforeEach(async () => {
     namespace = await cluster.namespace('environment')
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: (workshop) => [environments(workshop)] })
+    operator = await startOperator({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      controllers: (context) => [environments(context)],
+    })
   })
-  it.afterEach(() => shop.stop())
+  it.afterEach(() => operator.stop())
   it.after(() => cluster.close())
 
   const ref = (name: string) => ({ name, namespace })
@@ -58,7 +62,7 @@ describe('where an Environment leads', (it) => {
   /** The operator itself has heard of it: or it may rightly say of an Environment that it is not there. */
   const known = <T extends KubeObject>(kind: Kind<T>, name: string, is: (object: T) => boolean = () => true, fields?: string) =>
     eventually(() => {
-      const object = shop.caches.of(kind, { fields }).get(ref(name))
+      const object = operator.caches.of(kind, { fields }).get(ref(name))
       return object !== undefined && is(object)
     })
   const bound = async (name: string, targetName: string) => {
@@ -91,12 +95,12 @@ describe('where an Environment leads', (it) => {
     })
   /** After another turn of the loop: one write, which says that this generation was seen. */
   const untouched = async (name: string) => {
-    await shop.quiet()
-    const { patch = 0 } = shop.requests
+    await operator.quiet()
+    const { patch = 0 } = operator.requests
     const { metadata } = await kube.patch(Environments, ref(name), { spec: { displayName: 'Another' } })
     await seen(name, ({ status }) => status?.observedGeneration === metadata.generation)
-    await shop.quiet()
-    assert.is(shop.requests.patch, patch + 1)
+    await operator.quiet()
+    assert.is(operator.requests.patch, patch + 1)
   }
 
   it('E1-E3: credentials of its own become the managed environment, field by field', async () => {

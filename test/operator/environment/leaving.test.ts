@@ -20,31 +20,31 @@ import {
   viaCredentials,
 } from '../../support/builders/environments.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { API_URL, claim, credentialsSecret, target } from '../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('an Environment that changes its mind', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
 
   const open = (via?: (kube: Kube) => Kube) =>
-    openShop({
+    startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [environments(workshop)],
+      controllers: (context) => [environments(context)],
       ...(via && { via }),
     })
   it.beforeEach(async () => {
     namespace = await cluster.namespace('environment')
     await kube.create(Secrets, credentialsSecret(namespace))
     await kube.create(Secrets, managedSecret(namespace, 'own'))
-    shop = await open()
+    operator = await open()
   })
-  it.afterEach(() => shop.stop())
+  it.afterEach(() => operator.stop())
   it.after(() => cluster.close())
 
   const ref = (name: string) => ({ name, namespace })
@@ -69,7 +69,7 @@ describe('an Environment that changes its mind', (it) => {
     await kube.create(DeploymentTargetClaims, claim(namespace, name, { targetName: name }))
     await phase(name, 'Bound')
     // Or it may rightly say of an Environment that they are not there.
-    const { caches } = shop
+    const { caches } = operator
     await eventually(() => caches.of(DeploymentTargetClaims).get(ref(name))?.status?.phase === 'Bound')
     await eventually(() => caches.of(DeploymentTargets).get(ref(name)))
   }
@@ -127,10 +127,10 @@ describe('an Environment that changes its mind', (it) => {
     await bound('one')
     await kube.create(Environments, environment(namespace, 'dev', viaClaim('one')))
     await leadsTo('https://one.example')
-    await shop.stop()
+    await operator.stop()
     await kube.delete(DeploymentTargetClaims, ref('one'))
     await kube.create(DeploymentTargetClaims, claim(namespace, 'one'))
-    shop = await open()
+    operator = await open()
     await expectGone(kube, GitOpsDeploymentManagedEnvironments, ref(MANAGED))
     await ready('WaitingForClaim')
   })
@@ -164,10 +164,10 @@ describe('an Environment that changes its mind', (it) => {
         uid: 'b1946ac9-0000-4000-8000-000000000000',
       },
     ]
-    await shop.stop()
+    await operator.stop()
     await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(namespace, MANAGED, {}, { ownerReferences }))
     await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(namespace, 'by-hand'))
-    shop = await open()
+    operator = await open()
     await expectGone(kube, GitOpsDeploymentManagedEnvironments, ref(MANAGED))
     await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(namespace, MANAGED, {}, { ownerReferences }))
     await expectGone(kube, GitOpsDeploymentManagedEnvironments, ref(MANAGED))
@@ -229,11 +229,11 @@ describe('an Environment that changes its mind', (it) => {
     await bound('one')
     await kube.create(Environments, environment(namespace, 'dev', viaClaim('one')))
     await ready('Connecting')
-    await shop.stop()
-    shop = await open()
+    await operator.stop()
+    operator = await open()
     const { metadata } = await change({ displayName: 'Another' })
     await ready('Connecting', ({ status }) => status?.observedGeneration === metadata.generation)
-    await shop.quiet()
-    assert.equal([shop.requests.post, shop.requests.patch, shop.requests.delete], [undefined, 1, undefined])
+    await operator.quiet()
+    assert.equal([operator.requests.post, operator.requests.patch, operator.requests.delete], [undefined, 1, undefined])
   })
 })

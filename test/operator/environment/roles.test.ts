@@ -13,7 +13,7 @@ import {
   Secrets,
   tenantRoles,
 } from '../../../src/api/index.ts'
-import type { Controller, Workshop } from '../../../src/engines/controller/index.ts'
+import type { Controller, ControllerContext } from '../../../src/engines/controller/index.ts'
 import { environments } from '../../../src/operator/environment/index.ts'
 import { managedEnvironments } from '../../../src/operator/managed-environment/index.ts'
 import { onboarding } from '../../../src/operator/onboarding/index.ts'
@@ -21,14 +21,14 @@ import { Failure } from '../../../src/std/index.ts'
 import { deployer, letUsersIn } from '../../support/builders/credentials.ts'
 import { boundTo, environment, viaClaim } from '../../support/builders/environments.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { onlyIn, type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { claim, target } from '../../support/targets.ts'
 import { apply, expectGone, expectObject } from '../../support/verbs.ts'
-import { onlyIn, openShop, type RunningShop } from '../../support/workshop.ts'
 
 const ROLES = new URL('../../../deploy/operator/roles/', import.meta.url)
 const RBAC = 'rbac.authorization.k8s.io'
-const FACTORIES: Record<string, (workshop: Workshop) => Controller> = {
+const FACTORIES: Record<string, (context: ControllerContext) => Controller> = {
   environment: environments,
   'managed-environment': managedEnvironments,
   onboarding,
@@ -37,18 +37,18 @@ const FACTORIES: Record<string, (workshop: Workshop) => Controller> = {
 describe('each environment controller with its own role alone', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  const shops: RunningShop[] = []
+  const operators: RunningOperator[] = []
   const refusals: string[] = []
   const bindings: string[] = []
   let namespace = ''
 
-  const employ = (name: string, factory: (workshop: Workshop) => Controller) =>
-    openShop({
+  const employ = (name: string, factory: (context: ControllerContext) => Controller) =>
+    startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
       tenantRole: tenantRoles.operator,
       via: (admin) => admin.as({ user: `${name}-${namespace}`, groups: ['system:authenticated'] }),
-      controllers: (workshop) => [noting(onlyIn([namespace], factory(workshop)))],
+      controllers: (context) => [noting(onlyIn([namespace], factory(context)))],
     })
   /** Refusals would be retried and go unseen. */
   const noting = (controller: Controller): Controller => ({
@@ -79,10 +79,10 @@ describe('each environment controller with its own role alone', (it) => {
       bindings.push(binding)
     }
     await letUsersIn(kube, namespace, bindings)
-    for (const [name, factory] of Object.entries(FACTORIES)) shops.push(await employ(name, factory))
+    for (const [name, factory] of Object.entries(FACTORIES)) operators.push(await employ(name, factory))
   })
   it.after(async () => {
-    await Promise.all(shops.map((shop) => shop.stop()))
+    await Promise.all(operators.map((operator) => operator.stop()))
     await Promise.all(bindings.map((name) => kube.delete(ClusterRoleBindings, { name })))
     await cluster.close()
   })

@@ -164,7 +164,7 @@ describe('secrets of a GitOpsDeployment', (it) => {
 
   async function everythingTold(): Promise<Record<string, string>> {
     const { namespace } = stage
-    await stage.shop.events.flush()
+    await stage.operator.events.flush()
     const [deployments, runs, environments] = await Promise.all([
       kube.list(GitOpsDeployments, { namespace }),
       kube.list(GitOpsDeploymentSyncRuns, { namespace }),

@@ -81,15 +81,15 @@ describe('an object that somebody changes in the cluster', (it) => {
 
   it('costs one request to set back, one Event and one status; what others write to it costs nothing', async () => {
     await settled()
-    await stage.shop.quiet()
-    const before = { ...stage.shop.requests }
+    await stage.operator.quiet()
+    const before = { ...stage.operator.requests }
     await kube.patch(ConfigMaps, ref('a'), { metadata: { annotations: { note: 'mine' } } })
     await kube.patch(ConfigMaps, ref('b'), { data: { foreign: 'stays' } })
     await kube.patch(ConfigMaps, ref('a'), { data: { x: 'edited' } })
     await eventually(async () => (await stage.configMap('a'))?.data?.x === '1', within)
     await eventually(async () => (await stage.events('DriftRepaired')).length === 1)
-    await stage.shop.quiet()
-    const { patch = 0, post = 0, get = 0 } = stage.shop.requests
+    await stage.operator.quiet()
+    const { patch = 0, post = 0, get = 0 } = stage.operator.requests
     assert.equal([post - (before.post ?? 0), get - (before.get ?? 0)], [1, 0])
     // The status says when something was written, to the second.
     assert.ok(patch - (before.patch ?? 0) <= 2, `${patch - (before.patch ?? 0)} patches`)

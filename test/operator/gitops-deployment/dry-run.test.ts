@@ -19,9 +19,9 @@ import { deployer, letUsersIn } from '../../support/builders/credentials.ts'
 import { configMap, kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'
+import { startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { apply, eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop } from '../../support/workshop.ts'
 
 describe('a dry run', (it) => {
   const cluster = testCluster()
@@ -119,12 +119,12 @@ describe('a dry run', (it) => {
     await kube.create(Secrets, secret)
     await stage.deploy({ variables: { from: [{ kind: 'Secret', name: 'token' }] }, suspend: true })
     await git.push({ 'deploy/a.yaml': configMap('a', { url: 'https://x:${token}@example.com' }) })
-    await stage.shop.stop()
+    await stage.operator.stop()
     const settings = { source: git.source, render: createRenderer({ kubectl: await kubectl() }) }
-    const shop = await openShop({
+    const operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [dryRuns(workshop, settings, { burst: 1, perSecond: 1e-6 })],
+      controllers: (context) => [dryRuns(context, settings, { burst: 1, perSecond: 1e-6 })],
     })
     try {
       assert.match(JSON.stringify(await ask()), 'https://x:***@example.com')
@@ -139,7 +139,7 @@ describe('a dry run', (it) => {
         assert.is(conditionOf(status?.conditions, 'Ready')?.reason, 'Waiting', JSON.stringify(status)),
       )
     } finally {
-      await shop.stop()
+      await operator.stop()
     }
   })
 
@@ -205,7 +205,7 @@ describe('a dry run', (it) => {
   it('needs no more rights than its role gives', async () => {
     await stage.deploy({ suspend: true })
     await stage.git.push({ 'deploy/a.yaml': configMap('a') })
-    await stage.shop.stop()
+    await stage.operator.stop()
     const { namespace, git } = stage
     await apply(kube, readFileSync(new URL('../../../deploy/operator/roles/gitops-dry-run.yaml', import.meta.url), 'utf8'))
     const account = await deployer(kube, namespace, { name: 'operator' })
@@ -221,17 +221,17 @@ describe('a dry run', (it) => {
     const kubeconfig = join(mkdtempSync(join(tmpdir(), 'berth-test-')), 'kubeconfig')
     writeFileSync(kubeconfig, account.kubeconfig)
     const settings = { source: git.source, render: createRenderer({ kubectl: await kubectl() }) }
-    const shop = await openShop({
+    const operator = await startOperator({
       kubeconfig,
       namespace,
       tenantRole: tenantRoles.operator,
-      controllers: (workshop) => [dryRuns(workshop, settings)],
+      controllers: (context) => [dryRuns(context, settings)],
     })
     try {
       assert.equal(wouldBe(await ask())[0]?.slice(0, 3), ['ConfigMap', 'a', 'Create'])
-      await shop.quiet()
+      await operator.quiet()
     } finally {
-      await shop.stop()
+      await operator.stop()
       await kube.delete(ClusterRoleBindings, binding)
       rmSync(dirname(kubeconfig), { recursive: true })
     }

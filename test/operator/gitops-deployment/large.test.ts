@@ -28,7 +28,7 @@ describe('a deployment of very many objects', (it) => {
       ]),
     )
   const since = (before: Record<string, number>) =>
-    Object.entries(stage.shop.requests)
+    Object.entries(stage.operator.requests)
       .filter(([verb]) => verb !== 'watch')
       .reduce((sum, [verb, count]) => sum + count - (before[verb] ?? 0), 0)
 
@@ -47,10 +47,10 @@ describe('a deployment of very many objects', (it) => {
     await kube.patch(ConfigMaps, { name: nameOf(MANY - 1), namespace: stage.namespace }, { data: { x: 'same' } })
     await stage.synced(first)
 
-    await stage.shop.quiet()
-    const before = { ...stage.shop.requests }
+    await stage.operator.quiet()
+    const before = { ...stage.operator.requests }
     await stage.synced(await stage.git.push(files('changed')))
-    await stage.shop.quiet()
+    await stage.operator.quiet()
     assert.ok(since(before) <= 6, `${since(before)} requests: inventory twice, the object, the status, an Event`)
     await eventually(async () => (await stage.configMap(nameOf(7)))?.data?.x === 'changed')
   })

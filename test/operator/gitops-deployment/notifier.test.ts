@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Receipt } from '../../../src/adapters/http/index.ts'
 import { type GitOpsDeployment, Secrets } from '../../../src/api/index.ts'
-import type { Workshop } from '../../../src/engines/controller/index.ts'
+import type { ControllerContext } from '../../../src/engines/controller/index.ts'
 import { createNotifier } from '../../../src/operator/gitops-deployment/notify/notifier.ts'
 import { createLog, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -22,13 +22,13 @@ describe('what is said of a receiver', (it) => {
     const messages: string[] = []
     const lines: string[] = []
     let asked = 0
-    const events: Workshop['events'] = {
+    const events: ControllerContext['events'] = {
       record: (_, occurrence) => void messages.push(occurrence.message),
       flush: () => Promise.resolve(),
     }
     const log = createLog('info', { write: (line) => lines.push(line) })
     const notifier = createNotifier({
-      workshop: { clock: systemClock, events, log },
+      context: { clock: systemClock, events, log },
       send: () => {
         asked++
         return Promise.resolve({ text: '', ...receipt })

@@ -25,9 +25,9 @@ import { deployer, grant, letUsersIn } from '../../support/builders/credentials.
 import { managedEnvironment, managedSecret } from '../../support/builders/environments.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { apply, eventually } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 type Follow = Parameters<Source['follow']>
 
@@ -88,7 +88,7 @@ describe('a GitOpsDeployment', (it) => {
   let namespace = ''
   let target = ''
   let git = repository()
-  let shop: RunningShop
+  let operator: RunningOperator
   const folder = mkdtempSync(join(tmpdir(), 'berth-test-'))
   const bindings: string[] = []
 
@@ -100,11 +100,11 @@ describe('a GitOpsDeployment', (it) => {
     target = await cluster.namespace('target')
     git = repository()
     const render = createRenderer({ kubectl: await kubectl() })
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: await operatorWithItsRolesOnly(),
       tenantRole: tenantRoles.operator,
       namespace,
-      controllers: (workshop) => [gitopsDeployments(workshop, { source: git.source, render }), syncRuns(workshop)],
+      controllers: (context) => [gitopsDeployments(context, { source: git.source, render }), syncRuns(context)],
     })
     await kube.create(GitProjects, {
       apiVersion: 'berth.dev/v1alpha1',
@@ -119,7 +119,7 @@ describe('a GitOpsDeployment', (it) => {
       managedEnvironment(namespace, 'managed-environment-dev', { apiURL: kube.server, namespaces: [target] }),
     )
   })
-  it.afterEach(() => shop.stop())
+  it.afterEach(() => operator.stop())
   it.after(async () => {
     await Promise.all(bindings.map((name) => kube.delete(ClusterRoleBindings, { name })))
     rmSync(folder, { recursive: true })

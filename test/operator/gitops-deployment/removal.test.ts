@@ -18,9 +18,9 @@ import { managedEnvironment, managedSecret } from '../../support/builders/enviro
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { at, openStage, type Stage } from '../../support/deployments.ts'
+import type { OperatorOptions } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import type { ShopOptions } from '../../support/workshop.ts'
 
 interface Manifest {
   apiVersion: string
@@ -36,7 +36,7 @@ describe('a GitOpsDeployment that is deleted', (it) => {
   let stage: Stage
   let ahead = 0
 
-  const open = async (how: Partial<ShopOptions> = {}) => {
+  const open = async (how: Partial<OperatorOptions> = {}) => {
     stage = await openStage(cluster, how)
   }
   it.beforeEach(() => {
@@ -244,7 +244,7 @@ describe('a GitOpsDeployment that is deleted', (it) => {
   it('finds its objects in the status when the inventory is damaged or gone', async () => {
     await open()
     await under('Wait', configMap('a'))
-    await stage.shop.quiet()
+    await stage.operator.quiet()
     await kube.patch(ConfigMaps, ref('shop.inventory'), { data: { objects: 'no object' } })
     await remove()
     await gone()

@@ -79,7 +79,7 @@ describe('a sync window that closes', (it) => {
     await stage.complains('OutsideSyncWindow')
     await annotate('example.com/note', 'look again')
     await eventually(async () => (await stage.status()).observedGeneration === 2)
-    await stage.shop.quiet()
+    await stage.operator.quiet()
     assert.ok(await stage.configMap('a'))
     assert.is(await stage.configMap('b'), undefined)
     await stage.complains('OutsideSyncWindow')

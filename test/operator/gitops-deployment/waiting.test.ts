@@ -41,10 +41,10 @@ describe('a deployment whose objects take their time', (it) => {
     await stage.deploy()
     await stage.git.push({ 'deploy/web.yaml': web('web', { stuck: true }) })
     await eventually(async () => /0 of 1 replicas are available/.test((await stage.status()).health?.message ?? ''))
-    await stage.shop.quiet()
-    const before = { ...stage.shop.requests }
+    await stage.operator.quiet()
+    const before = { ...stage.operator.requests }
     await pause(systemClock, 6000)
-    assert.equal({ ...stage.shop.requests, watch: 0 }, { ...before, watch: 0 })
+    assert.equal({ ...stage.operator.requests, watch: 0 }, { ...before, watch: 0 })
   })
 
   it('gives up waiting at once when a new commit comes, and is ready as soon as all are well', async () => {
@@ -94,12 +94,12 @@ describe('a deployment whose objects take their time', (it) => {
       kube.patch(GitOpsDeployments, { name: 'shop', namespace: stage.namespace }, { spec: { suspend: is } })
     await suspend(true)
     await stage.complains('Suspended')
-    await stage.shop.quiet()
-    const before = { ...stage.shop.requests }
+    await stage.operator.quiet()
+    const before = { ...stage.operator.requests }
     const commit = await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '2' }) })
     await pause(systemClock, 1500)
     // A watch may be opened anew at any time.
-    assert.equal({ ...stage.shop.requests, watch: 0 }, { ...before, watch: 0 })
+    assert.equal({ ...stage.operator.requests, watch: 0 }, { ...before, watch: 0 })
     assert.is((await stage.configMap('a'))?.data?.x, '1')
     await suspend(false)
     await stage.synced(commit)

@@ -15,10 +15,10 @@ import { managedEnvironment, managedSecret } from '../../support/builders/enviro
 import { echoingServer, endlessServer, type StrangeServer, silentServer } from '../../support/builders/strange-server.ts'
 import { type SteppedClock, steppedClock } from '../../support/clock.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { kubeconfigFor } from '../../support/targets.ts'
 import { eventually, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 const TYPE = 'ConnectionInitializationSucceeded'
 
@@ -26,26 +26,26 @@ describe('the connection check of a managed environment', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
   const strangers: StrangeServer[] = []
-  const shops: RunningShop[] = []
+  const operators: RunningOperator[] = []
   let namespace = ''
   let account: Deployer
 
   const open = async (settings: ManagedEnvironmentSettings = {}, clock?: SteppedClock) => {
-    const shop = await openShop({
+    const operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [managedEnvironments(workshop, settings)],
+      controllers: (context) => [managedEnvironments(context, settings)],
       ...(clock && { clock }),
     })
-    shops.push(shop)
-    return shop
+    operators.push(operator)
+    return operator
   }
   it.beforeEach(async () => {
     namespace = await cluster.namespace('connection')
     account = await deployer(kube, namespace, { role: 'view' })
   })
   it.afterEach(async () => {
-    await Promise.all(shops.splice(0).map((each) => each.stop()))
+    await Promise.all(operators.splice(0).map((each) => each.stop()))
     await Promise.all(strangers.splice(0).map((each) => each.close()))
   })
   it.after(() => cluster.close())
@@ -219,7 +219,7 @@ describe('the connection check of a managed environment', (it) => {
   })
 
   it('asks a cluster once for each change, not once for each event', async () => {
-    const shop = await open()
+    const operator = await open()
     // A refusal of one of the two requests of a check ends the other, sent or not; with this status both are answered.
     const echo = await stranger(echoingServer(200))
     await make({ apiURL: echo.url, allowInsecureSkipTLSVerify: true }, kubeconfig(kubeconfigFor(echo.url)))
@@ -227,7 +227,7 @@ describe('the connection check of a managed environment', (it) => {
     const { seen } = echo
     await kube.patch(GitOpsDeploymentManagedEnvironments, ref('cluster'), { metadata: { labels: { nudge: 'yes' } } })
     await eventually(
-      () => shop.caches.of(GitOpsDeploymentManagedEnvironments).get(ref('cluster'))?.metadata.labels?.nudge === 'yes',
+      () => operator.caches.of(GitOpsDeploymentManagedEnvironments).get(ref('cluster'))?.metadata.labels?.nudge === 'yes',
     )
     assert.is(seen, 2)
     assert.is(echo.seen, 2)

@@ -15,17 +15,17 @@ import { onboarding } from '../../../src/operator/onboarding/index.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { environment } from '../../support/builders/environments.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { onlyIn, type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { targetClass } from '../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import { onlyIn, openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('onboarding', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
   const suffix = randomBytes(4).toString('hex')
   const className = `onboarding-${suffix}`
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
 
   /** Namespaces of others are onboarded by others. */
@@ -36,17 +36,17 @@ describe('onboarding', (it) => {
     return name
   }
   const open = (via?: (kube: Kube) => Kube) =>
-    openShop({
+    startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [onlyIn(own, onboarding(workshop))],
+      controllers: (context) => [onlyIn(own, onboarding(context))],
       ...(via && { via }),
     })
   it.beforeEach(async () => {
     namespace = await fresh()
-    shop = await open()
+    operator = await open()
   })
-  it.afterEach(() => shop.stop())
+  it.afterEach(() => operator.stop())
   it.after(() => cluster.close())
 
   const ref = (name: string) => ({ name, namespace })
@@ -97,16 +97,16 @@ describe('onboarding', (it) => {
     await kube.delete(Environments, ref('staging'))
     await kube.delete(DeploymentTargetClaims, ref('staging'))
     await expectGone(kube, DeploymentTargetClaims, ref('staging'))
-    await shop.stop()
-    shop = await open()
+    await operator.stop()
+    operator = await open()
     await kube.patch(Namespaces, { name: namespace }, { metadata: { labels: { nudge: 'yes' } } })
     await eventually(
       () =>
-        shop.caches.of(Namespaces, { labels: `${labels.onboarding}=true` }).get({ name: namespace })?.metadata.labels?.nudge ===
-        'yes',
+        operator.caches.of(Namespaces, { labels: `${labels.onboarding}=true` }).get({ name: namespace })?.metadata.labels
+          ?.nudge === 'yes',
     )
     assert.is(await kube.get(Environments, ref('staging')), undefined)
-    assert.is(shop.requests.post, undefined)
+    assert.is(operator.requests.post, undefined)
   })
 
   it('an interruption anywhere is finished after the restart', async () => {
@@ -123,7 +123,7 @@ describe('onboarding', (it) => {
           throw new Failure('cancelled', 'killed')
         },
       })
-      await shop.stop()
+      await operator.stop()
       const doomed = await open(dying)
       await ask()
       const made = await eventually(async () => {
@@ -133,7 +133,7 @@ describe('onboarding', (it) => {
       })
       await doomed.stop()
       assert.is(made.length, writes)
-      shop = await open()
+      operator = await open()
       await done()
       assert.is((await kube.list(DeploymentTargetClaims, { namespace })).length, 2)
       assert.is((await kube.list(Environments, { namespace })).length, 2)
@@ -144,7 +144,7 @@ describe('onboarding', (it) => {
     const several = [targetClass(`first-${suffix}`), targetClass(`second-${suffix}`)]
     for (const each of several) await kube.create(DeploymentTargetClasses, each)
     // Or it may still know of a single class and rightly take that.
-    const known = shop.caches.of(DeploymentTargetClasses)
+    const known = operator.caches.of(DeploymentTargetClasses)
     await eventually(() => several.every(({ metadata }) => known.get({ name: metadata.name })))
     await kube.patch(Namespaces, { name: namespace }, { metadata: { labels: { [labels.onboarding]: 'true' } } })
     const warned = async () => {

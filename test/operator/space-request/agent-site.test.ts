@@ -15,7 +15,7 @@ import {
   SpaceRequests,
   SpaceTiers,
 } from '../../../src/api/index.ts'
-import type { Workshop } from '../../../src/engines/controller/index.ts'
+import type { ControllerContext } from '../../../src/engines/controller/index.ts'
 import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
 import { sandboxTargets } from '../../../src/operator/deployment-target/provisioned/index.ts'
 import { sandboxReclaim } from '../../../src/operator/deployment-target/reclaim/index.ts'
@@ -26,27 +26,27 @@ import { isFailure, Secret } from '../../../src/std/index.ts'
 import { openFixture } from '../../kas/kubernetes-api/fixture.ts'
 import { deployer } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { spaceRequest, spaceTier } from '../../support/spaces.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { claim, targetClass } from '../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
-const controllers = (workshop: Workshop, agents: AgentAccess) => [
-  claimBinding(workshop),
-  targetLifecycle(workshop),
-  sandboxProvisioning(workshop),
-  sandboxTargets(workshop),
-  sandboxReclaim(workshop),
-  spaceRequests(workshop, { agents }),
+const controllers = (context: ControllerContext, agents: AgentAccess) => [
+  claimBinding(context),
+  targetLifecycle(context),
+  sandboxProvisioning(context),
+  sandboxTargets(context),
+  sandboxReclaim(context),
+  spaceRequests(context, { agents }),
 ]
 
 describe('spaces in the cluster of an agent', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
   let fixture: Awaited<ReturnType<typeof openFixture>>
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   let suffix = ''
   /** Namespaces on whose behalf answers were read. */
@@ -75,15 +75,15 @@ describe('spaces in the cluster of an agent', (it) => {
     }
     await kube.create(SpaceTiers, spaceTier(`tier-${suffix}`))
     await kube.create(DeploymentTargetClasses, classFor(`far-${suffix}`, `${namespace}/dev`))
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => controllers(workshop, agents),
+      controllers: (context) => controllers(context, agents),
     })
   })
   it.afterEach(async () => {
     await sweep(kube, namespace)
-    await shop.stop()
+    await operator.stop()
     await fixture.stop()
     for (const { metadata } of await kube.list(DeploymentTargetClasses))
       if (metadata.name.endsWith(suffix)) await kube.delete(DeploymentTargetClasses, metadata)
@@ -143,7 +143,7 @@ describe('spaces in the cluster of an agent', (it) => {
 
   it('takes no space to an agent that wants none', async () => {
     await kube.patch(Agents, at('dev'), { spec: { spaces: false } })
-    await eventually(() => shop.caches.of(Agents).get(at('dev'))?.spec.spaces === false)
+    await eventually(() => operator.caches.of(Agents).get(at('dev'))?.spec.spaces === false)
     await ask('shop')
     const request = await eventually(async () => (await kube.list(SpaceRequests, { namespace }))[0])
     await readySays(request.metadata.name, /takes no spaces.*Set spec.spaces/)

@@ -2,16 +2,16 @@ import { equal, match } from 'uvu/assert'
 import { conditionOf, finalizers, SpaceRequests, SpaceTiers } from '../../../src/api/index.ts'
 import { spaceRequests } from '../../../src/operator/space-request/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { spaceRequest, spaceTier } from '../../support/spaces.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { eventually } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('how many spaces a namespace gets', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   let tier = ''
 
@@ -22,7 +22,7 @@ describe('how many spaces a namespace gets', (it) => {
     await kube.create(SpaceTiers, spaceTier(`${tier}-wide`, { spacesPerNamespaceQuota: 3 }))
   })
   it.afterEach(async () => {
-    await shop.stop()
+    await operator.stop()
     await sweep(kube, namespace)
     await kube.delete(SpaceTiers, { name: tier })
     await kube.delete(SpaceTiers, { name: `${tier}-wide` })
@@ -30,7 +30,11 @@ describe('how many spaces a namespace gets', (it) => {
   it.after(() => cluster.close())
 
   const start = async () => {
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: (workshop) => [spaceRequests(workshop)] })
+    operator = await startOperator({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      controllers: (context) => [spaceRequests(context)],
+    })
   }
   // With the finalizer, as claims' requests are made; who has a place it does not say.
   const ask = (name: string, tierName = tier) =>
@@ -60,7 +64,7 @@ describe('how many spaces a namespace gets', (it) => {
     await Promise.all(['f', 'e', 'd', 'c', 'b', 'a'].map((name) => ask(name)))
     await start()
     await eventually(async () => (await provisioned()).length === 2)
-    await shop.quiet()
+    await operator.quiet()
     const all = await told()
     equal(all.filter(({ reason }) => reason === 'Provisioned').length, 2)
     for (const { message = '' } of all.filter(({ reason }) => reason === 'UnableToProvision'))
@@ -108,7 +112,7 @@ describe('how many spaces a namespace gets', (it) => {
     await start()
     for (const name of ['a', 'b']) await ask(name)
     await expectSpaces('a', 'b')
-    await shop.stop()
+    await operator.stop()
     await ask('c')
     await start()
     await expectSpaces('a', 'b')

@@ -3,16 +3,16 @@ import { annotations, conditionOf, Namespaces, RoleBindings, Secrets, SpaceReque
 import { spaceRequests } from '../../../src/operator/space-request/index.ts'
 import { allowUse, untilMay } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { requestedBy, spaceRequest, spaceTier } from '../../support/spaces.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('whose leave a space needs', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   let tier = ''
   it.before(async () => {
@@ -20,10 +20,14 @@ describe('whose leave a space needs', (it) => {
     tier = `tier-${namespace.slice(-8)}`
     await kube.create(SpaceTiers, spaceTier(tier))
     await kube.create(SpaceTiers, spaceTier(`${tier}-b`))
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: (workshop) => [spaceRequests(workshop)] })
+    operator = await startOperator({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      controllers: (context) => [spaceRequests(context)],
+    })
   })
   it.after(async () => {
-    await shop.stop()
+    await operator.stop()
     await sweep(kube, namespace)
     for (const name of [tier, `${tier}-b`]) await kube.delete(SpaceTiers, { name })
     await cluster.close()
@@ -57,8 +61,8 @@ describe('whose leave a space needs', (it) => {
     const right = { verb: 'use', group: 'berth.dev', resource: 'spacetiers', name: tier }
     await untilMay(kube, namespace, 'mallory', right, false)
     const asked = async () => {
-      await shop.quiet()
-      return shop.requests.post ?? 0
+      await operator.quiet()
+      return operator.requests.post ?? 0
     }
     const before = await asked()
     await kube.patch(SpaceTiers, { name: tier }, { spec: { labels: { 'team.example/colour': 'blue' } } })

@@ -12,32 +12,32 @@ import {
 } from '../../../src/api/index.ts'
 import { spaceRequests } from '../../../src/operator/space-request/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { spaceRequest, spaceTier } from '../../support/spaces.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 const CLAIM_UID = '5f8d2c1e-0000-4000-8000-000000000001'
 
 describe('private space', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   let tier = ''
   it.beforeEach(async () => {
     namespace = await cluster.namespace('private')
     tier = `tier-${namespace.slice(-8)}`
     await kube.create(SpaceTiers, spaceTier(tier))
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [spaceRequests(workshop)],
+      controllers: (context) => [spaceRequests(context)],
     })
   })
   it.afterEach(async () => {
-    await shop.stop()
+    await operator.stop()
     await sweep(kube, namespace)
     await kube.delete(SpaceTiers, { name: tier })
   })

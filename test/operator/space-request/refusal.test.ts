@@ -4,16 +4,16 @@ import { spaceRequests } from '../../../src/operator/space-request/index.ts'
 import { minutes, systemClock } from '../../../src/std/index.ts'
 import { type SteppedClock, steppedClock } from '../../support/clock.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { spaceRequest, spaceTier } from '../../support/spaces.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { eventually, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('a space request at fault', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let clock: SteppedClock
   let namespace = ''
   let tier = ''
@@ -23,15 +23,15 @@ describe('a space request at fault', (it) => {
     tier = `tier-${namespace.slice(-8)}`
     // Tokens carry the server's time, so this clock starts there and is stepped from then on.
     clock = steppedClock(systemClock.now())
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
       clock,
-      controllers: (workshop) => [spaceRequests(workshop)],
+      controllers: (context) => [spaceRequests(context)],
     })
   })
   it.afterEach(async () => {
-    await shop.stop()
+    await operator.stop()
     await sweep(kube, namespace)
     await kube.delete(SpaceTiers, { name: tier })
   })
@@ -59,7 +59,7 @@ describe('a space request at fault', (it) => {
     await kube.delete(SpaceTiers, { name: tier })
     await reason('UnableToProvision')
     // The answer to that write is here, and so is the timer that comes after it.
-    await shop.quiet()
+    await operator.quiet()
     await clock.step(minutes(47))
     assert.is(await kubeconfig(secretRef), old)
     await clock.step(minutes(2))
@@ -74,8 +74,10 @@ describe('a space request at fault', (it) => {
     await kube.create(SpaceRequests, spaceRequest(namespace, 'dev', { tierName: tier }))
     await reason('UnableToProvision')
     await kube.patch(SpaceRequests, { name: 'dev', namespace }, { metadata: { annotations: { touched: 'yes' } } })
-    await eventually(() => shop.caches.of(SpaceRequests).get({ name: 'dev', namespace })?.metadata.annotations?.touched === 'yes')
-    await shop.quiet()
+    await eventually(
+      () => operator.caches.of(SpaceRequests).get({ name: 'dev', namespace })?.metadata.annotations?.touched === 'yes',
+    )
+    await operator.quiet()
     // It names the tiers of the cluster, and other tests make theirs: each text is told once.
     const texts = (await warnings()).map(({ message }) => message)
     assert.ok(texts.length > 0 && texts.length === new Set(texts).size, texts.join('\n'))

@@ -22,11 +22,11 @@ import {
 import { spaceRequests } from '../../../src/operator/space-request/index.ts'
 import { type Clock, hours, isFailure, minutes, Secret, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { spaceRequest, spaceTier } from '../../support/spaces.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 /** The system's time, moved on by as much as the test says; timers run as always. */
 function shiftedClock(): Clock & { shift: number } {
@@ -39,23 +39,23 @@ function shiftedClock(): Clock & { shift: number } {
 describe('space request', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let clock = shiftedClock()
   let namespace = ''
   let tier = ''
   const tiers: string[] = []
 
   const open = () =>
-    openShop({ kubeconfig: cluster.kubeconfig, namespace, clock, controllers: (workshop) => [spaceRequests(workshop)] })
+    startOperator({ kubeconfig: cluster.kubeconfig, namespace, clock, controllers: (context) => [spaceRequests(context)] })
 
   it.beforeEach(async () => {
     namespace = await cluster.namespace('space')
     tier = `tier-${namespace.slice(-8)}`
     clock = shiftedClock()
-    shop = await open()
+    operator = await open()
   })
   it.afterEach(async () => {
-    await shop.stop()
+    await operator.stop()
     await sweep(kube, namespace)
     for (const name of tiers.splice(0)) await kube.delete(SpaceTiers, { name })
   })
@@ -65,7 +65,7 @@ describe('space request', (it) => {
     tiers.push(name)
     await kube.create(SpaceTiers, spaceTier(name, spec))
     // Or a request may rightly be told first that there is none.
-    await eventually(() => shop.caches.of(SpaceTiers).get({ name }))
+    await eventually(() => operator.caches.of(SpaceTiers).get({ name }))
   }
   const readyOf = ({ status }: SpaceRequest): Condition | undefined => conditionOf(status?.conditions, 'Ready')
   const reason = (name: string, wanted: string) =>
@@ -120,29 +120,31 @@ describe('space request', (it) => {
 
   it('costs few API requests, and none when nothing changed', async () => {
     await makeTier()
-    const before = { ...shop.requests }
+    const before = { ...operator.requests }
     await kube.create(
       SpaceRequests,
       spaceRequest(namespace, 'dev', { tierName: tier }, { finalizers: [finalizers.spaceRequest] }),
     )
     await reason('dev', 'Provisioned')
-    await shop.quiet()
+    await operator.quiet()
     const count = () =>
-      Object.entries(shop.requests)
+      Object.entries(operator.requests)
         .filter(([verb]) => verb !== 'watch')
         .reduce((sum, [verb, n]) => sum + n - (before[verb] ?? 0), 0)
     const cost = count()
     // Namespace, quota, limits, two policies, service account, binding, token, Secret, status; and once, whether it may do all that anywhere.
-    assert.is(cost, 11, JSON.stringify(shop.requests))
+    assert.is(cost, 11, JSON.stringify(operator.requests))
     await kube.patch(SpaceRequests, { name: 'dev', namespace }, patch({ annotations: { touched: 'yes' } }))
-    await eventually(() => shop.caches.of(SpaceRequests).get({ name: 'dev', namespace })?.metadata.annotations?.touched === 'yes')
+    await eventually(
+      () => operator.caches.of(SpaceRequests).get({ name: 'dev', namespace })?.metadata.annotations?.touched === 'yes',
+    )
     await kube.create(SpaceRequests, spaceRequest(namespace, 'second', { tierName: '' }))
     await reason('second', 'UnableToProvision')
-    await shop.quiet()
+    await operator.quiet()
     assert.is(
       count(),
       cost + 2,
-      `only what the second request cost: its status and an Event; ${JSON.stringify([before, shop.requests])}`,
+      `only what the second request cost: its status and an Event; ${JSON.stringify([before, operator.requests])}`,
     )
   })
 
@@ -166,14 +168,14 @@ describe('space request', (it) => {
 
   it('never takes over a namespace or a Secret of somebody else', async () => {
     await makeTier()
-    await shop.stop()
+    await operator.stop()
     const { metadata } = await kube.create(SpaceRequests, spaceRequest(namespace, 'dev', { tierName: tier }))
     const taken = `${namespace}-${metadata.uid?.slice(0, 5)}`
     const foreign: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: taken } }
     await kube.create(Namespaces, foreign)
     const name = `dev-${metadata.uid?.slice(0, 5)}`
     await kube.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data: {} })
-    shop = await open()
+    operator = await open()
     const { space, secret } = accessOf(await reason('dev', 'Provisioned'))
     assert.is.not(space, taken)
     assert.is.not(secret, name)
@@ -235,15 +237,15 @@ describe('space request', (it) => {
     const before = await ask('dev')
     const { space } = accessOf(before)
     const quota = await kube.get(ResourceQuotas, { name: 'tier', namespace: space })
-    await shop.stop()
-    shop = await open()
+    await operator.stop()
+    operator = await open()
     await ask('second') // Both are reconciled when this one is done.
     await expectObject(kube, SpaceRequests, { name: 'dev', namespace }, ({ metadata }) => metadata.uid === before.metadata.uid)
     const after = await kube.get(ResourceQuotas, { name: 'tier', namespace: space })
     assert.is(after?.metadata.uid, quota?.metadata.uid)
-    await shop.quiet()
-    const { patch: patches = 0 } = shop.requests
-    assert.is(patches, 2, `finalizer and status of the second request, nothing else: ${JSON.stringify(shop.requests)}`)
+    await operator.quiet()
+    const { patch: patches = 0 } = operator.requests
+    assert.is(patches, 2, `finalizer and status of the second request, nothing else: ${JSON.stringify(operator.requests)}`)
   })
 
   it('H33: a changed tier, and a change of tier, are followed; what left the tier is removed', async () => {

@@ -9,9 +9,9 @@ import {
   Workspaces,
 } from '../../../src/api/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { everybody, prepareNamespace, words } from './fixture.ts'
 
 const devfile = (image: string, limit = 60) => ({
@@ -28,10 +28,10 @@ events: { postStop: [a] }`,
 describe('workspace: after its stop', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   const { at, create, set, becomes, expect } = words(cluster, () => namespace)
-  const open = () => openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
+  const open = () => startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
   const jobs = () => kube.list(Jobs, { namespace })
   const running = async (image: string, limit?: number) => {
     await create('web', devfile(image, limit))
@@ -41,13 +41,13 @@ describe('workspace: after its stop', (it) => {
   it.beforeEach(async () => {
     namespace = await cluster.namespace('workspace-after')
     await prepareNamespace(cluster, namespace)
-    shop = await open()
+    operator = await open()
   })
   it.afterEach(async () => {
     await kube.delete(Workspaces, at('web'))
     await expectGone(kube, Workspaces, at('web'))
     equal(await jobs(), [])
-    await shop.stop()
+    await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
   })
   it.after(() => cluster.close())
@@ -62,8 +62,8 @@ describe('workspace: after its stop', (it) => {
     equal(others, [])
     is(first?.metadata.name, status?.postStop?.job)
     is(first?.spec?.template.spec?.volumes?.[0]?.persistentVolumeClaim?.claimName, 'workspace-web')
-    await shop.stop()
-    shop = await open()
+    await operator.stop()
+    operator = await open()
     await set('web', { ports: [{ name: 'app', port: 8080 }] })
     await expect('web', ({ status: now, metadata }) => now?.observedGeneration === metadata.generation)
     equal(

@@ -18,12 +18,12 @@ import { Secret } from '../../../src/std/index.ts'
 import { openFixture } from '../../kas/kubernetes-api/fixture.ts'
 import { deployer } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { spaceTier } from '../../support/spaces.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { targetClass } from '../../support/targets.ts'
 import { expectGone } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { workspaceClass } from '../../support/workspaces.ts'
 import { everybody, INLINE, words } from './fixture.ts'
 
@@ -31,7 +31,7 @@ describe('workspace: in the cluster of an agent', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
   let fixture: Awaited<ReturnType<typeof openFixture>>
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   const { at, becomes, set } = words(cluster, () => namespace)
 
@@ -48,20 +48,20 @@ describe('workspace: in the cluster of an agent', (it) => {
     const spec = { provisioner: AGENT_PROVISIONER, parameters, reclaimPolicy: 'Delete' as const }
     await kube.create(DeploymentTargetClasses, targetClass(namespace, spec))
     await kube.create(WorkspaceClasses, workspaceClass(namespace, { deploymentTargetClassName: namespace }))
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [
-        ...everybody(workshop),
-        sandboxProvisioning(workshop),
-        sandboxTargets(workshop),
-        sandboxReclaim(workshop),
-        spaceRequests(workshop, { agents }),
+      controllers: (context) => [
+        ...everybody(context),
+        sandboxProvisioning(context),
+        sandboxTargets(context),
+        sandboxReclaim(context),
+        spaceRequests(context, { agents }),
       ],
     })
   })
   it.after(async () => {
-    await shop.stop()
+    await operator.stop()
     await fixture.stop()
     await sweep(kube, namespace)
     await kube.delete(WorkspaceClasses, { name: namespace })

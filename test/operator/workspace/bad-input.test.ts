@@ -2,9 +2,9 @@ import { is, match, ok, unreachable } from 'uvu/assert'
 import { Secrets, WorkspaceClasses, type WorkspaceSpec, Workspaces } from '../../../src/api/index.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { everybody, INLINE, prepareNamespace, words } from './fixture.ts'
 
 /** Of a namespace, a workspace and most names in a devfile. */
@@ -14,7 +14,7 @@ const components = (count: number) => `schemaVersion: 2.2.0\ncomponents:\n${'- {
 describe('workspace: bad input', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   const { at, create, set, becomes, expect } = words(cluster, () => namespace)
 
@@ -22,12 +22,12 @@ describe('workspace: bad input', (it) => {
     namespace = await cluster.namespace('workspace-bad'.padEnd(LONGEST - '-12345678'.length, 'x'))
     is(namespace.length, LONGEST)
     await prepareNamespace(cluster, namespace)
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
+    operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
   })
   it.after(async () => {
     for (const { metadata } of await kube.list(Workspaces, { namespace })) await kube.delete(Workspaces, metadata)
     for (const { metadata } of await kube.list(Workspaces, { namespace })) await expectGone(kube, Workspaces, metadata)
-    await shop.stop()
+    await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
     await cluster.close()
   })

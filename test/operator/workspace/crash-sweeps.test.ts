@@ -14,7 +14,7 @@ import {
 } from '../../../src/api/index.ts'
 import { hours, minutes, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
-import { deathsOf, dieAtEach, lifeOf, mortalLine, openMortalShop } from '../../support/mortal.ts'
+import { deathsOf, dieAtEach, lifeOf, mortalLine, startMortalOperator } from '../../support/mortal.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
@@ -44,7 +44,7 @@ describe('an operator that is killed after any of its writes for a workspace', (
     await prepareNamespace(cluster, namespace, { workspacesQuota: 1, maxActiveHoursBeforeStop: 1 }, line.url)
     let ahead = 0
     const clock = { ...systemClock, now: () => systemClock.now() + ahead }
-    const shop = await openMortalShop({ kubeconfig: cluster.kubeconfig, namespace, clock, controllers: everybody }, life)
+    const operator = await startMortalOperator({ kubeconfig: cluster.kubeconfig, namespace, clock, controllers: everybody }, life)
     if (scene === 'create') begin()
     await create('web', { variables: [{ name: 'GREETING', value: 'hello' }] })
     await becomes('web', 'Running', PATIENCE)
@@ -78,7 +78,7 @@ describe('an operator that is killed after any of its writes for a workspace', (
     await kube.delete(Workspaces, at('web'))
     await expectGone(kube, Workspaces, at('web'), PATIENCE)
     if (writes === Number.POSITIVE_INFINITY) await expectFreePlace(namespace)
-    await shop.stop()
+    await operator.stop()
     await line.close()
     await sweep(kube, namespace)
     await kube.delete(WorkspaceClasses, { name: namespace })

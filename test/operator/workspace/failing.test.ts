@@ -13,9 +13,9 @@ import {
 } from '../../../src/api/index.ts'
 import { minutes, systemClock, timestamp } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { everybody, prepareNamespace } from './fixture.ts'
 
 const devfile = (image: string, more = '') => ({
@@ -26,7 +26,7 @@ const GOOD = devfile('example.com/tools:1')
 describe('workspace: failing', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   /** Milliseconds by which the operator's clock is ahead. */
   let ahead = 0
@@ -36,7 +36,7 @@ describe('workspace: failing', (it) => {
     ahead = 0
     namespace = await cluster.namespace('workspace-failing')
     await prepareNamespace(cluster, namespace)
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
       clock: { ...systemClock, now: () => systemClock.now() + ahead },
@@ -46,7 +46,7 @@ describe('workspace: failing', (it) => {
   it.afterEach(async () => {
     await kube.delete(Workspaces, ref())
     await expectGone(kube, Workspaces, ref())
-    await shop.stop()
+    await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
   })
   it.after(() => cluster.close())
@@ -104,7 +104,7 @@ describe('workspace: failing', (it) => {
     )
     assert.is(stage(failed, 'Applied'), 'True')
     assert.is(stage(failed, 'PodAdmitted'), 'False')
-    await shop.quiet()
+    await operator.quiet()
     const told = (await kube.list(CoreEvents, { namespace })).filter(
       ({ reason, involvedObject }) => reason === 'QuotaExceeded' && involvedObject.name === 'web',
     )
@@ -142,7 +142,7 @@ describe('workspace: failing', (it) => {
 
   it('says what the provider of its volume says', async () => {
     await kube.patch(WorkspaceClasses, { name: namespace }, { spec: { storage: { storageClassName: 'not-there' } } })
-    const volumeClass = () => shop.caches.of(WorkspaceClasses).get({ name: namespace })?.spec.storage?.storageClassName
+    const volumeClass = () => operator.caches.of(WorkspaceClasses).get({ name: namespace })?.spec.storage?.storageClassName
     await eventually(() => volumeClass() === 'not-there')
     await create({ devfile: GOOD })
     const unbound = await expectWorkspace(({ status }) => status?.waiting?.reason === 'VolumeNotBound')

@@ -12,7 +12,7 @@ import {
   type WorkspaceSpec,
   Workspaces,
 } from '../../../src/api/index.ts'
-import type { Controller, Workshop } from '../../../src/engines/controller/index.ts'
+import type { Controller, ControllerContext } from '../../../src/engines/controller/index.ts'
 import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { workspaces } from '../../../src/operator/workspace/index.ts'
@@ -25,10 +25,10 @@ import { workspaceClass } from '../../support/workspaces.ts'
 export const INLINE = 'schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: "example.com/tools:1" } }]'
 
 /** Everybody who takes part in the life of a workspace whose target is there. */
-export const everybody = (workshop: Workshop): Controller[] => [
-  claimBinding(workshop),
-  targetLifecycle(workshop),
-  workspaces(workshop),
+export const everybody = (context: ControllerContext): Controller[] => [
+  claimBinding(context),
+  targetLifecycle(context),
+  workspaces(context),
 ]
 
 /** What a target says of the test's own API server, by its own URL or by another, and the Secret that it names. */

@@ -10,16 +10,16 @@ import {
 } from '../../../src/api/index.ts'
 import { hours, minutes, seconds, systemClock, timestamp } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { workspaceClass } from '../../support/workspaces.ts'
 import { everybody, prepareNamespace, words } from './fixture.ts'
 
 describe('workspace: its time', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   /** Milliseconds by which the operator's clock is ahead. */
   let ahead = 0
@@ -34,7 +34,7 @@ describe('workspace: its time', (it) => {
       maxStoppedHoursBeforeTermination: 1,
       idle: { stopAfterMinutes: 30 },
     })
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
       clock: { ...systemClock, now },
@@ -46,7 +46,7 @@ describe('workspace: its time', (it) => {
       await kube.delete(Workspaces, metadata)
       await expectGone(kube, Workspaces, metadata)
     }
-    await shop.stop()
+    await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
   })
   it.after(() => cluster.close())

@@ -15,9 +15,9 @@ import {
   Workspaces,
 } from '../../../src/api/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { documents, eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { workspaceClass } from '../../support/workspaces.ts'
 import { everybody, giveTarget } from './fixture.ts'
 
@@ -27,13 +27,13 @@ const base64 = (text: string) => Buffer.from(text).toString('base64')
 describe('workspace: its objects in a target', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
 
   it.beforeEach(async () => {
     namespace = await cluster.namespace('workspace-objects')
     await giveTarget(cluster, namespace)
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
       controllers: everybody,
@@ -42,7 +42,7 @@ describe('workspace: its objects in a target', (it) => {
   it.afterEach(async () => {
     await kube.delete(Workspaces, made('web', ''))
     await expectGone(kube, Workspaces, made('web', ''))
-    await shop.stop()
+    await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
   })
   it.after(() => cluster.close())
@@ -140,7 +140,9 @@ describe('workspace: its objects in a target', (it) => {
       type,
       data: data('{"auths":{}}'),
     })
-    await eventually(() => shop.caches.of(Secrets, { fields: `type=${type}` }).get({ name: 'registry', namespace }) !== undefined)
+    await eventually(
+      () => operator.caches.of(Secrets, { fields: `type=${type}` }).get({ name: 'registry', namespace }) !== undefined,
+    )
     await running(inlined(TOOLS), {}, { imagePullSecrets })
     const [copy] = (await podSpec())?.imagePullSecrets ?? []
     const ref = { name: copy?.name ?? '', namespace }
@@ -202,7 +204,7 @@ describe('workspace: its objects in a target', (it) => {
       metadata: { name: 'web', namespace },
       spec: { path: `${namespace}/sub/web`, url: 'https://git.example.com/web.git' },
     })
-    await eventually(() => shop.caches.of(GitProjects).get({ name: 'web', namespace }) !== undefined)
+    await eventually(() => operator.caches.of(GitProjects).get({ name: 'web', namespace }) !== undefined)
     await secret('everyone', 'group', '', { A: 'all', B: 'all', C: 'all', D: 'all', E: 'all' })
     await secret('inner', 'group', `${namespace}/sub`, { B: 'inner', C: 'inner', D: 'inner', E: 'inner' })
     await secret('outer', 'group', namespace, { B: 'outer' })

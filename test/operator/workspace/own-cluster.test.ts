@@ -9,23 +9,23 @@ import {
   type WorkspaceSpec,
   Workspaces,
 } from '../../../src/api/index.ts'
-import type { Workshop } from '../../../src/engines/controller/index.ts'
+import type { ControllerContext } from '../../../src/engines/controller/index.ts'
 import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { workspaces } from '../../../src/operator/workspace/index.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { deployer } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { eventually, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { prepareNamespace, workspaceNamed } from './fixture.ts'
 
 describe("targets in the operator's own cluster", (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let homes: string[] = []
   /** Requests to targets by verb. A pod that is slow to start is watched there, too. */
   let asked: Record<string, number> = {}
@@ -40,7 +40,7 @@ describe("targets in the operator's own cluster", (it) => {
     twice = new Set()
   })
   it.afterEach(async () => {
-    await shop.stop()
+    await operator.stop()
     for (const namespace of homes) {
       for (const { metadata } of await kube.list(Workspaces, { namespace }))
         await kube.patch(Workspaces, metadata, { metadata: { finalizers: null } })
@@ -53,15 +53,15 @@ describe("targets in the operator's own cluster", (it) => {
   const meter = ({ verb }: { verb: string }) => {
     asked[verb] = (asked[verb] ?? 0) + 1
   }
-  const everybody = (workshop: Workshop) => [
-    claimBinding(workshop),
-    targetLifecycle(workshop),
-    workspaces(workshop, { own: [kube.server], meter }),
+  const everybody = (context: ControllerContext) => [
+    claimBinding(context),
+    targetLifecycle(context),
+    workspaces(context, { own: [kube.server], meter }),
   ]
   const open = async (via = (own: Kube): Kube => own) => {
     const [namespace = '', ...neighbours] = homes
     const options = { kubeconfig: cluster.kubeconfig, namespace, neighbours, controllers: everybody }
-    shop = await openShop({ ...options, via: (own) => noting(via(own)) })
+    operator = await startOperator({ ...options, via: (own) => noting(via(own)) })
   }
   const noting = (own: Kube): Kube => ({
     ...own,
@@ -149,7 +149,7 @@ describe("targets in the operator's own cluster", (it) => {
       { spec: { kubernetesCredentials: { defaultNamespace: one } } },
     )
     // Or it may rightly go by what was there before.
-    const { caches } = shop
+    const { caches } = operator
     const data = () => caches.of(Secrets, { fields: 'type=Opaque' }).get({ name: 'credentials', namespace: two })?.data
     await eventually(() => data()?.kubeconfig === encoded(kubeconfig))
     const here = () => caches.of(DeploymentTargets).get({ name: 'here', namespace: two })?.spec.kubernetesCredentials

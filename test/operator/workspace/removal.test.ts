@@ -21,10 +21,10 @@ import { claimBinding } from '../../../src/operator/deployment-target-claim/bind
 import { workspaces } from '../../../src/operator/workspace/index.ts'
 import { createLog, isFailure, minutes, seconds, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { claim, kubeconfigSecret, target } from '../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { workspaceClass } from '../../support/workspaces.ts'
 
 interface Told extends AnyObject {
@@ -39,7 +39,7 @@ const inline = 'schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { i
 describe('workspace: removal', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   /** Milliseconds by which the operator's clock is ahead. */
   let ahead = 0
@@ -63,16 +63,16 @@ describe('workspace: removal', (it) => {
     await kube.create(DeploymentTargets, target(namespace, 'here', { kubernetesCredentials }))
     await kube.create(DeploymentTargetClaims, claim(namespace, 'shared', { targetName: 'here' }))
     await kube.create(WorkspaceClasses, workspaceClass(namespace, { editor: { image: 'example.com/editor:1' } }))
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
       log,
       clock: { ...systemClock, now: () => systemClock.now() + ahead },
-      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop), workspaces(workshop)],
+      controllers: (context) => [claimBinding(context), targetLifecycle(context), workspaces(context)],
     })
   })
   it.afterEach(async () => {
-    await shop.stop()
+    await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
   })
   it.after(() => cluster.close())
@@ -112,12 +112,12 @@ describe('workspace: removal', (it) => {
 
   it('waits for a claim that is not Bound for a moment', async () => {
     await running()
-    await shop.stop()
+    await operator.stop()
     // Nobody but the workspaces is at work: what is written here stays.
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: (workshop) => [workspaces(workshop)] })
+    operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: (context) => [workspaces(context)] })
     const claimRef = { name: 'shared', namespace }
     await kube.patch(DeploymentTargetClaims, claimRef, { status: { phase: 'Pending' } }, { subresource: 'status' })
-    await eventually(() => shop.caches.of(DeploymentTargetClaims).get(claimRef)?.status?.phase === 'Pending')
+    await eventually(() => operator.caches.of(DeploymentTargetClaims).get(claimRef)?.status?.phase === 'Pending')
     await kube.patch(Workspaces, ref(), { spec: { desiredState: 'Terminated' } })
     await waitsFor('DeploymentTargetClaim shared')
     await kube.patch(DeploymentTargetClaims, claimRef, { status: { phase: 'Bound' } }, { subresource: 'status' })

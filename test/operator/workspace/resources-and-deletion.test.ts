@@ -2,15 +2,15 @@ import { equal, is, match, ok } from 'uvu/assert'
 import { conditionOf, Deployments, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
 import { hours, minutes, seconds, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { expectGone } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { everybody, prepareNamespace, words } from './fixture.ts'
 
 describe('workspace: its resources and its deletion', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   /** Milliseconds by which the operator's clock is ahead. */
   let ahead = 0
@@ -24,14 +24,14 @@ describe('workspace: its resources and its deletion', (it) => {
       maxTerminatedHoursBeforeDeletion: 2,
     })
     const { kubeconfig } = cluster
-    shop = await openShop({ kubeconfig, namespace, clock: { ...systemClock, now }, controllers: everybody })
+    operator = await startOperator({ kubeconfig, namespace, clock: { ...systemClock, now }, controllers: everybody })
   })
   it.after(async () => {
     for (const { metadata } of await kube.list(Workspaces, { namespace })) {
       await kube.delete(Workspaces, metadata)
       await expectGone(kube, Workspaces, metadata)
     }
-    await shop.stop()
+    await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
     await cluster.close()
   })

@@ -15,10 +15,10 @@ import { claimBinding } from '../../../src/operator/deployment-target-claim/bind
 import { workspaces } from '../../../src/operator/workspace/index.ts'
 import { letUsersIn } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { kubeconfigSecret, target } from '../../support/targets.ts'
 import { apply, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { workspaceClass } from '../../support/workspaces.ts'
 
 const ROLE = new URL('../../../deploy/operator/roles/workspace.yaml', import.meta.url)
@@ -26,7 +26,7 @@ const ROLE = new URL('../../../deploy/operator/roles/workspace.yaml', import.met
 describe('workspace: role', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  const shops: RunningShop[] = []
+  const operators: RunningOperator[] = []
   let namespace = ''
   const asked: string[] = []
   const meter = ({ verb }: { verb: string }) => asked.push(verb)
@@ -49,18 +49,22 @@ describe('workspace: role', (it) => {
     const spec = { deploymentTargetClassName: 'by-hand' }
     await kube.create(WorkspaceClasses, workspaceClass(namespace, spec))
     const { kubeconfig } = cluster
-    const others = await openShop({ kubeconfig, namespace, controllers: (shop) => [claimBinding(shop), targetLifecycle(shop)] })
-    const own = await openShop({
+    const others = await startOperator({
+      kubeconfig,
+      namespace,
+      controllers: (operator) => [claimBinding(operator), targetLifecycle(operator)],
+    })
+    const own = await startOperator({
       kubeconfig,
       namespace,
       tenantRole: tenantRoles.operator,
       via: (admin) => admin.as({ user: namespace }),
-      controllers: (shop) => [workspaces(shop, { own: [kube.server], meter })],
+      controllers: (operator) => [workspaces(operator, { own: [kube.server], meter })],
     })
-    shops.push(others, own)
+    operators.push(others, own)
   })
   it.after(async () => {
-    await Promise.all(shops.map((shop) => shop.stop()))
+    await Promise.all(operators.map((operator) => operator.stop()))
     await kube.delete(ClusterRoleBindings, { name: namespace })
     await kube.delete(WorkspaceClasses, { name: namespace })
     await cluster.close()

@@ -23,10 +23,10 @@ import { targetLifecycle } from '../../../src/operator/deployment-target/lifecyc
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { workspaces } from '../../../src/operator/workspace/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { claim, kubeconfigSecret, target } from '../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { workspaceClass } from '../../support/workspaces.ts'
 
 const devfile = (image = 'example.com/tools:1', more = '') => `schemaVersion: 2.2.0
@@ -42,7 +42,7 @@ ${more}`
 describe('workspace', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   const className = () => `class-${namespace}`
 
@@ -60,19 +60,19 @@ describe('workspace', (it) => {
       WorkspaceClasses,
       workspaceClass(className(), { dnsZone: 'workspaces.example.com', deploymentTargetClassName: 'by-hand' }),
     )
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop), workspaces(workshop)],
+      controllers: (context) => [claimBinding(context), targetLifecycle(context), workspaces(context)],
     })
   })
   it.afterEach(async () => {
-    const { kube: own } = shop
+    const { kube: own } = operator
     for (const { metadata } of await own.list(Workspaces, { namespace })) {
       await own.delete(Workspaces, { name: metadata.name, namespace })
       await expectGone(kube, Workspaces, { name: metadata.name, namespace })
     }
-    await shop.stop()
+    await operator.stop()
     await kube.delete(WorkspaceClasses, { name: className() })
   })
   it.after(() => cluster.close())
@@ -272,8 +272,8 @@ describe('workspace', (it) => {
   it('sends nothing while nothing happens', async () => {
     await create('idle')
     await becomes('idle', 'Running')
-    await shop.quiet()
-    const before = { ...shop.requests }
+    await operator.quiet()
+    const before = { ...operator.requests }
     await set('idle', { ports: [] })
     await expectObject(
       kube,
@@ -281,9 +281,9 @@ describe('workspace', (it) => {
       { name: 'idle', namespace },
       ({ status, metadata }) => status?.observedGeneration === metadata.generation,
     )
-    await shop.quiet()
-    const writes = (shop.requests.patch ?? 0) - (before.patch ?? 0)
-    assert.is(writes <= 1, true, `only the status: ${JSON.stringify(shop.requests)}`)
+    await operator.quiet()
+    const writes = (operator.requests.patch ?? 0) - (before.patch ?? 0)
+    assert.is(writes <= 1, true, `only the status: ${JSON.stringify(operator.requests)}`)
   })
 
   it('freezes its variables when it is created', async () => {
@@ -325,7 +325,7 @@ describe('workspace', (it) => {
 
   it('takes no more workspaces than its class allows, the oldest first', async () => {
     await kube.patch(WorkspaceClasses, { name: className() }, { spec: { workspacesQuota: 1 } })
-    await eventually(() => shop.caches.of(WorkspaceClasses).get({ name: className() })?.spec.workspacesQuota === 1)
+    await eventually(() => operator.caches.of(WorkspaceClasses).get({ name: className() })?.spec.workspacesQuota === 1)
     await create('first')
     await becomes('first', 'Running')
     await create('second')

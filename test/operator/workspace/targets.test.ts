@@ -13,17 +13,17 @@ import {
 import { seconds, systemClock } from '../../../src/std/index.ts'
 import { type BlackHole, blackHole } from '../../support/bad-line.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { claim, kubeconfigSecret, target } from '../../support/targets.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { clusterIn, everybody, prepareNamespace, words } from './fixture.ts'
 
 describe('workspace: targets', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   const { at, create, set, becomes, expect } = words(cluster, () => namespace)
 
@@ -31,7 +31,7 @@ describe('workspace: targets', (it) => {
     namespace = await cluster.namespace('workspace-targets')
   })
   it.afterEach(async () => {
-    await shop.stop()
+    await operator.stop()
     for (const { metadata } of await kube.list(Workspaces, { namespace }))
       await kube.patch(Workspaces, metadata, { metadata: { finalizers: null } })
     await kube.delete(WorkspaceClasses, { name: namespace })
@@ -40,7 +40,7 @@ describe('workspace: targets', (it) => {
   it.after(() => cluster.close())
 
   const open = async () => {
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
+    operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
   }
 
   it('lie in the shared namespace of a shared claim, under one pair of watches, and leave nothing there', async () => {

@@ -6,27 +6,27 @@ import {
   Environments,
   SpaceRequests,
 } from '../../../api/index.ts'
-import type { Controller, Workshop } from '../../../engines/controller/index.ts'
+import type { Controller, ControllerContext } from '../../../engines/controller/index.ts'
 import { reconcileClaim } from './reconcile.ts'
 import type { BindingCaches } from './situation.ts'
 import { statusAfter } from './status.ts'
 import { watchesOf } from './watches.ts'
 
 /** Binds DeploymentTargetClaims to DeploymentTargets (ADR 8: DeploymentTargetBinder). */
-export function claimBinding(workshop: Workshop): Controller<DeploymentTargetClaim> {
+export function claimBinding(context: ControllerContext): Controller<DeploymentTargetClaim> {
   const caches: BindingCaches = {
-    claims: workshop.caches.of(DeploymentTargetClaims),
-    targets: workshop.caches.of(DeploymentTargets),
-    classes: workshop.caches.of(DeploymentTargetClasses),
-    requests: workshop.caches.of(SpaceRequests),
-    environments: workshop.caches.of(Environments),
+    claims: context.caches.of(DeploymentTargetClaims),
+    targets: context.caches.of(DeploymentTargets),
+    classes: context.caches.of(DeploymentTargetClasses),
+    requests: context.caches.of(SpaceRequests),
+    environments: context.caches.of(Environments),
   }
   const taken = new Set<string>()
   return {
     name: 'claim-binding',
     kind: DeploymentTargetClaims,
     watches: watchesOf(caches),
-    reconcile: (claim) => reconcileClaim(claim, { workshop, caches, taken }),
+    reconcile: (claim) => reconcileClaim(claim, { context, caches, taken }),
     failed: statusAfter,
   }
 }

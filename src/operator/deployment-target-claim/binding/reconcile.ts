@@ -18,7 +18,7 @@ import {
   withoutFinalizer,
   YES,
 } from '../../../api/index.ts'
-import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { type ControllerContext, type Next, settled } from '../../../engines/controller/index.ts'
 import { mismatch, unsuitable } from './match.ts'
 import { type BindingCaches, bestFree, ownTargets, provisioningOf, reservedTargets } from './situation.ts'
 import {
@@ -38,7 +38,7 @@ import {
 const MANAGER = 'claim-binding'
 
 interface BindingContext {
-  workshop: Workshop
+  context: ControllerContext
   caches: BindingCaches
   /** UIDs of targets that another claim is just being given, by this process. */
   taken: Set<string>
@@ -64,11 +64,11 @@ const isComing = ({ status }: DeploymentTarget): boolean => (status?.phase ?? 'P
 const isUsable = ({ status }: DeploymentTarget): boolean => status?.phase === 'Available' || status?.phase === 'Bound'
 
 /** The claim is going: the target's controller releases the target, then nothing holds the claim any longer. */
-async function releaseClaim(claim: DeploymentTargetClaim, { workshop, caches }: BindingContext): Promise<Next> {
+async function releaseClaim(claim: DeploymentTargetClaim, { context, caches }: BindingContext): Promise<Next> {
   if (!hasFinalizer(claim, finalizers.claim)) return settled()
   const held = ownTargets(caches, claim).filter((target) => !isDeleting(target))
   if (held.length > 0) return settled()
-  await workshop.kube.patch(DeploymentTargetClaims, refOf(claim), withoutFinalizer(claim, finalizers.claim), { manager: MANAGER })
+  await context.kube.patch(DeploymentTargetClaims, refOf(claim), withoutFinalizer(claim, finalizers.claim), { manager: MANAGER })
   return settled()
 }
 
@@ -78,7 +78,7 @@ async function recover(claim: DeploymentTargetClaim, binding: BindingContext): P
   const ref = { name: targetName, namespace: claim.metadata.namespace }
   // A cache that lags must not make anybody Lost.
   const target =
-    targetName === '' ? undefined : (binding.caches.targets.get(ref) ?? (await binding.workshop.kube.get(DeploymentTargets, ref)))
+    targetName === '' ? undefined : (binding.caches.targets.get(ref) ?? (await binding.context.kube.get(DeploymentTargets, ref)))
   if (!target) return report(claim, lost(claim, `DeploymentTarget "${targetName}" does not exist any more`), binding)
   const holder = claimRefOf(target)
   if (holder && (holder.name !== claim.metadata.name || holder.uid !== undefined)) {
@@ -172,12 +172,12 @@ const waitFor = (claim: DeploymentTargetClaim, target: DeploymentTarget, binding
 
 /** The lock, then the rest. Who loses the race gets a conflict and looks again. */
 async function lockTarget(claim: DeploymentTargetClaim, target: DeploymentTarget, binding: BindingContext): Promise<Next> {
-  const { workshop, taken } = binding
+  const { context, taken } = binding
   const { name, uid } = claim.metadata
   const { resourceVersion, uid: key = '' } = target.metadata
   taken.add(key)
   try {
-    const locked = await workshop.kube.patch(
+    const locked = await context.kube.patch(
       DeploymentTargets,
       refOf(target),
       { metadata: { resourceVersion }, spec: { claimRef: { name, uid } } },
@@ -190,11 +190,11 @@ async function lockTarget(claim: DeploymentTargetClaim, target: DeploymentTarget
 }
 
 async function complete(claim: DeploymentTargetClaim, target: DeploymentTarget, binding: BindingContext): Promise<Next> {
-  const { workshop, caches } = binding
+  const { context, caches } = binding
   const chosen = claim.spec.targetName ? {} : { [annotations.boundByController]: YES }
-  const object = await keepMarks(claim, workshop, { [annotations.bindComplete]: YES, ...chosen }, target.metadata.name)
+  const object = await keepMarks(claim, context, { [annotations.bindComplete]: YES, ...chosen }, target.metadata.name)
   if (claim.status?.phase !== 'Bound')
-    workshop.events.record(claim, { type: 'Normal', reason: 'Bound', message: `got DeploymentTarget ${target.metadata.name}` })
+    context.events.record(claim, { type: 'Normal', reason: 'Bound', message: `got DeploymentTarget ${target.metadata.name}` })
   const mayGrow = caches.classes.get({ name: claim.spec.deploymentTargetClassName })?.spec.allowTargetResourceExpansion === true
   return settled({ object, status: statusOf(bound(target), resourcesCondition(claim, target, mayGrow)) })
 }
@@ -202,14 +202,14 @@ async function complete(claim: DeploymentTargetClaim, target: DeploymentTarget, 
 async function report(
   claim: DeploymentTargetClaim,
   verdict: BindingVerdict,
-  { workshop }: BindingContext,
+  { context }: BindingContext,
   marks: Record<string, string> = {},
 ): Promise<Next> {
-  const object = await keepMarks(claim, workshop, marks)
+  const object = await keepMarks(claim, context, marks)
   const before = claim.status?.conditions?.find(({ type }) => type === 'Ready')
   const isWorthAnEvent = verdict.error !== undefined || verdict.isWorthAnEvent
   if (isWorthAnEvent && before?.message !== verdict.message) {
-    workshop.events.record(claim, { type: 'Warning', reason: verdict.reason, message: verdict.message })
+    context.events.record(claim, { type: 'Warning', reason: verdict.reason, message: verdict.message })
   }
   return settled({ object, status: statusOf(verdict, noResources(claim)) })
 }
@@ -217,7 +217,7 @@ async function report(
 /** One write for finalizer, annotations and target name; none when they stand already. */
 async function keepMarks(
   claim: DeploymentTargetClaim,
-  { kube }: Workshop,
+  { kube }: ControllerContext,
   marks: Record<string, string>,
   targetName?: string,
 ): Promise<DeploymentTargetClaim> {

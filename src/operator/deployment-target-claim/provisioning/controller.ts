@@ -13,17 +13,17 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
-import type { Controller, Workshop } from '../../../engines/controller/index.ts'
+import type { Controller, ControllerContext } from '../../../engines/controller/index.ts'
 import { MANAGER, provision } from './reconcile.ts'
 
 const byClass = indexBy(({ spec }: DeploymentTargetClaim) => [spec.deploymentTargetClassName])
 
 /** The provisioners that make namespaces, in this cluster or in an agent's: they answer claims with SpaceRequests. */
-export function sandboxProvisioning(workshop: Workshop): Controller<DeploymentTargetClaim> {
-  const { caches } = workshop
+export function sandboxProvisioning(context: ControllerContext): Controller<DeploymentTargetClaim> {
+  const { caches } = context
   const claims = caches.of(DeploymentTargetClaims)
   const provisioning = {
-    workshop,
+    context,
     classes: caches.of(DeploymentTargetClasses),
     requests: caches.of(SpaceRequests),
   }

@@ -17,14 +17,14 @@ import {
   SpaceRequests,
 } from '../../../api/index.ts'
 import { createOnce } from '../../../engines/apply/index.ts'
-import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { type ControllerContext, type Next, settled } from '../../../engines/controller/index.ts'
 import { Failure } from '../../../std/index.ts'
 import { requestFor } from './desired.ts'
 
 export const MANAGER = 'devsandbox-provisioner'
 
 interface ProvisioningContext {
-  workshop: Workshop
+  context: ControllerContext
   classes: Cache<DeploymentTargetClass>
   requests: Cache<SpaceRequest>
 }
@@ -50,9 +50,9 @@ const requestOf = (claim: DeploymentTargetClaim, { requests }: ProvisioningConte
     isMadeFor(request, claim),
   )
 
-async function ask(claim: DeploymentTargetClaim, from: DeploymentTargetClass, { workshop }: ProvisioningContext): Promise<void> {
+async function ask(claim: DeploymentTargetClaim, from: DeploymentTargetClass, { context }: ProvisioningContext): Promise<void> {
   const request = requestFor(claim, from)
-  const { there } = await createOnce(workshop.kube, SpaceRequests, request, MANAGER).catch((failure: unknown) => {
+  const { there } = await createOnce(context.kube, SpaceRequests, request, MANAGER).catch((failure: unknown) => {
     if (isNamespaceTerminating(failure)) return { there: undefined } // And the claim with it.
     throw failure
   })
@@ -72,7 +72,7 @@ async function follow(
   claim: DeploymentTargetClaim,
   from: DeploymentTargetClass,
   request: SpaceRequest,
-  { workshop }: ProvisioningContext,
+  { context }: ProvisioningContext,
 ): Promise<Next> {
   const { resources } = claim.spec
   const mayChange = claim.status?.phase !== 'Bound' || from.spec.allowTargetResourceExpansion === true
@@ -81,7 +81,7 @@ async function follow(
   const isTaken = isPrivate(request) && privateTo !== undefined && privateTo !== privateToOf(request)
   if (isDeleting(request) || !(grows || isTaken)) return settled()
   const { resourceVersion } = request.metadata
-  await workshop.kube.patch(
+  await context.kube.patch(
     SpaceRequests,
     refOf(request),
     {

@@ -13,7 +13,7 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
-import { type Controller, createWakeups, settled, type Watch, type Workshop } from '../../../engines/controller/index.ts'
+import { type Controller, type ControllerContext, createWakeups, settled, type Watch } from '../../../engines/controller/index.ts'
 import { credentialsFinder, watchCredentials } from '../../../engines/targets/index.ts'
 import { createCredentialsAssessment } from './credentials.ts'
 import { createReachability } from './reachability.ts'
@@ -28,14 +28,14 @@ interface LifecycleSettings {
 }
 
 /** Follows DeploymentTargets from their creation to their end (ADR 8: phases, release, reclaim). */
-export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings = {}): Controller<DeploymentTarget> {
-  const { caches } = workshop
+export function targetLifecycle(context: ControllerContext, { reach }: LifecycleSettings = {}): Controller<DeploymentTarget> {
+  const { caches } = context
   const targets = caches.of(DeploymentTargets)
   const secretOf = credentialsFinder(caches)
   const wakeups = createWakeups()
-  const reachability = createReachability({ workshop, targets, secretOf, reach, wakeups })
+  const reachability = createReachability({ context, targets, secretOf, reach, wakeups })
   const lifecycle: Lifecycle = {
-    workshop,
+    context,
     targets,
     claims: caches.of(DeploymentTargetClaims),
     classes: caches.of(DeploymentTargetClasses),

@@ -11,7 +11,7 @@ import {
   refOf,
   SANDBOX_PROVISIONER,
 } from '../../../api/index.ts'
-import type { Waker, Workshop } from '../../../engines/controller/index.ts'
+import type { ControllerContext, Waker } from '../../../engines/controller/index.ts'
 import { waitAfterFailure } from '../../../engines/targets/index.ts'
 import { createWorkQueue, hours, minutes, pause, seconds, type WorkQueue } from '../../../std/index.ts'
 import { askVersion } from './ask.ts'
@@ -41,7 +41,7 @@ const SOONEST = minutes(1)
 const LATEST = hours(1)
 
 interface ReachabilityOptions {
-  workshop: Workshop
+  context: ControllerContext
   targets: Cache<DeploymentTarget>
   secretOf: (target: DeploymentTarget) => CoreSecret | undefined
   /** Where targets may lead; everywhere without it. */
@@ -65,8 +65,8 @@ export interface Reachability {
   forget(ref: Ref): void
 }
 
-export function createReachability({ workshop, targets, secretOf, reach, wakeups }: ReachabilityOptions): Reachability {
-  const { clock, kube } = workshop
+export function createReachability({ context, targets, secretOf, reach, wakeups }: ReachabilityOptions): Reachability {
+  const { clock, kube } = context
   /** One a target, by its key: one into an older question is forgotten when a newer one begins. */
   const inquiries = new Map<string, Inquiry>()
   /** Dead targets whose next turn is set. */

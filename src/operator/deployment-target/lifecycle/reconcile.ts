@@ -22,7 +22,7 @@ import {
   withoutFinalizer,
   YES,
 } from '../../../api/index.ts'
-import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { type ControllerContext, type Next, settled } from '../../../engines/controller/index.ts'
 import { minutes, timestamp } from '../../../std/index.ts'
 import type { AssessCredentials } from './credentials.ts'
 import { toldFinding } from './finding.ts'
@@ -34,7 +34,7 @@ const MANAGER = 'target-lifecycle'
 const PATIENCE = minutes(2)
 
 export interface Lifecycle {
-  workshop: Workshop
+  context: ControllerContext
   targets: Cache<DeploymentTarget>
   claims: Cache<DeploymentTargetClaim>
   classes: Cache<DeploymentTargetClass>
@@ -67,32 +67,29 @@ export async function reconcileTarget(target: DeploymentTarget, lifecycle: Lifec
 const isReleased = ({ status }: DeploymentTarget): boolean => status?.phase === 'Released' || status?.phase === 'Failed'
 
 /** Its credentials, and whether the API answers: that is told, and nothing waits for it (design 3.1). */
-async function accessOf(
-  target: DeploymentTarget,
-  { workshop, assess, reachability, secretOf }: Lifecycle,
-): Promise<TargetAccess> {
+async function accessOf(target: DeploymentTarget, { context, assess, reachability, secretOf }: Lifecycle): Promise<TargetAccess> {
   const secret = secretOf(target)
   const credentials = assess(target, secret)
   const finding = await reachability.of(target, secret, credentials)
   const before = toldFinding(target)?.answer.status
   const { status, reason, message } = finding.answer
-  if (status === 'False' && before !== 'False') workshop.events.record(target, { type: 'Warning', reason, message })
-  if (status === 'True' && before === 'False') workshop.events.record(target, { type: 'Normal', reason, message })
+  if (status === 'False' && before !== 'False') context.events.record(target, { type: 'Warning', reason, message })
+  if (status === 'True' && before === 'False') context.events.record(target, { type: 'Normal', reason, message })
   return { ...credentials, finding }
 }
 
-const addFinalizer = (target: DeploymentTarget, { workshop }: Lifecycle): Promise<DeploymentTarget> =>
-  workshop.kube.patch(DeploymentTargets, refOf(target), withFinalizer(target, finalizers.target), { manager: MANAGER })
+const addFinalizer = (target: DeploymentTarget, { context }: Lifecycle): Promise<DeploymentTarget> =>
+  context.kube.patch(DeploymentTargets, refOf(target), withFinalizer(target, finalizers.target), { manager: MANAGER })
 
 /** The claim that has the target, if it lives. The cache may lag behind the binding, so absence is asked for. */
 async function livingClaim(
   { metadata }: DeploymentTarget,
   { name, uid }: { name: string; uid?: string },
-  { workshop, claims }: Lifecycle,
+  { context, claims }: Lifecycle,
 ): Promise<DeploymentTargetClaim | undefined> {
   const ref = { name, namespace: metadata.namespace }
   const known = claims.get(ref)
-  const claim = known?.metadata.uid === uid ? known : await workshop.kube.get(DeploymentTargetClaims, ref)
+  const claim = known?.metadata.uid === uid ? known : await context.kube.get(DeploymentTargetClaims, ref)
   return claim && claim.metadata.uid === uid && !isDeleting(claim) ? claim : undefined
 }
 
@@ -105,13 +102,13 @@ function isSurplus({ metadata }: DeploymentTarget, claim: DeploymentTargetClaim,
 }
 
 /** It was never used: what was made for the claim goes, everything else is on offer again. */
-async function giveBack(target: DeploymentTarget, credentials: TargetAccess, { workshop }: Lifecycle): Promise<Next> {
+async function giveBack(target: DeploymentTarget, credentials: TargetAccess, { context }: Lifecycle): Promise<Next> {
   const { uid, resourceVersion } = target.metadata
   if (provisionedByOf(target) !== undefined) {
-    await workshop.kube.delete(DeploymentTargets, refOf(target), { uid })
+    await context.kube.delete(DeploymentTargets, refOf(target), { uid })
     return settled()
   }
-  const object = await workshop.kube.patch(
+  const object = await context.kube.patch(
     DeploymentTargets,
     refOf(target),
     { metadata: { resourceVersion }, spec: { claimRef: null } },
@@ -145,25 +142,25 @@ async function reportAvailable(
   target: DeploymentTarget,
   reservedFor: string | undefined,
   credentials: TargetAccess,
-  { workshop }: Lifecycle,
+  { context }: Lifecycle,
 ): Promise<Next> {
   if (!isReleased(target)) return settled({ object: target, status: statusOf(available(credentials, reservedFor)) })
   if (target.metadata.annotations?.[annotations.recycle] !== YES) {
-    return settled({ object: target, status: statusOf(released(target, credentials, timestamp(workshop.clock.now()))) })
+    return settled({ object: target, status: statusOf(released(target, credentials, timestamp(context.clock.now()))) })
   }
   const { resourceVersion } = target.metadata
   const status = statusOf(available(credentials, reservedFor))
   // Status first: with the annotation gone and the phase still Released, nobody would try again.
   if (target.status?.phase === 'Released') {
     const { conditions: _, ...phase } = status
-    await workshop.kube.patch(
+    await context.kube.patch(
       DeploymentTargets,
       refOf(target),
       { metadata: { resourceVersion }, status: { ...phase, lastClaim: null, releasedAt: null, reclaimPolicy: null } },
       { subresource: 'status', manager: MANAGER },
     )
   }
-  const object = await workshop.kube.patch(
+  const object = await context.kube.patch(
     DeploymentTargets,
     refOf(target),
     { metadata: { annotations: { [annotations.recycle]: null } } },
@@ -179,18 +176,18 @@ async function release(
   credentials: TargetAccess,
   lifecycle: Lifecycle,
 ): Promise<Next> {
-  const { workshop } = lifecycle
+  const { context } = lifecycle
   const status = { ...target.status, lastClaim: holder, reclaimPolicy: policyOf(target, lifecycle) }
-  workshop.events.record(target, { type: 'Normal', reason: 'Released', message: `DeploymentTargetClaim ${holder.name} is gone` })
+  context.events.record(target, { type: 'Normal', reason: 'Released', message: `DeploymentTargetClaim ${holder.name} is gone` })
   return settled({
     object: target,
-    status: statusOf(released({ ...target, status }, credentials, timestamp(workshop.clock.now()))),
+    status: statusOf(released({ ...target, status }, credentials, timestamp(context.clock.now()))),
   })
 }
 
 /** Released and still naming the former claim: delete what was made for it, give everything else free of the name. */
 async function afterRelease(target: DeploymentTarget, credentials: TargetAccess, lifecycle: Lifecycle): Promise<Next> {
-  const { kube, clock } = lifecycle.workshop
+  const { kube, clock } = lifecycle.context
   const { uid, resourceVersion } = target.metadata
   // A target that nobody provisioned is never deleted with its claim.
   if (policyOf(target, lifecycle) === 'Delete' && provisionedByOf(target) !== undefined) {
@@ -208,15 +205,15 @@ async function afterRelease(target: DeploymentTarget, credentials: TargetAccess,
 
 /** Deleting: provisioners that hold it with finalizers of their own free what it stands for; then it may go. */
 async function finishDeletion(target: DeploymentTarget, lifecycle: Lifecycle): Promise<Next> {
-  const { workshop, assess, secretOf } = lifecycle
+  const { context, assess, secretOf } = lifecycle
   const credentials = { ...assess(target, secretOf(target)), finding: toldFinding(target) }
   const others = target.metadata.finalizers?.filter((name) => name !== finalizers.target) ?? []
   if (others.length === 0) {
     if (!hasFinalizer(target, finalizers.target)) return settled()
-    await workshop.kube.patch(DeploymentTargets, refOf(target), withoutFinalizer(target, finalizers.target), { manager: MANAGER })
+    await context.kube.patch(DeploymentTargets, refOf(target), withoutFinalizer(target, finalizers.target), { manager: MANAGER })
     return settled()
   }
-  const now = workshop.clock.now()
+  const now = context.clock.now()
   const lastClaim = target.status?.lastClaim ?? claimRefOf(target)
   const known = {
     ...target,

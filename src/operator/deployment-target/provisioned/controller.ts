@@ -15,7 +15,7 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
-import { type Controller, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { type Controller, type ControllerContext, settled } from '../../../engines/controller/index.ts'
 import { MANAGER, makeTarget } from './reconcile.ts'
 
 interface TargetSettings {
@@ -24,11 +24,11 @@ interface TargetSettings {
 }
 
 /** Makes DeploymentTargets of the SpaceRequests that the devsandbox provisioner asked for. */
-export function sandboxTargets(workshop: Workshop, settings: TargetSettings = {}): Controller<SpaceRequest> {
-  const { caches } = workshop
+export function sandboxTargets(context: ControllerContext, settings: TargetSettings = {}): Controller<SpaceRequest> {
+  const { caches } = context
   const requests = caches.of(SpaceRequests)
   const provisioning = {
-    workshop,
+    context,
     claims: caches.of(DeploymentTargetClaims),
     classes: caches.of(DeploymentTargetClasses),
     targets: caches.of(DeploymentTargets),

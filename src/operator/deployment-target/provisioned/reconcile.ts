@@ -20,7 +20,7 @@ import {
   SpaceRequests,
 } from '../../../api/index.ts'
 import { createOnce } from '../../../engines/apply/index.ts'
-import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { type ControllerContext, type Next, settled } from '../../../engines/controller/index.ts'
 import { Failure } from '../../../std/index.ts'
 import { type Access, targetNames, targetOf } from './desired.ts'
 import { orphanPolicy } from './orphan.ts'
@@ -29,7 +29,7 @@ export const MANAGER = 'devsandbox-targets'
 const LONGEST_LABEL = 63
 
 interface Provisioning {
-  workshop: Workshop
+  context: ControllerContext
   claims: Cache<DeploymentTargetClaim>
   classes: Cache<DeploymentTargetClass>
   targets: Cache<DeploymentTarget>
@@ -46,7 +46,7 @@ export async function makeTarget(request: SpaceRequest, provisioning: Provisioni
   const access = accessOf(request, provisioning)
   if (isDeleting(claim)) return settled()
   if (isSurplus(request, claim, provisioning)) {
-    await provisioning.workshop.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
+    await provisioning.context.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
     return settled()
   }
   if (!access) return settled()
@@ -77,7 +77,7 @@ function claimOf(request: SpaceRequest, { claims }: Provisioning): DeploymentTar
   return found && isMadeFor(request, found) ? found : undefined
 }
 
-function accessOf(request: SpaceRequest, { workshop, insecureSkipTLSVerify }: Provisioning): Access | undefined {
+function accessOf(request: SpaceRequest, { context, insecureSkipTLSVerify }: Provisioning): Access | undefined {
   const ready = conditionOf(request.status?.conditions, 'Ready')
   const { namespaceAccess = [], targetClusterURL = '' } = request.status ?? {}
   const [first, second] = namespaceAccess
@@ -89,7 +89,7 @@ function accessOf(request: SpaceRequest, { workshop, insecureSkipTLSVerify }: Pr
       : undefined
   if (refusal === undefined)
     return { apiURL: targetClusterURL, namespace: first.name, secret: first.secretRef, insecureSkipTLSVerify }
-  workshop.events.record(request, {
+  context.events.record(request, {
     type: 'Warning',
     reason: 'NoTargetMade',
     message: `SpaceRequest ${request.metadata.name} ${refusal}`,
@@ -113,11 +113,11 @@ async function create(
   claim: DeploymentTargetClaim,
   request: SpaceRequest,
   access: Access,
-  { workshop }: Provisioning,
+  { context }: Provisioning,
 ): Promise<DeploymentTarget> {
   for (const name of targetNames(claim)) {
     const target = targetOf(name, claim, request, access)
-    const { made, there } = await createOnce(workshop.kube, DeploymentTargets, target, MANAGER)
+    const { made, there } = await createOnce(context.kube, DeploymentTargets, target, MANAGER)
     const isOfClaim = there?.metadata.labels?.[labels.claimUid] === claim.metadata.uid
     const ours = there && !isDeleting(there) && isOfClaim && isPrivate(there) === isPrivate(target) ? there : made
     if (ours) return ours
@@ -129,10 +129,10 @@ async function create(
 }
 
 /** The label by which people, and whoever waits for the end of the request, find the one from the other. */
-async function labelRequest(request: SpaceRequest, { metadata }: DeploymentTarget, { workshop }: Provisioning): Promise<void> {
+async function labelRequest(request: SpaceRequest, { metadata }: DeploymentTarget, { context }: Provisioning): Promise<void> {
   if (request.metadata.labels?.[labels.target] === metadata.name) return
   const mark = { [labels.target]: metadata.name, [labels.claimUid]: metadata.labels?.[labels.claimUid] ?? '' }
-  await workshop.kube.patch(SpaceRequests, refOf(request), { metadata: { labels: mark } }, { manager: MANAGER })
+  await context.kube.patch(SpaceRequests, refOf(request), { metadata: { labels: mark } }, { manager: MANAGER })
 }
 
 /** After an interruption the label is missing; after an expansion the target must say what it has now. */
@@ -143,7 +143,7 @@ async function updateTarget(target: DeploymentTarget, request: SpaceRequest, pro
   const seen = conditionOf(request.status?.conditions, 'Ready')?.observedGeneration ?? request.metadata.generation
   if (!resources || seen !== request.metadata.generation || isDeepStrictEqual(resources, target.spec.resources)) return settled()
   const { resourceVersion } = target.metadata
-  await provisioning.workshop.kube.patch(
+  await provisioning.context.kube.patch(
     DeploymentTargets,
     refOf(target),
     { metadata: { resourceVersion }, spec: { resources } },
@@ -153,19 +153,19 @@ async function updateTarget(target: DeploymentTarget, request: SpaceRequest, pro
 }
 
 /** Nobody asks for it any more, and no target was made of it that would be reclaimed. */
-async function handleOrphan(request: SpaceRequest, { workshop, ...provisioning }: Provisioning): Promise<Next> {
+async function handleOrphan(request: SpaceRequest, { context, ...provisioning }: Provisioning): Promise<Next> {
   const verdict = orphanPolicy(request, provisioning)
   if (verdict === 'unknown') {
     const message = `the DeploymentTargetClaim of SpaceRequest ${request.metadata.name} is gone, and no DeploymentTargetClass says whether to keep it. Delete it if it is not needed`
-    workshop.events.record(request, { type: 'Warning', reason: 'ClaimGone', message })
+    context.events.record(request, { type: 'Warning', reason: 'ClaimGone', message })
   }
-  if (verdict !== 'delete' || (await claimLives(request, workshop))) return settled()
-  await workshop.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
+  if (verdict !== 'delete' || (await claimLives(request, context))) return settled()
+  await context.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
   return settled()
 }
 
 /** A cache that lags must not cost anybody a namespace. */
-async function claimLives({ metadata }: SpaceRequest, { kube }: Workshop): Promise<boolean> {
+async function claimLives({ metadata }: SpaceRequest, { kube }: ControllerContext): Promise<boolean> {
   const { namespace = '', labels: marks = {} } = metadata
   const { [labels.claim]: name = '', [labels.claimUid]: uid } = marks
   const isIt = (claim: DeploymentTargetClaim) => (uid === undefined ? claim.metadata.name === name : claim.metadata.uid === uid)

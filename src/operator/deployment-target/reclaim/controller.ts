@@ -9,15 +9,15 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
-import type { Controller, Workshop } from '../../../engines/controller/index.ts'
+import type { Controller, ControllerContext } from '../../../engines/controller/index.ts'
 import { MANAGER, reclaim } from './reconcile.ts'
 
 /** Frees what is behind the targets that the devsandbox provisioner made. */
-export function sandboxReclaim(workshop: Workshop): Controller<DeploymentTarget> {
-  const { caches } = workshop
+export function sandboxReclaim(context: ControllerContext): Controller<DeploymentTarget> {
+  const { caches } = context
   const targets = caches.of(DeploymentTargets)
   const services = {
-    workshop,
+    context,
     classes: caches.of(DeploymentTargetClasses),
     requests: caches.of(SpaceRequests),
   }

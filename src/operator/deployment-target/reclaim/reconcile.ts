@@ -20,13 +20,13 @@ import {
   SpaceRequests,
   withoutFinalizer,
 } from '../../../api/index.ts'
-import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { type ControllerContext, type Next, settled } from '../../../engines/controller/index.ts'
 import { isFailure } from '../../../std/index.ts'
 
 export const MANAGER = 'devsandbox-reclaim'
 
 interface ReclaimServices {
-  workshop: Workshop
+  context: ControllerContext
   classes: Cache<DeploymentTargetClass>
   requests: Cache<SpaceRequest>
 }
@@ -42,7 +42,7 @@ export async function reclaim(target: DeploymentTarget, services: ReclaimService
   const left = requests.length > 0 ? requests : await requestsAsOfNow(target, services)
   if (left.length === 0) return dropFinalizer(target, services)
   for (const request of left.filter((each) => !isDeleting(each))) {
-    await services.workshop.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
+    await services.context.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
   }
   return settled() // The end of the request wakes the target.
 }
@@ -56,17 +56,17 @@ function requestsOf({ metadata }: DeploymentTarget, { requests }: ReclaimService
 }
 
 /** Before the last thing that holds the target goes: the cache may not show yet what was made a moment ago. */
-async function requestsAsOfNow({ metadata }: DeploymentTarget, { workshop }: ReclaimServices): Promise<SpaceRequest[]> {
+async function requestsAsOfNow({ metadata }: DeploymentTarget, { context }: ReclaimServices): Promise<SpaceRequest[]> {
   const [key, uid] = [metadata.annotations?.[annotations.spaceRequest], metadata.labels?.[labels.claimUid]]
   const ref = key === undefined ? undefined : refFromKey(key)
-  const request = ref && ref.namespace === metadata.namespace ? await workshop.kube.get(SpaceRequests, ref) : undefined
+  const request = ref && ref.namespace === metadata.namespace ? await context.kube.get(SpaceRequests, ref) : undefined
   return request && uid !== undefined && request.metadata.labels?.[labels.claimUid] === uid ? [request] : []
 }
 
-async function dropFinalizer(target: DeploymentTarget, { workshop }: ReclaimServices): Promise<Next> {
+async function dropFinalizer(target: DeploymentTarget, { context }: ReclaimServices): Promise<Next> {
   const patch = withoutFinalizer(target, finalizers.provisioner)
   try {
-    await workshop.kube.patch(DeploymentTargets, refOf(target), patch, { manager: MANAGER })
+    await context.kube.patch(DeploymentTargets, refOf(target), patch, { manager: MANAGER })
   } catch (failure) {
     if (!isFailure(failure, 'not-found')) throw failure // Gone is what we want.
   }

@@ -1,13 +1,13 @@
 import type { Receipt, Send } from '../../../adapters/http/index.ts'
 import type { Kube } from '../../../adapters/kube/index.ts'
 import { type GitOpsDeployment, keyOf, type Ref, Secrets } from '../../../api/index.ts'
-import { sentenceOf, type Workshop } from '../../../engines/controller/index.ts'
+import { type ControllerContext, sentenceOf } from '../../../engines/controller/index.ts'
 import { createTally, createWorkQueue, Failure, isFailure, seconds, timestamp, waitOf } from '../../../std/index.ts'
 import { type CommitOutcome, newsIn } from '../status/outcome.ts'
 import { letterFor, type Notification } from './letters.ts'
 
 interface NotifierOptions {
-  workshop: Pick<Workshop, 'clock' | 'events' | 'log'>
+  context: Pick<ControllerContext, 'clock' | 'events' | 'log'>
   send: Send
   /** The own cluster as the tenant of a deployment. */
   asTenant: (deployment: GitOpsDeployment) => Kube
@@ -32,8 +32,8 @@ const PATIENT = { base: seconds(1), max: seconds(30), factor: 5, jitter: 0.3 }
 const groupOf = (key: string): string => key.slice(0, key.indexOf('/'))
 
 /** Tells the world the outcomes of commits, aside: nothing waits for it, and nothing fails with it. */
-export function createNotifier({ workshop, send, asTenant }: NotifierOptions) {
-  const { clock, events, log } = workshop
+export function createNotifier({ context, send, asTenant }: NotifierOptions) {
+  const { clock, events, log } = context
   const seen = new Map<string, { uid: string | undefined; outcome: CommitOutcome | undefined }>()
   const notices = new Map<string, Notice>()
   const waiting = createTally()

@@ -15,11 +15,11 @@ const PATIENCE = seconds(10)
 export function isEarly(
   deployment: GitOpsDeployment,
   { commitId }: Snapshot,
-  services: Pick<SyncServices, 'arrivals' | 'caches' | 'wants' | 'workshop'>,
+  services: Pick<SyncServices, 'arrivals' | 'caches' | 'wants' | 'context'>,
 ): boolean {
-  const { wants, arrivals, workshop } = services
+  const { wants, arrivals, context } = services
   const since = arrivals.get(keyOf(refOf(deployment)))
-  if (since?.commitId !== commitId || workshop.clock.now() - since.at > PATIENCE) return false
+  if (since?.commitId !== commitId || context.clock.now() - since.at > PATIENCE) return false
   return othersAt(deployment, services.caches).some((other) => wants.of(ownerOf(other).id)?.commitId !== commitId)
 }
 

@@ -22,9 +22,9 @@ export async function withSecretsMasked(
     if (!made || made.secrets !== secrets) made = { secrets, hiding: hiding(secrets) }
     return made.hiding
   }
-  const { workshop } = services
+  const { context } = services
   try {
-    const next = await work({ ...services, workshop: { ...workshop, events: masked(workshop.events, hide) } })
+    const next = await work({ ...services, context: { ...context, events: masked(context.events, hide) } })
     return next.status ? { ...next, status: hiddenStatus(next.status, hide()) } : next
   } catch (thrown) {
     throw hide().failure(thrown)

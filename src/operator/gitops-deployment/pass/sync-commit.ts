@@ -56,7 +56,7 @@ const tooMany = (count: number, namespace: string, most: number): Failure =>
 /** One pass: the commit is brought into effect, and what came of it is told. Where nothing changed it costs no request. */
 export async function syncCommit(pass: Pass, services: SyncServices, signal: AbortSignal): Promise<Next> {
   const { deployment } = pass
-  const { clock, events } = services.workshop
+  const { clock, events } = services.context
   const before = lastPassOf(deployment, services)
   const destination = destinationFor(deployment, services)
   await ensureNamespace(deployment, destination, signal)
@@ -73,7 +73,7 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   tellFights(events, deployment, result.fights)
   tellLeftBehind(events, deployment, [...result.leftBehind], 'they are on another server than the destination is now')
   const done = { commitId: result.commitId, entries: result.changes, isPostponed: result.postponed.length > 0 }
-  await useUp(deployment, done, services.workshop.kube)
+  await useUp(deployment, done, services.context.kube)
   const now = rememberPass(pass, before, result, services)
   // The watches have just been opened, and wake the deployment when they have told everything: until then the status stands.
   if (result.isListing && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
@@ -96,7 +96,7 @@ interface PassOutcome {
 function nextAfter(pass: Pass, { lastPass, result, destination }: PassOutcome, services: SyncServices): Next {
   const { deployment, source } = pass
   const { observed } = result
-  const { clock } = services.workshop
+  const { clock } = services.context
   const interval = intervalOf(deployment.spec.interval)
   const at = lastPass.wroteAt
   lastPass.wroteAt = undefined
@@ -121,7 +121,7 @@ function nextAfter(pass: Pass, { lastPass, result, destination }: PassOutcome, s
   })
   const failed = entriesOf(result.changes, 'failed').length > 0
   tellHealth(deployment, status, result, services)
-  tellContested(services.workshop.events, deployment, status.conditions)
+  tellContested(services.context.events, deployment, status.conditions)
   if (isUndone(result) || isPolled(result, memoryOf(deployment, services))) return soon(status, failed, lastPass.tries)
   return settled({ status, recheck: Math.min(recheckOf(observed, interval, source), restOf(result, clock.now())) })
 }
@@ -129,11 +129,11 @@ function nextAfter(pass: Pass, { lastPass, result, destination }: PassOutcome, s
 function rememberWrite(
   { metadata }: GitOpsDeployment,
   { commitId, changes }: SyncResult,
-  { arrivals, workshop }: Pick<SyncServices, 'arrivals' | 'workshop'>,
+  { arrivals, context }: Pick<SyncServices, 'arrivals' | 'context'>,
 ): void {
   const arrival = arrivals.get(keyOf(metadata))
   const wrote = entriesOf(changes, 'created', 'configured').length > 0
-  if (wrote && arrival?.commitId === commitId) arrival.wroteAt = workshop.clock.now()
+  if (wrote && arrival?.commitId === commitId) arrival.wroteAt = context.clock.now()
 }
 
 /** How long a commit took to be healthy, told when it is so for the first time. */
@@ -141,11 +141,11 @@ function tellHealth(
   deployment: GitOpsDeployment,
   status: StatusDraft,
   { commitId }: SyncResult,
-  { arrivals, meter, workshop }: Pick<SyncServices, 'arrivals' | 'meter' | 'workshop'>,
+  { arrivals, meter, context }: Pick<SyncServices, 'arrivals' | 'meter' | 'context'>,
 ): void {
   const arrival = arrivals.get(keyOf(deployment.metadata))
   if (arrival?.commitId !== commitId) return
-  const now = workshop.clock.now()
+  const now = context.clock.now()
   const isNew = deployment.status?.history?.[0]?.revision !== commitId
   const isHealthy = status.conditions?.some(({ type, status: word }) => type === 'Ready' && word === 'True')
   if (isNew && isHealthy) meter?.took('health', now - (arrival.wroteAt ?? arrival.at))
@@ -160,7 +160,7 @@ export async function watchHealth(
   const status = statusBetweenRuns(deployment, snapshot)
   const { held } = (await inventoryOf(deployment, services).load()) ?? { held: [] }
   if (held.length === 0) return settled({ status })
-  const { clock } = services.workshop
+  const { clock } = services.context
   const request = {
     destination: destinationFor(deployment, services),
     owner: ownerOf(deployment),
@@ -185,7 +185,7 @@ function withoutRepairs({ changes, repairs }: SyncResult): readonly Entry[] {
 
 const destinationFor = (
   deployment: GitOpsDeployment,
-  { caches, workshop: { kube }, targets }: Pick<SyncServices, 'caches' | 'targets' | 'workshop'>,
+  { caches, context: { kube }, targets }: Pick<SyncServices, 'caches' | 'targets' | 'context'>,
 ): Destination => destinationOf(deployment, caches, { kube, targets })
 
 const isAsked = ({ deployment, run }: Pass): boolean => run !== undefined || askedOf(deployment) !== undefined
@@ -208,7 +208,7 @@ async function requestOf(
     owner: ownerOf(deployment),
     inventory: memory.store,
     memory,
-    compare: isAsked(pass) ? 'all' : isCompareDue(lastPass, intervalOf(spec.interval), services.workshop.clock.now()),
+    compare: isAsked(pass) ? 'all' : isCompareDue(lastPass, intervalOf(spec.interval), services.context.clock.now()),
     isAsked: isAsked(pass),
     rules: await rulesOf(deployment, services),
     detectOnly: spec.drift === 'Detect',
@@ -261,7 +261,7 @@ function rememberPass(
   { deployment: { metadata }, snapshot: { commitId } }: Pass,
   lastPass: LastPass | undefined,
   result: SyncResult,
-  { lastPasses, workshop: { clock } }: Pick<SyncServices, 'lastPasses' | 'workshop'>,
+  { lastPasses, context: { clock } }: Pick<SyncServices, 'lastPasses' | 'context'>,
 ): LastPass {
   const now = clock.now()
   const isAgain = lastPass?.commitId === commitId

@@ -53,12 +53,12 @@ export async function remove(deployment: GitOpsDeployment, services: SyncService
   const request = requestOf(deployment, destination, inventory, services)
   // A sync that wants one of the objects is told now, and takes it over before it is deleted.
   services.wants.leave(request.owner.id)
-  const removal = await removeAll({ ...request, isReleased: policy === 'Orphan' }, services.workshop.clock, signal)
-  tellProgress(policy, deployment, removal, services.workshop.events)
+  const removal = await removeAll({ ...request, isReleased: policy === 'Orphan' }, services.context.clock, signal)
+  tellProgress(policy, deployment, removal, services.context.events)
   const blocked = entriesOf(removal.entries, 'failed')
-  if (!isOver(policy, removal) && !isOverdue(deployment, blocked, services.workshop.clock))
-    return retryLater(deployment, removal, services.workshop.clock)
-  await releaseWithheld(removal, request, services.workshop.clock, signal)
+  if (!isOver(policy, removal) && !isOverdue(deployment, blocked, services.context.clock))
+    return retryLater(deployment, removal, services.context.clock)
+  await releaseWithheld(removal, request, services.context.clock, signal)
   return finish(deployment, removal, services)
 }
 
@@ -70,10 +70,10 @@ function waitForDestination(
   services: SyncServices,
 ): Promise<Next> | Next {
   services.caches.requireWhole(deployment.metadata.namespace ?? '')
-  const isWorthWaiting = held.length > 0 && blockedFor('Unknown', deployment, services.workshop.clock) < WITHOUT_DESTINATION
+  const isWorthWaiting = held.length > 0 && blockedFor('Unknown', deployment, services.context.clock) < WITHOUT_DESTINATION
   if (!isWorthWaiting) return finishWith(deployment, services, held, message)
   return again({
-    after: patienceOf(deployment, services.workshop.clock),
+    after: patienceOf(deployment, services.context.clock),
     why: 'no way leads to the objects',
     status: statusOf(deployment, [
       { type: 'Ready', status: 'False', reason: 'Deleting', message: `${held.length} objects are still there: ${message}` },
@@ -115,7 +115,7 @@ function requestOf(
 /** An inventory that is damaged must not hold a deletion for ever: the status is the second memory. */
 async function loadableInventory(
   deployment: GitOpsDeployment,
-  services: Pick<SyncServices, 'caches' | 'workshop'>,
+  services: Pick<SyncServices, 'caches' | 'context'>,
 ): Promise<InventoryStore> {
   const store = inventoryOf(deployment, services)
   tellLost(deployment, services)
@@ -129,10 +129,7 @@ async function loadableInventory(
 }
 
 /** The status lists some hundred objects; of those beyond, only their owner label is left. */
-function tellLost(
-  deployment: GitOpsDeployment,
-  { caches, workshop: { events } }: Pick<SyncServices, 'caches' | 'workshop'>,
-): void {
+function tellLost(deployment: GitOpsDeployment, { caches, context: { events } }: Pick<SyncServices, 'caches' | 'context'>): void {
   const { name, namespace } = { name: inventoryName(deployment), namespace: deployment.metadata.namespace }
   const { inventory, resources = [] } = deployment.status ?? {}
   const unknown = (inventory?.count ?? 0) - resources.length
@@ -148,7 +145,7 @@ const fixed = (inventory: Inventory | undefined): InventoryStore => ({
 
 function destinationOrFailure(
   deployment: GitOpsDeployment,
-  { caches, workshop: { kube }, targets }: Pick<SyncServices, 'caches' | 'targets' | 'workshop'>,
+  { caches, context: { kube }, targets }: Pick<SyncServices, 'caches' | 'targets' | 'context'>,
 ): Destination | Failure {
   try {
     return destinationOf(deployment, caches, { kube, targets })
@@ -216,11 +213,11 @@ async function finishWith(
   why: string,
 ): Promise<Next> {
   const { id } = ownerOf(deployment)
-  tellLeftBehind(services.workshop.events, deployment, [...left], why)
+  tellLeftBehind(services.context.events, deployment, [...left], why)
   services.memories.end(id)
   services.wants.withdraw(id)
   services.seen.delete(keyOf(refOf(deployment)))
-  const object = await dropFinalizers(deployment, services.workshop.kube)
+  const object = await dropFinalizers(deployment, services.context.kube)
   if (!object) return settled()
   const message = left.length > 0 ? `${sayIds(left.map((held) => held.id))} stay where they are: ${why}` : ''
   const reason = left.length > 0 ? 'LeftBehind' : 'Deleted'
@@ -246,14 +243,14 @@ export async function releaseFormer(
   if (present && !isHeld(present)) services.seen.set(key, present)
   else services.seen.delete(key)
   if (!former || former.metadata.uid === present?.metadata.uid) return
-  const { memories, wants, workshop } = services
+  const { memories, wants, context } = services
   const destination = destinationOrFailure(former, services)
   if (!(destination instanceof Failure)) {
     const inventory = await (await loadableInventory(former, services)).load()
     // Nothing is written down: the name of the inventory is the next deployment's by now.
     const request = { ...requestOf(former, destination, fixed(inventory), services), isReleased: true }
-    const { entries } = await removeAll(request, workshop.clock, signal)
-    workshop.log.info('released', { deployment: key, objects: entriesOf(entries, 'skipped').length })
+    const { entries } = await removeAll(request, context.clock, signal)
+    context.log.info('released', { deployment: key, objects: entriesOf(entries, 'skipped').length })
   }
   const { id } = ownerOf(former)
   memories.end(id)

@@ -9,12 +9,12 @@ import {
 } from '../../../api/index.ts'
 import {
   type Controller,
+  type ControllerContext,
   createWakeups,
   type Next,
   type StatusDraft,
   sentenceOf,
   settled,
-  type Workshop,
 } from '../../../engines/controller/index.ts'
 import { ignoreRules, type Preview, preview } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
@@ -30,7 +30,7 @@ import { dryRunOf } from './dry-run-status.ts'
 import { isOver, over, ready } from './sync-run.ts'
 
 interface DryRunServices {
-  workshop: Workshop
+  context: ControllerContext
   caches: SyncCaches
   following: Following
   settings: GitOpsSettings
@@ -48,11 +48,15 @@ const AT_ONCE = 2
 const SEARCH: Rate = { burst: 64 * 2 ** 20, perSecond: 2 ** 20 }
 
 /** Answers GitOpsDeploymentSyncRuns with `dryRun`: tells what a sync would do, and does nothing. */
-export function dryRuns(workshop: Workshop, settings: GitOpsSettings, rate: Rate = SEARCH): Controller<GitOpsDeploymentSyncRun> {
+export function dryRuns(
+  context: ControllerContext,
+  settings: GitOpsSettings,
+  rate: Rate = SEARCH,
+): Controller<GitOpsDeploymentSyncRun> {
   const wakeups = createWakeups()
-  const following = createFollowing({ source: settings.source, yaml: settings.yaml, clock: workshop.clock, wakeups })
-  const search = createBuckets(rate, workshop.clock)
-  const services: DryRunServices = { workshop, caches: openCaches(workshop), following, settings, search }
+  const following = createFollowing({ source: settings.source, yaml: settings.yaml, clock: context.clock, wakeups })
+  const search = createBuckets(rate, context.clock)
+  const services: DryRunServices = { context, caches: openCaches(context), following, settings, search }
   return {
     name: 'gitops-dry-run',
     kind: GitOpsDeploymentSyncRuns,
@@ -64,7 +68,7 @@ export function dryRuns(workshop: Workshop, settings: GitOpsSettings, rate: Rate
       return Promise.resolve(settled())
     },
     failed: (run, failure) =>
-      isDue(run) ? looking(run, timestamp(workshop.clock.now()), 'Retrying', sentenceOf(failure)) : undefined,
+      isDue(run) ? looking(run, timestamp(context.clock.now()), 'Retrying', sentenceOf(failure)) : undefined,
   }
 }
 
@@ -78,13 +82,13 @@ const looking = ({ status }: GitOpsDeploymentSyncRun, now: string, reason: strin
 const isDue = (run: GitOpsDeploymentSyncRun): boolean => run.spec.dryRun === true && !isOver(run)
 
 async function reconcileDryRun(run: GitOpsDeploymentSyncRun, services: DryRunServices, signal: AbortSignal): Promise<Next> {
-  const { following, workshop, search } = services
+  const { following, context, search } = services
   // A result is final. What is no dry run is told by sync-run.ts.
   if (!isDue(run)) {
     following.end(refOf(run))
-    return run.spec.dryRun ? deleteWhenOld(run, workshop) : settled()
+    return run.spec.dryRun ? deleteWhenOld(run, context) : settled()
   }
-  const now = timestamp(workshop.clock.now())
+  const now = timestamp(context.clock.now())
   try {
     const deployment = await deploymentOf(run, services)
     const { snapshot, failure } = following.of(
@@ -110,14 +114,14 @@ const BUSY = 'dry runs of this namespace had very much to look through for secre
 /** An answer may be large, and every replica of the operator remembers it. */
 const KEPT = minutes(10)
 
-async function deleteWhenOld(run: GitOpsDeploymentSyncRun, { kube, clock }: Workshop): Promise<Next> {
+async function deleteWhenOld(run: GitOpsDeploymentSyncRun, { kube, clock }: ControllerContext): Promise<Next> {
   const left = Date.parse(run.status?.completedAt ?? '') + KEPT - clock.now()
   if (left > 0) return settled({ recheck: left })
   await kube.delete(GitOpsDeploymentSyncRuns, refOf(run), { uid: run.metadata.uid })
   return settled()
 }
 
-async function deploymentOf(run: GitOpsDeploymentSyncRun, { workshop: { kube } }: DryRunServices): Promise<GitOpsDeployment> {
+async function deploymentOf(run: GitOpsDeploymentSyncRun, { context: { kube } }: DryRunServices): Promise<GitOpsDeployment> {
   const { metadata, spec } = run
   const ref = { namespace: metadata.namespace, name: spec.gitopsDeploymentName }
   // Who changes it and asks then means it as it is now: what the watch has told may be older than the question.
@@ -133,10 +137,10 @@ async function deploymentOf(run: GitOpsDeploymentSyncRun, { workshop: { kube } }
 async function look(
   deployment: GitOpsDeployment,
   snapshot: Snapshot,
-  { workshop, caches, settings, search }: DryRunServices,
+  { context, caches, settings, search }: DryRunServices,
   signal: AbortSignal,
 ): Promise<Preview> {
-  const { kube, clock } = workshop
+  const { kube, clock } = context
   const { spec } = deployment
   const targets = createTargets(settings.reach)
   try {
@@ -145,7 +149,7 @@ async function look(
       path: spec.source.path,
       destination: destinationOf(deployment, caches, { kube, targets }),
       owner: ownerOf(deployment),
-      inventory: inventoryOf(deployment, { workshop, caches }),
+      inventory: inventoryOf(deployment, { context, caches }),
       ignore: spec.ignore && ignoreRules(spec.ignore),
       force: spec.force ?? false,
       knows: (otherOwner: string) => caches.deployments.by(byUid, otherOwner).length > 0,

@@ -8,7 +8,13 @@ import {
   type Ref,
   refOf,
 } from '../../../api/index.ts'
-import { type Controller, type Next, type StatusDraft, settled, type Workshop } from '../../../engines/controller/index.ts'
+import {
+  type Controller,
+  type ControllerContext,
+  type Next,
+  type StatusDraft,
+  settled,
+} from '../../../engines/controller/index.ts'
 import { timestamp } from '../../../std/index.ts'
 import { byDeployment, type SyncCaches } from '../caches.ts'
 
@@ -43,8 +49,8 @@ export function superfluous(runs: readonly GitOpsDeploymentSyncRun[]): GitOpsDep
 }
 
 /** Tells each GitOpsDeploymentSyncRun how it goes, and removes those that are long over. The work itself is the deployment's. */
-export function syncRuns(workshop: Workshop): Controller<GitOpsDeploymentSyncRun> {
-  const caches = { runs: workshop.caches.of(GitOpsDeploymentSyncRuns), deployments: workshop.caches.of(GitOpsDeployments) }
+export function syncRuns(context: ControllerContext): Controller<GitOpsDeploymentSyncRun> {
+  const caches = { runs: context.caches.of(GitOpsDeploymentSyncRuns), deployments: context.caches.of(GitOpsDeployments) }
   const runsOf = (ref: Ref): Ref[] => caches.runs.by(byDeployment, keyOf(ref)).map(refOf)
   return {
     name: 'gitops-sync-run',
@@ -54,7 +60,7 @@ export function syncRuns(workshop: Workshop): Controller<GitOpsDeploymentSyncRun
       // The end of one is the beginning of another.
       { kind: GitOpsDeploymentSyncRuns, wakes: (run: GitOpsDeploymentSyncRun) => runsOf(deploymentOf(run)) },
     ],
-    reconcile: (run) => reconcileRun(run, caches, workshop),
+    reconcile: (run) => reconcileRun(run, caches, context),
   }
 }
 
@@ -63,28 +69,28 @@ const deploymentOf = ({ metadata, spec }: GitOpsDeploymentSyncRun): Ref => ({
   name: spec.gitopsDeploymentName,
 })
 
-async function reconcileRun(run: GitOpsDeploymentSyncRun, caches: RunCaches, workshop: Workshop): Promise<Next> {
+async function reconcileRun(run: GitOpsDeploymentSyncRun, caches: RunCaches, context: ControllerContext): Promise<Next> {
   // A result is final: the deployment may long since have moved on.
-  if (isOver(run)) return removeOld(run, caches, workshop)
+  if (isOver(run)) return removeOld(run, caches, context)
   // What only looks is answered by dry-run.ts.
   if (run.spec.dryRun) return settled()
 
-  const now = timestamp(workshop.clock.now())
+  const now = timestamp(context.clock.now())
   const known = caches.deployments.get(deploymentOf(run))
   // A failure is final, and what was asked for may be younger than what the watch has told of the deployment.
   const isFine = known && mistakeOf(run, known) === undefined
-  const deployment = isFine ? known : await workshop.kube.get(GitOpsDeployments, deploymentOf(run))
+  const deployment = isFine ? known : await context.kube.get(GitOpsDeployments, deploymentOf(run))
   const mistake = mistakeOf(run, deployment)
   if (mistake !== undefined || !deployment)
     return settled({ status: over(run, { result: 'Failed', message: mistake ?? '' }, now) })
   // From then on it goes with its deployment.
-  const object = await ownedBy(deployment, run, workshop)
+  const object = await ownedBy(deployment, run, context)
   const last = deployment.status?.lastSyncRun
   if (last && last.uid === run.metadata.uid) return settled({ object, status: over(run, last, now) })
   return settled({ object, status: underWay(run, obstacleTo(run, deployment, caches), now) })
 }
 
-async function removeOld(run: GitOpsDeploymentSyncRun, { runs }: RunCaches, { kube }: Workshop): Promise<Next> {
+async function removeOld(run: GitOpsDeploymentSyncRun, { runs }: RunCaches, { kube }: ControllerContext): Promise<Next> {
   const { uid } = run.metadata
   const isOld = superfluous(runs.by(byDeployment, keyOf(deploymentOf(run)))).some(({ metadata }) => metadata.uid === uid)
   if (isOld) await kube.delete(GitOpsDeploymentSyncRuns, refOf(run), { uid })
@@ -94,7 +100,7 @@ async function removeOld(run: GitOpsDeploymentSyncRun, { runs }: RunCaches, { ku
 function ownedBy(
   { apiVersion, kind, metadata: { name, uid } }: GitOpsDeployment,
   run: GitOpsDeploymentSyncRun,
-  { kube }: Workshop,
+  { kube }: ControllerContext,
 ): Promise<GitOpsDeploymentSyncRun> {
   const { ownerReferences = [], resourceVersion } = run.metadata
   if (uid === undefined || ownerReferences.some((owner) => owner.uid === uid)) return Promise.resolve(run)

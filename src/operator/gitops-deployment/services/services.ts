@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Reach } from '../../../adapters/kube/index.ts'
 import { type GitOpsDeployment, refOf } from '../../../api/index.ts'
 import { keyOfId } from '../../../engines/apply/index.ts'
-import type { Waker, Workshop } from '../../../engines/controller/index.ts'
+import type { ControllerContext, Waker } from '../../../engines/controller/index.ts'
 import {
   type Inventory,
   type InventoryStore,
@@ -68,7 +68,7 @@ interface Arrival {
 }
 
 export interface SyncServices {
-  workshop: Workshop
+  context: ControllerContext
   caches: SyncCaches
   following: Following
   targets: Targets
@@ -150,11 +150,11 @@ export function inventoryName({ metadata: { name } }: GitOpsDeployment): string 
 
 export const inventoryOf = (
   deployment: GitOpsDeployment,
-  { workshop, caches }: Pick<SyncServices, 'workshop' | 'caches'>,
+  { context, caches }: Pick<SyncServices, 'context' | 'caches'>,
 ): InventoryStore =>
   inventoryInConfigMaps({
     cache: caches.inventories,
-    kube: workshop.kube,
+    kube: context.kube,
     ref: { name: inventoryName(deployment), namespace: deployment.metadata.namespace },
     owner: deployment,
     manager: NAME,

@@ -43,7 +43,7 @@ chmod -R g=u "$part" 2>/dev/null
 mv "$part" "$to" || fail 'the volume cannot be written'
 `
 
-type House = Pick<WorkspacePlan, 'settings' | 'devfile'>
+type HomePlan = Pick<WorkspacePlan, 'settings' | 'devfile'>
 
 /** The home that a container has on the volume; nothing where the class wants none, or the devfile has put a volume there. */
 export function homeOf({ persistentHome }: WorkspaceClassSpec, container: Container): string | undefined {
@@ -66,7 +66,7 @@ export const homeEnvOf = (settings: WorkspaceClassSpec, container: Container): V
 }
 
 /** The container that brings the home; its image is that of the first container that has one. */
-export function homeBringersOf({ settings, devfile }: House): V1Container[] {
+export function homeBringersOf({ settings, devfile }: HomePlan): V1Container[] {
   const first = devfile.containers.find((container) => homeOf(settings, container) !== undefined)
   const path = first && homeOf(settings, first)
   if (!path || settings.persistentHome?.copyFromImage === false) return []

@@ -113,7 +113,7 @@ export const variablesFrameOf = (plan: Omit<WorkspacePlan, 'variables'>): KubeOb
   envelope(plan, Secrets, variablesNameOf(plan))
 
 /** The ConfigMap that lists the objects that the devfile brings along, without its content. */
-export const bookFrameOf = ({
+export const objectListFrameOf = ({
   settings = {},
   ...plan
 }: Pick<WorkspacePlan, 'workspace' | 'namespace'> & Partial<WorkspacePlan>): KubeObject =>

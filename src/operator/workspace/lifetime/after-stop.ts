@@ -1,6 +1,6 @@
 import type { EventRecorder, Kube } from '../../../adapters/kube/index.ts'
 import { Deployments, type Job, Jobs, labels, Pods, refOf, type Workspace, type WorkspaceStatus } from '../../../api/index.ts'
-import { sentenceOf, type Workshop } from '../../../engines/controller/index.ts'
+import { type ControllerContext, sentenceOf } from '../../../engines/controller/index.ts'
 import { Failure, hours, isFailure, minutes, seconds, timestamp } from '../../../std/index.ts'
 import { isThere } from '../actual-state/index.ts'
 import { AFTER_STOP, afterStopJob, partOf, runsAfterStop, type WarmVolume, type WorkspacePlan } from '../desired/index.ts'
@@ -126,7 +126,7 @@ interface LastStop {
   kube: Kube
   namespace: string
   volume: WarmVolume | undefined
-  workshop: Workshop
+  context: ControllerContext
   parser: DevfileParser
 }
 
@@ -137,15 +137,15 @@ export async function lastStop(
 ): Promise<{ what?: string; postStop?: PostStop | undefined }> {
   const plan = await planOf(workspace, place)
   if (!plan) return {}
-  const { kube, namespace, workshop } = place
+  const { kube, namespace, context } = place
   const query = { namespace, labels: `${labels.workspaceUid}=${workspace.metadata.uid}` }
   for (const each of (await kube.list(Deployments, { ...query, metadataOnly: true })).slice(0, MOST_STOPPED))
     await kube.delete(Deployments, refOf(each), { uid: each.metadata.uid, propagation: 'Background' })
   const pods = (await kube.list(Pods, query)).filter((pod) => partOf(pod) !== AFTER_STOP && isThere(pod))
   if (pods.length > 0) return { what: sayLeft(pods.map(({ metadata }) => `Pod ${metadata.name}`)) }
-  const now = workshop.clock.now()
+  const now = context.clock.now()
   const { isUnderWay, postStop } = await afterStop({ plan, kube, isDown: true, isWanted: false, now })
-  tellPostStop(workshop.events, workspace, postStop)
+  tellPostStop(context.events, workspace, postStop)
   return isUnderWay ? { what: `Job ${postStop?.job}`, postStop } : { postStop }
 }
 

@@ -24,10 +24,10 @@ import {
   withoutFinalizer,
 } from '../../../api/index.ts'
 import { removePiece } from '../../../engines/apply/index.ts'
-import { again, type Next, sentenceOf, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { again, type ControllerContext, type Next, sentenceOf, settled } from '../../../engines/controller/index.ts'
 import { Failure, minutes, seconds } from '../../../std/index.ts'
 import { snapshotKind } from '../backup/backup.ts'
-import { bookFrameOf } from '../desired/index.ts'
+import { objectListFrameOf } from '../desired/index.ts'
 import { removeManifests } from '../objects/manifests.ts'
 import { objectsOf } from '../objects/owned.ts'
 import { CONTROLLER, isOwnClaim } from '../place/claim.ts'
@@ -58,7 +58,7 @@ const SOON = seconds(1)
 const SELDOM = seconds(30)
 
 export interface RemovalServices {
-  workshop: Workshop
+  context: ControllerContext
   classes: Cache<WorkspaceClass>
   lookup: ClaimLookup
   connections: TargetConnections
@@ -76,7 +76,7 @@ export async function cleanUp(workspace: Workspace, services: RemovalServices): 
   if (!hasFinalizer(workspace, finalizers.workspace)) {
     return isDeleting(workspace) ? settled() : keepRecord(workspace, services)
   }
-  const { workshop, lookup } = services
+  const { context, lookup } = services
   const rest = services.isApplying(workspace.metadata.uid ?? '') ? APPLYING : await removeFromTarget(workspace, services)
   if (rest) {
     const status = { ...statusOfEnd(workspace, 'Terminating', rest), ...(rest.postStop && { postStop: rest.postStop }) }
@@ -86,10 +86,10 @@ export async function cleanUp(workspace: Workspace, services: RemovalServices): 
   const claim = ownClaim(workspace, lookup)
   // Only after the objects: with the claim go the credentials.
   if (claim && isOwnClaim(workspace, claim))
-    await workshop.kube.delete(DeploymentTargetClaims, refOf(claim), { uid: claim.metadata.uid })
+    await context.kube.delete(DeploymentTargetClaims, refOf(claim), { uid: claim.metadata.uid })
   services.forget(workspace)
   const without = withoutFinalizer(workspace, finalizers.workspace)
-  const object = await workshop.kube.patch(Workspaces, refOf(workspace), without, { manager: CONTROLLER })
+  const object = await context.kube.patch(Workspaces, refOf(workspace), without, { manager: CONTROLLER })
   return isDeleting(workspace) ? settled() : settled({ object, status: statusOfEnd(workspace, 'Terminated', undefined) })
 }
 
@@ -116,15 +116,15 @@ async function removeFromTarget(workspace: Workspace, services: RemovalServices)
   } catch (thrown) {
     const failure = Failure.from(thrown)
     if (failure.code === 'cancelled') throw failure
-    if (failure.code === 'internal') services.workshop.log.error('removal failed', { workspace: nameOf(workspace), failure })
+    if (failure.code === 'internal') services.context.log.error('removal failed', { workspace: nameOf(workspace), failure })
     return waitFor(workspace, services, { to: `DeploymentTarget ${target.name}`, why: sentenceOf(failure) })
   }
 }
 
 /** True where claim or target are gone for good: new ones would lead elsewhere. */
-function isCutOff(workspace: Workspace, { workshop, lookup }: RemovalServices): boolean {
+function isCutOff(workspace: Workspace, { context, lookup }: RemovalServices): boolean {
   const { namespace } = workspace.metadata
-  workshop.caches.requireWhole(namespace ?? '')
+  context.caches.requireWhole(namespace ?? '')
   const claim = claimOf(workspace, lookup)
   if (!claim || isDeleting(claim)) return true
   const target = lookup.targets.get({ name: workspace.status?.target?.name ?? '', namespace })
@@ -137,7 +137,7 @@ function waitFor(workspace: Workspace, services: RemovalServices, { to, why }: {
   // A workspace that never got to a target has left nothing there.
   if (!target) return undefined
   const since = conditionOf(workspace.status?.conditions, REMOVED)
-  const waited = since?.status === 'False' ? services.workshop.clock.now() - Date.parse(since.lastTransitionTime) : 0
+  const waited = since?.status === 'False' ? services.context.clock.now() - Date.parse(since.lastTransitionTime) : 0
   if (waited >= PATIENCE) return leaveBehind(workspace, services, why)
   const limit = `At the latest after ${PATIENCE / minutes(1)} minutes it is left behind.`
   const message = `waiting for ${to}, to remove what is in namespace ${target.namespace} of ${target.apiURL}: ${why}. ${limit}`
@@ -145,24 +145,24 @@ function waitFor(workspace: Workspace, services: RemovalServices, { to, why }: {
 }
 
 /** In as long as it has waited for the same already: soon at first, then seldom. What is watched wakes it earlier. */
-function lookAgain({ metadata: { uid = '' } }: Workspace, { removals, workshop }: RemovalServices, what: string): number {
-  const now = workshop.clock.now()
+function lookAgain({ metadata: { uid = '' } }: Workspace, { removals, context }: RemovalServices, what: string): number {
+  const now = context.clock.now()
   const before = removals.get(uid)
   const since = before?.what === what ? before.since : now
   removals.set(uid, { what, since })
   return Math.min(Math.max(now - since, SOON), SELDOM)
 }
 
-function leaveBehind(workspace: Workspace, { workshop }: RemovalServices, why: string): undefined {
+function leaveBehind(workspace: Workspace, { context }: RemovalServices, why: string): undefined {
   const { target } = workspace.status ?? {}
   if (!target) return
   const message = `what it had in namespace ${target.namespace} of ${target.apiURL} could not be removed: ${why}`
-  workshop.events.record(workspace, { type: 'Warning', reason: 'LeftBehind', message })
+  context.events.record(workspace, { type: 'Warning', reason: 'LeftBehind', message })
 }
 
 /** Found by their label, so that nothing is left of a plan that was changed halfway. Things of others stay. */
 async function removeAll(workspace: Workspace, kube: Kube, namespace: string): Promise<string[]> {
-  const manifests = await removeManifests({ kube, workspace, book: bookFrameOf({ workspace, namespace }) })
+  const manifests = await removeManifests({ kube, workspace, objectList: objectListFrameOf({ workspace, namespace }) })
   // The list of the devfile's objects goes only after them.
   const snapshots = workspace.status?.backups ? await snapshotKind(kube) : undefined
   const kinds = [...(snapshots ? [snapshots] : []), ...KINDS.filter((kind) => manifests.length === 0 || kind !== ConfigMaps)]

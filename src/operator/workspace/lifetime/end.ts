@@ -1,6 +1,6 @@
 import type { Cache } from '../../../adapters/kube/index.ts'
 import { conditionOf, refOf, type Workspace, type WorkspaceClass, Workspaces } from '../../../api/index.ts'
-import { type Next, type StatusDraft, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { type ControllerContext, type Next, type StatusDraft, settled } from '../../../engines/controller/index.ts'
 import { beginningOf, hours, timestamp, unlessFailed } from '../../../std/index.ts'
 import { classNameOf } from '../place/class.ts'
 
@@ -68,9 +68,9 @@ export function statusOfEnd(
 /** Keeps the record of a workspace of which nothing is left, as long as its class says; then nobody needs to remember it. */
 export async function keepRecord(
   workspace: Workspace,
-  { workshop, classes }: { workshop: Workshop; classes: Cache<WorkspaceClass> },
+  { context, classes }: { context: ControllerContext; classes: Cache<WorkspaceClass> },
 ): Promise<Next> {
-  const now = workshop.clock.now()
+  const now = context.clock.now()
   const settings = workspace.status?.class?.settings ?? classes.get({ name: classNameOf(workspace) })?.spec
   const end = endOf(workspace, settings?.maxTerminatedHoursBeforeDeletion ?? -1)
   const status = statusOfEnd(workspace, 'Terminated', undefined)
@@ -78,7 +78,7 @@ export async function keepRecord(
   if (end > now) return settled({ status: { ...status, willDeleteAt: timestamp(end) }, recheck: end - now })
   const { uid, resourceVersion } = workspace.metadata
   // After a conflict somebody has just changed it, and that wakes it again.
-  await unlessFailed(workshop.kube.delete(Workspaces, refOf(workspace), { uid, resourceVersion }), 'conflict')
+  await unlessFailed(context.kube.delete(Workspaces, refOf(workspace), { uid, resourceVersion }), 'conflict')
   return settled()
 }
 

@@ -22,14 +22,14 @@ import {
   type WorkspaceClassSpec,
 } from '../../../api/index.ts'
 import { holds, type OwnedObjects, type Piece, removePiece } from '../../../engines/apply/index.ts'
-import type { Workshop } from '../../../engines/controller/index.ts'
+import type { ControllerContext } from '../../../engines/controller/index.ts'
 import { hours, isRecord, quantity } from '../../../std/index.ts'
 import {
-  bookFrameOf,
   type DesiredObjects,
   desiredObjects,
   type FrozenVariables,
   haveSamePieces,
+  objectListFrameOf,
   PLAN_DIGEST,
   variablesFrameOf,
   type WorkspacePlan,
@@ -51,7 +51,7 @@ export const OF_REGISTRIES = [{ fields: 'type=kubernetes.io/dockerconfigjson' },
 export const FULL = hours(1)
 
 export interface ApplyServices {
-  workshop: Workshop
+  context: ControllerContext
   project(ref: Ref): GitProject | undefined
   /** Credentials for image registries, wherever the operator sees them. */
   pullSecret(ref: Ref): CoreSecret | undefined
@@ -92,11 +92,11 @@ export async function applyWorkspace(
     const kube = listed ? throughList(connection.kube, { uid, listed, deployments }) : connection.kube
     if (!known && draft.volume) await takeVolume(kube, workspace, draft.volume, draft.namespace)
     const plan = known && kept ? kept : withVariables(draft, await frozenFor(draft, kube, services))
-    const mayHaveBook = !listed || isIn(listed, ConfigMaps, bookFrameOf(plan))
+    const mayHaveObjectList = !listed || isIn(listed, ConfigMaps, objectListFrameOf(plan))
     const desired = desiredObjects(plan)
     const was = connection.deployments.get(refOf(desired.deployment))
-    const { deployment, changed } = await applyAll(plan, desired, { kube, known, mayHaveBook })
-    services.compared.set(uid, { at: services.workshop.clock.now(), generation })
+    const { deployment, changed } = await applyAll(plan, desired, { kube, known, mayHaveObjectList })
+    services.compared.set(uid, { at: services.context.clock.now(), generation })
     tellChanged(plan, { was, deployment: desired.deployment, changed }, services)
     return { deployment, plan }
   } finally {
@@ -105,9 +105,9 @@ export async function applyWorkspace(
 }
 
 /** True where all of it was compared with its target not long ago, under the class as it is. */
-export function isCompared(uid: string, generation: number | undefined, { compared, workshop }: ApplyServices): boolean {
+export function isCompared(uid: string, generation: number | undefined, { compared, context }: ApplyServices): boolean {
   const last = compared.get(uid)
-  return last !== undefined && workshop.clock.now() - last.at < FULL && last.generation === generation
+  return last !== undefined && context.clock.now() - last.at < FULL && last.generation === generation
 }
 
 /** Of what is beside the Deployment, only its like are watched; of the rest it is enough that it was made from the same plan. */
@@ -118,12 +118,12 @@ function isSeen({ kind, object }: Piece, { deployments }: TargetConnection): boo
 
 /**
  * Brings all objects of a workspace to what they should be; the Deployment comes last and says that the rest is done. It is `known`
- * if everything beside it was compared not long ago; `mayHaveBook` is false where there is no list of the devfile's objects.
+ * if everything beside it was compared not long ago; `mayHaveObjectList` is false where there is no list of the devfile's objects.
  */
 async function applyAll(
   plan: WorkspacePlan,
   desired: DesiredObjects,
-  { kube, known, mayHaveBook }: { kube: Kube; known: Deployment | undefined; mayHaveBook: boolean },
+  { kube, known, mayHaveObjectList }: { kube: Kube; known: Deployment | undefined; mayHaveObjectList: boolean },
 ) {
   const { workspace } = plan
   const { pieces, manifests, deployment } = desired
@@ -133,8 +133,8 @@ async function applyAll(
   try {
     for (const piece of hasAll ? [] : pieces) if (await objects.apply(piece, fitted)) changed.push(sayPiece(piece))
     const live = await objects.find(Deployments, deployment)
-    if (!hasAll && ((live && mayHaveBook) || manifests.length > 0))
-      changed.push(...(await applyManifests({ kube, workspace, manifests, book: bookFrameOf(plan) })))
+    if (!hasAll && ((live && mayHaveObjectList) || manifests.length > 0))
+      changed.push(...(await applyManifests({ kube, workspace, manifests, objectList: objectListFrameOf(plan) })))
     const isSame = live !== undefined && holds(deployment, live)
     if (!isSame) changed.push(sayPiece({ kind: Deployments, object: deployment }))
     const now = isSame ? live : await kube.apply(Deployments, deployment, { manager: MANAGER, force: true })
@@ -162,7 +162,7 @@ async function prune(
 ): Promise<string[]> {
   const beside = [
     { kind: Deployments, object: deployment },
-    { kind: ConfigMaps, object: bookFrameOf(plan) },
+    { kind: ConfigMaps, object: objectListFrameOf(plan) },
     { kind: Secrets, object: variablesFrameOf(plan) },
   ]
   const wanted = new Set([...pieces, ...beside].map(sayPiece))
@@ -198,7 +198,7 @@ function storageIn(volume: KubeObject): string | undefined {
 function tellChanged(
   { workspace, namespace }: WorkspacePlan,
   { was, deployment, changed }: { was: Deployment | undefined; deployment: Deployment; changed: readonly string[] },
-  { workshop: { log, events } }: ApplyServices,
+  { context: { log, events } }: ApplyServices,
 ): void {
   if (changed.length === 0) return
   log.info('workspace applied', { workspace: nameOf(workspace), changed })
@@ -230,7 +230,7 @@ const pullSecretsFor = ({ imagePullSecrets = [] }: WorkspaceClassSpec, services:
 
 async function frozenFor(draft: PlanDraft, target: Kube, services: ApplyServices): Promise<FrozenVariables> {
   const { workspace } = draft
-  const { clock, kube: home } = services.workshop
+  const { clock, kube: home } = services.context
   const frame = variablesFrameOf({ ...draft, variablesMark: markOf(workspace) })
   try {
     return await freeze({ workspace, frame, target, home, heir: heirOf(workspace, services), now: clock.now() })

@@ -24,7 +24,7 @@ export interface ManifestWork {
   workspace: Workspace
   manifests: readonly KubeObject[]
   /** The ConfigMap that lists what was made, without its content. */
-  book: KubeObject
+  objectList: KubeObject
 }
 
 /** An object that was made, so that it is found again: its kind says where it lies. */
@@ -33,10 +33,10 @@ interface Line {
   name: string
 }
 
-/** Brings the objects of a devfile about, and takes away those that left it. They are in the book before they are made. */
+/** Brings the objects of a devfile about, and takes away those that left it. They are in the list before they are made. */
 export async function applyManifests(work: ManifestWork): Promise<string[]> {
-  const { kube, workspace, manifests, book } = work
-  const before = linesIn(await objectsOf(workspace, kube).find(ConfigMaps, book))
+  const { kube, workspace, manifests, objectList } = work
+  const before = linesIn(await objectsOf(workspace, kube).find(ConfigMaps, objectList))
   if (before.length === 0 && manifests.length === 0) return []
   const wanted = await Promise.all(manifests.map(async (object) => ({ object, kind: await kindOf(work, object) })))
   for (const piece of wanted) await checkRights(work, piece)
@@ -44,12 +44,13 @@ export async function applyManifests(work: ManifestWork): Promise<string[]> {
   const own = manifestsOf(workspace, kube)
   const lines = wanted.map(({ object, kind }) => ({ kind, name: object.metadata.name }))
   const gone = before.filter((line) => !lines.some((each) => keyOf(each) === keyOf(line)))
-  const write = (content: readonly Line[]) => kube.apply(ConfigMaps, bookOf(book, content), { manager: MANAGER, force: true })
+  const write = (content: readonly Line[]) =>
+    kube.apply(ConfigMaps, objectListOf(objectList, content), { manager: MANAGER, force: true })
   if (lines.some((line) => !before.some((each) => keyOf(each) === keyOf(line)))) await write([...gone, ...lines])
   const changed: string[] = []
   for (const piece of wanted) if (await own.apply(piece)) changed.push(`${piece.kind.kind} ${piece.object.metadata.name}`)
   for (const line of gone) {
-    await own.remove(pieceOf(line, book))
+    await own.remove(pieceOf(line, objectList))
     changed.push(`${line.kind.kind} ${line.name} (deleted)`)
   }
   if (gone.length > 0) await write(lines)
@@ -63,7 +64,7 @@ const pieceOf = ({ kind, name }: Line, { metadata: { namespace } }: KubeObject):
   object: { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name, ...(namespace && { namespace }) } },
 })
 
-async function kindOf({ kube, book }: ManifestWork, { apiVersion, kind, metadata }: KubeObject): Promise<Kind> {
+async function kindOf({ kube, objectList }: ManifestWork, { apiVersion, kind, metadata }: KubeObject): Promise<Kind> {
   const refuse = (code: FailureCode, reason: string, message: string, remedy: string) =>
     new Failure(code, `${kind} ${metadata.name} of the devfile: ${message}`, { reason, remedy })
   const found = await kube.resolve(apiVersion, kind)
@@ -74,7 +75,7 @@ async function kindOf({ kube, book }: ManifestWork, { apiVersion, kind, metadata
       `the target has no ${apiVersion} ${kind}`,
       'Correct it, or have its CustomResourceDefinition installed.',
     )
-  const { namespace } = book.metadata
+  const { namespace } = objectList.metadata
   if (!found.namespaced || metadata.namespace !== namespace)
     throw refuse(
       'invalid',
@@ -124,11 +125,11 @@ async function isAllowed({ kube }: ManifestWork, owner: string, verb: string, { 
 }
 
 /** Removes all of them at the workspace's end; what is still there, in words. */
-export async function removeManifests({ kube, workspace, book }: Omit<ManifestWork, 'manifests'>): Promise<string[]> {
-  const live = await kube.get(ConfigMaps, refOf(book))
+export async function removeManifests({ kube, workspace, objectList }: Omit<ManifestWork, 'manifests'>): Promise<string[]> {
+  const live = await kube.get(ConfigMaps, refOf(objectList))
   const lines = live?.metadata.labels?.[labels.workspaceUid] === workspace.metadata.uid ? linesIn(live) : []
   const own = manifestsOf(workspace, kube)
-  const isLeft = await Promise.all(lines.map((line) => own.remove(pieceOf(line, book))))
+  const isLeft = await Promise.all(lines.map((line) => own.remove(pieceOf(line, objectList))))
   return lines.filter((_, at) => isLeft[at]).map((line) => `${line.kind.kind} ${line.name}`)
 }
 
@@ -136,11 +137,14 @@ const KEY = 'objects'
 /** No devfile has so many; what a tenant's server gives for the list may. */
 const MOST_LINES = 500
 
-const bookOf = (book: KubeObject, lines: readonly Line[]): ConfigMap => ({ ...book, data: { [KEY]: JSON.stringify(lines) } })
+const objectListOf = (objectList: KubeObject, lines: readonly Line[]): ConfigMap => ({
+  ...objectList,
+  data: { [KEY]: JSON.stringify(lines) },
+})
 
-function linesIn(book: ConfigMap | undefined): Line[] {
+function linesIn(objectList: ConfigMap | undefined): Line[] {
   try {
-    const lines: unknown = JSON.parse(book?.data?.[KEY] ?? '[]')
+    const lines: unknown = JSON.parse(objectList?.data?.[KEY] ?? '[]')
     return Array.isArray(lines) ? lines.slice(0, MOST_LINES).filter(isLine) : []
   } catch {
     return []

@@ -1,11 +1,11 @@
 import type { Cache } from '../../../adapters/kube/index.ts'
 import { keyOf, type Ref, refOf, type Workspace, type WorkspaceClass, WorkspaceClasses, Workspaces } from '../../../api/index.ts'
-import type { Workshop } from '../../../engines/controller/index.ts'
+import type { ControllerContext } from '../../../engines/controller/index.ts'
 import { type Turnstile, unlessFailed } from '../../../std/index.ts'
 import { byClass, type ChosenClass, chosenFrom, classNameOf, counts, openClass } from './class.ts'
 import { classObstacle, isObstacle, type Obstacle } from './obstacle.ts'
 
-export interface PlaceServices extends Pick<Workshop, 'kube'> {
+export interface PlaceServices extends Pick<ControllerContext, 'kube'> {
   workspaces: Cache<Workspace>
   classes: Cache<WorkspaceClass>
   /** One workspace of a class after the other is given its place. */

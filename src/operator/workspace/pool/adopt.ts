@@ -11,14 +11,14 @@ import {
   type WorkspaceClass,
 } from '../../../api/index.ts'
 import type { Devfile } from '../../../devfile/index.ts'
-import type { Workshop } from '../../../engines/controller/index.ts'
+import type { ControllerContext } from '../../../engines/controller/index.ts'
 import { quantity, unlessFailed } from '../../../std/index.ts'
 import { volumeSizeOf } from '../desired/volumes.ts'
 import { CONTROLLER, privacyFor } from '../place/claim.ts'
 import type { ChosenClass } from '../place/class.ts'
 import { byPool, fits, isReady } from './spare.ts'
 
-export interface ClaimSupply extends Pick<Workshop, 'kube'> {
+export interface ClaimSupply extends Pick<ControllerContext, 'kube'> {
   claims: Cache<DeploymentTargetClaim>
   classes: Cache<WorkspaceClass>
   targetClasses: Cache<DeploymentTargetClass>

@@ -10,7 +10,7 @@ import {
   WorkspaceClasses,
   type WorkspaceClassStatus,
 } from '../../../api/index.ts'
-import { type Controller, createWakeups, type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { type Controller, type ControllerContext, createWakeups, type Next, settled } from '../../../engines/controller/index.ts'
 import { watchCredentials } from '../../../engines/targets/index.ts'
 import { createTargetLookup } from '../place/target.ts'
 import { byClassName, byNamespace, classOf, sparesBy } from './spare.ts'
@@ -25,11 +25,14 @@ export interface PoolSettings {
 type Pool = NonNullable<WorkspaceClassStatus['warmPool']>
 
 /** Keeps the warm pools of classes: claims and volumes that wait for workspaces. */
-export function workspacePools(workshop: Workshop, { reach, namespace: only }: PoolSettings = {}): Controller<WorkspaceClass> {
-  const { caches } = workshop
+export function workspacePools(
+  context: ControllerContext,
+  { reach, namespace: only }: PoolSettings = {},
+): Controller<WorkspaceClass> {
+  const { caches } = context
   const claims = caches.of(DeploymentTargetClaims)
   const targetClasses = caches.of(DeploymentTargetClasses)
-  const services: PoolServices = { ...createTargetLookup(caches), workshop, claims, targetClasses, reach }
+  const services: PoolServices = { ...createTargetLookup(caches), context, claims, targetClasses, reach }
   const wakes = (claim: DeploymentTargetClaim): Ref[] => (sparesBy(claim).length > 0 ? [{ name: classOf(claim) }] : [])
   const spares = () => [...claims.all()].filter((claim) => sparesBy(claim).length > 0)
   const ofNamespace = ({ metadata }: DeploymentTarget): Ref[] => claims.by(byNamespace, metadata.namespace ?? '').flatMap(wakes)
@@ -82,14 +85,14 @@ const soonest = (tended: readonly Tended[]): number | undefined =>
   tended.flatMap(({ after }) => (after === undefined ? [] : [after])).sort((a, b) => a - b)[0]
 
 /** It writes only this field: taking a place writes others of the status. */
-async function tell({ metadata, status }: WorkspaceClass, wanted: number, tended: readonly Tended[], { workshop }: PoolServices) {
+async function tell({ metadata, status }: WorkspaceClass, wanted: number, tended: readonly Tended[], { context }: PoolServices) {
   const sum = (field: 'ready' | 'preparing') => tended.reduce((all, each) => all + each[field], 0)
   const waitingFor = tended.find((each) => each.waitingFor !== undefined)?.waitingFor
   const pool: Pool = { wanted, ready: sum('ready'), preparing: sum('preparing'), ...(waitingFor && { waitingFor }) }
   const before = status?.warmPool
   if (isSame(pool, before) || (wanted === 0 && before === undefined)) return
   const patch = { status: { warmPool: wanted === 0 ? null : { ...pool, waitingFor: waitingFor ?? null } } }
-  await workshop.kube.patch(WorkspaceClasses, { name: metadata.name }, patch, { subresource: 'status' })
+  await context.kube.patch(WorkspaceClasses, { name: metadata.name }, patch, { subresource: 'status' })
 }
 
 const isSame = (one: Pool, other: Pool | undefined): boolean =>

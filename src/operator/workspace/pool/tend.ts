@@ -9,7 +9,7 @@ import {
   refOf,
   type WorkspaceClass,
 } from '../../../api/index.ts'
-import type { Workshop } from '../../../engines/controller/index.ts'
+import type { ControllerContext } from '../../../engines/controller/index.ts'
 import { withTarget } from '../../../engines/targets/index.ts'
 import { Failure, isFailure, minutes, seconds, timestamp, unlessFailed } from '../../../std/index.ts'
 import { isObstacle } from '../place/obstacle.ts'
@@ -34,7 +34,7 @@ const PATIENCE = minutes(5)
 const LATER = seconds(15)
 
 export interface PoolServices extends TargetLookup {
-  workshop: Workshop
+  context: ControllerContext
   claims: Cache<DeploymentTargetClaim>
   targetClasses: Cache<DeploymentTargetClass>
   /** Where targets may lead; everywhere without it. */
@@ -103,7 +103,7 @@ async function make(owner: WorkspaceClass, namespace: string, missing: number, s
 
 function create(owner: WorkspaceClass, namespace: string, name: string, services: PoolServices): Promise<boolean> {
   const spare = spareOf(owner, { name, namespace }, targetClassOf(owner, services))
-  const created = services.workshop.kube.create(DeploymentTargetClaims, spare, { manager: MANAGER })
+  const created = services.context.kube.create(DeploymentTargetClaims, spare, { manager: MANAGER })
   // Somebody else's of that name, or a namespace that is gone or going.
   return unlessFailed(created, 'already-exists', 'not-found', 'forbidden')
 }
@@ -137,7 +137,7 @@ async function prepare(
 
 /** Takes a spare away: nobody adopts it any more, its volume goes, then it. Whether it is gone, or somebody's. */
 async function retire(spare: DeploymentTargetClaim, services: PoolServices): Promise<boolean> {
-  const { clock, kube, log } = services.workshop
+  const { clock, kube, log } = services.context
   const now = clock.now()
   try {
     const since = retiredSince(spare)
@@ -168,11 +168,11 @@ async function emptied(spare: DeploymentTargetClaim, services: PoolServices): Pr
   return withTarget(target, meansOf(services), (kube) => removeVolume(kube, spare, target.namespace))
 }
 
-const meansOf = ({ workshop: { clock }, reach }: PoolServices) => ({ clock, reach })
+const meansOf = ({ context: { clock }, reach }: PoolServices) => ({ clock, reach })
 
 /** The version that was seen is the lock: a workspace that adopts the spare meanwhile has it. */
-const annotate = ({ metadata }: DeploymentTargetClaim, change: Record<string, string>, { workshop }: PoolServices) =>
-  workshop.kube.patch(
+const annotate = ({ metadata }: DeploymentTargetClaim, change: Record<string, string>, { context }: PoolServices) =>
+  context.kube.patch(
     DeploymentTargetClaims,
     { name: metadata.name, namespace: metadata.namespace },
     { metadata: { resourceVersion: metadata.resourceVersion, annotations: change } },

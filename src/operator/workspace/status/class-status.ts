@@ -15,7 +15,7 @@ import {
   whyNotRead,
 } from '../../../api/index.ts'
 import { sentenceOf } from '../../../devfile/index.ts'
-import { type Controller, createWakeups, type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { type Controller, type ControllerContext, createWakeups, type Next, settled } from '../../../engines/controller/index.ts'
 import { createYamlTreeReader, type ReadYamlTree, sayFailure, seconds } from '../../../std/index.ts'
 import { scheduleFrom } from '../lifetime/schedule.ts'
 import { OF_REGISTRIES } from '../objects/apply.ts'
@@ -36,7 +36,7 @@ interface ClassServices extends Pick<DevfileParser, 'parse'> {
 
 /** Says of each class what is wrong in it, and how many workspaces it has. Nothing of it decides anything. */
 export function workspaceClasses(
-  { caches, clock }: Workshop,
+  { caches, clock }: ControllerContext,
   yaml: ReadYamlTree = createYamlTreeReader(),
 ): Controller<WorkspaceClass> {
   const classes = caches.of(WorkspaceClasses)

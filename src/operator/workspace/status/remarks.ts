@@ -7,7 +7,7 @@ import {
   type WorkspaceClass,
   type WorkspaceStatus,
 } from '../../../api/index.ts'
-import type { Next, Workshop } from '../../../engines/controller/index.ts'
+import type { ControllerContext, Next } from '../../../engines/controller/index.ts'
 import type { Assessment } from '../actual-state/index.ts'
 import { type Backup, onBackups } from '../backup/backup.ts'
 import type { GitFindings } from '../git/index.ts'
@@ -129,7 +129,7 @@ const TOLD: readonly string[] = ['Ready', ...REMARKS]
 const ORDINARY = ['Starting', 'Running', 'Stopping', 'Stopped', 'Terminating', 'Terminated', 'ClaimPending', 'Connecting']
 
 /** An Event for each new reason: who looks at the Events reads the life of the workspace in order. */
-export function tellChanges({ events }: Workshop, workspace: Workspace, next: Next): Next {
+export function tellChanges({ events }: ControllerContext, workspace: Workspace, next: Next): Next {
   const news = (next.status?.conditions ?? []).filter(
     ({ type, reason }) => TOLD.includes(type) && conditionOf(workspace.status?.conditions, type)?.reason !== reason,
   )

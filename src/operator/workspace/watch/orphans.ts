@@ -1,6 +1,6 @@
 import type { Cache } from '../../../adapters/kube/index.ts'
 import { byUid, type DeploymentTarget, labels, type Workspace } from '../../../api/index.ts'
-import type { Workshop } from '../../../engines/controller/index.ts'
+import type { ControllerContext } from '../../../engines/controller/index.ts'
 import { hours, LRUCache } from '../../../std/index.ts'
 import type { Target } from '../place/target.ts'
 import type { TargetConnection } from './connections.ts'
@@ -18,7 +18,7 @@ export type TellOrphans = (target: Target, connection: TargetConnection, namespa
  * installation may use the same namespace, and only a person knows.
  */
 export function createOrphanSearch(
-  { clock, events, log }: Workshop,
+  { clock, events, log }: ControllerContext,
   { workspaces, targets }: { workspaces: Cache<Workspace>; targets: Cache<DeploymentTarget> },
 ): TellOrphans {
   const searched = new LRUCache<string, number>({ max: MOST_PLACES })

@@ -6,36 +6,36 @@ import { type Deployer, deployer } from '../../../support/builders/credentials.t
 import { echoingServer, type StrangeServer, silentServer } from '../../../support/builders/strange-server.ts'
 import { type SteppedClock, steppedClock } from '../../../support/clock.ts'
 import { testCluster } from '../../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { describe } from '../../../support/suite.ts'
 import { sweep } from '../../../support/sweep.ts'
 import { kubeconfigFor, kubeconfigSecret, target } from '../../../support/targets.ts'
 import { expectObject } from '../../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../../support/workshop.ts'
 
 describe('whether the API of a target answers', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
   const strangers: StrangeServer[] = []
-  let shop: RunningShop | undefined
+  let operator: RunningOperator | undefined
   let namespace = ''
   let account: Deployer
 
   const open = async (clock?: SteppedClock) => {
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [targetLifecycle(workshop)],
+      controllers: (context) => [targetLifecycle(context)],
       ...(clock && { clock }),
     })
-    return shop
+    return operator
   }
   it.beforeEach(async () => {
     namespace = await cluster.namespace('reach')
     account = await deployer(kube, namespace)
   })
   it.afterEach(async () => {
-    await shop?.stop()
-    shop = undefined
+    await operator?.stop()
+    operator = undefined
     await sweep(kube, namespace)
     await Promise.all(strangers.splice(0).map((each) => each.close()))
   })

@@ -17,7 +17,7 @@ import {
   SpaceRequests,
   SpaceTiers,
 } from '../../../../src/api/index.ts'
-import type { Workshop } from '../../../../src/engines/controller/index.ts'
+import type { ControllerContext } from '../../../../src/engines/controller/index.ts'
 import { targetLifecycle } from '../../../../src/operator/deployment-target/lifecycle/index.ts'
 import { sandboxTargets } from '../../../../src/operator/deployment-target/provisioned/index.ts'
 import { sandboxReclaim } from '../../../../src/operator/deployment-target/reclaim/index.ts'
@@ -26,21 +26,21 @@ import { sandboxProvisioning } from '../../../../src/operator/deployment-target-
 import { spaceRequests } from '../../../../src/operator/space-request/index.ts'
 import { Secret } from '../../../../src/std/index.ts'
 import { testCluster } from '../../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { spaceRequest, spaceTier } from '../../../support/spaces.ts'
 import { describe } from '../../../support/suite.ts'
 import { sweep } from '../../../support/sweep.ts'
 import { claim, credentialsSecret, holderOf, target, targetClass } from '../../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../../support/workshop.ts'
 
 /** The whole way of a claim; `byHand` leaves the making of namespaces to the test, as upstream's own tests do. */
-const controllers = (workshop: Workshop, byHand: boolean) => [
-  claimBinding(workshop),
-  targetLifecycle(workshop),
-  sandboxProvisioning(workshop),
-  sandboxTargets(workshop),
-  sandboxReclaim(workshop),
-  ...(byHand ? [] : [spaceRequests(workshop)]),
+const controllers = (context: ControllerContext, byHand: boolean) => [
+  claimBinding(context),
+  targetLifecycle(context),
+  sandboxProvisioning(context),
+  sandboxTargets(context),
+  sandboxReclaim(context),
+  ...(byHand ? [] : [spaceRequests(context)]),
 ]
 
 /** Namespaces are deleted by the cluster, one after the other. */
@@ -48,14 +48,18 @@ const controllers = (workshop: Workshop, byHand: boolean) => [
 describe('devsandbox provisioner', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop | undefined
+  let operator: RunningOperator | undefined
   let namespace = ''
   let tier = ''
   let classes: Record<'delete' | 'retain', string>
 
   const open = async (byHand = false) => {
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: (workshop) => controllers(workshop, byHand) })
-    return shop
+    operator = await startOperator({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      controllers: (context) => controllers(context, byHand),
+    })
+    return operator
   }
 
   it.beforeEach(async () => {
@@ -73,8 +77,8 @@ describe('devsandbox provisioner', (it) => {
     await kube.create(DeploymentTargetClasses, targetClass(classes.retain, { ...spec, reclaimPolicy: 'Retain' }))
   })
   it.afterEach(async () => {
-    await shop?.stop()
-    shop = undefined
+    await operator?.stop()
+    operator = undefined
     await sweep(kube, namespace)
     for (const name of Object.values(classes)) await kube.delete(DeploymentTargetClasses, { name })
     await kube.delete(SpaceTiers, { name: tier })

@@ -10,9 +10,9 @@ import {
   Workspaces,
 } from '../../../../src/api/index.ts'
 import { testCluster } from '../../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { describe } from '../../../support/suite.ts'
 import { apply, eventually, expectGone } from '../../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../../support/workshop.ts'
 import { everybody, prepareNamespace, words, workspaceNamed } from '../fixture.ts'
 
 const Snapshots: Kind<KubeObject & { spec?: unknown; status?: unknown }> = {
@@ -71,20 +71,20 @@ spec:
 describe('workspace: backups', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   const { at, create, set, becomes, expect } = words(cluster, () => namespace)
 
   const open = async () => {
     namespace = await cluster.namespace('workspace-backup')
     await prepareNamespace(cluster, namespace, { backup: { onStop: true, keep: 1 } })
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
+    operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
   }
   it.afterEach(async () => {
     for (const { metadata } of await kube.list(Workspaces, { namespace })) await kube.delete(Workspaces, metadata)
     for (const { metadata } of await kube.list(Workspaces, { namespace })) await expectGone(kube, Workspaces, metadata)
     equal((await kube.list(PersistentVolumeClaims, { namespace })).length, 0)
-    await shop.stop()
+    await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
   })
   it.after(() => cluster.close())

@@ -2,9 +2,9 @@ import * as assert from 'uvu/assert'
 import { ConfigMaps, WorkspaceClasses, Workspaces } from '../../../../src/api/index.ts'
 import { allow } from '../../../support/builders/credentials.ts'
 import { testCluster } from '../../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { describe } from '../../../support/suite.ts'
 import { expectGone, expectObject } from '../../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../../support/workshop.ts'
 import { everybody, prepareNamespace } from '../fixture.ts'
 
 const config = (name: string, more = '') =>
@@ -13,14 +13,14 @@ const config = (name: string, more = '') =>
 describe('workspace: the Kubernetes objects of its devfile', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   const web = () => ({ name: 'web', namespace })
 
   it.beforeEach(async () => {
     namespace = await cluster.namespace('workspace-manifests')
     await prepareNamespace(cluster, namespace)
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
       controllers: everybody,
@@ -29,7 +29,7 @@ describe('workspace: the Kubernetes objects of its devfile', (it) => {
   it.afterEach(async () => {
     await kube.delete(Workspaces, web())
     await expectGone(kube, Workspaces, web())
-    await shop.stop()
+    await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
   })
   it.after(() => cluster.close())

@@ -2,9 +2,9 @@ import { equal, is, match, ok } from 'uvu/assert'
 import { Deployments, type Workspace, WorkspaceClasses, Workspaces } from '../../../../src/api/index.ts'
 import { overQuota } from '../../../../src/operator/workspace/place/quota.ts'
 import { testCluster } from '../../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { describe } from '../../../support/suite.ts'
 import { eventually, expectGone } from '../../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../../support/workshop.ts'
 import { workspaceClass } from '../../../support/workspaces.ts'
 import { everybody, prepareNamespace, words, workspaceNamed } from '../fixture.ts'
 
@@ -54,10 +54,11 @@ describe('workspace: quotas, decided', (it) => {
 describe('workspace: quotas under races', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  const shops: RunningShop[] = []
+  const operators: RunningOperator[] = []
   let namespace = ''
   const { set } = words(cluster, () => namespace)
-  const open = async () => shops.push(await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody }))
+  const open = async () =>
+    operators.push(await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody }))
 
   it.beforeEach(async () => {
     namespace = await cluster.namespace('workspace-quota')
@@ -65,7 +66,7 @@ describe('workspace: quotas under races', (it) => {
   it.afterEach(async () => {
     await Promise.all((await kube.list(Workspaces, { namespace })).map(({ metadata }) => kube.delete(Workspaces, metadata)))
     for (const { metadata } of await kube.list(Workspaces, { namespace })) await expectGone(kube, Workspaces, metadata)
-    await Promise.all(shops.splice(0).map((shop) => shop.stop()))
+    await Promise.all(operators.splice(0).map((operator) => operator.stop()))
     await kube.delete(WorkspaceClasses, { name: namespace })
   })
   it.after(() => cluster.close())

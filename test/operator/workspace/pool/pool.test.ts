@@ -8,17 +8,17 @@ import {
 } from '../../../../src/api/index.ts'
 import { retiredSince } from '../../../../src/operator/workspace/pool/spare.ts'
 import { testCluster } from '../../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { describe } from '../../../support/suite.ts'
 import { sweep } from '../../../support/sweep.ts'
 import { eventually, expectGone } from '../../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../../support/workshop.ts'
 import { giveCredentials, words } from '../fixture.ts'
 import { census, fill, poolside, withoutClaim } from './poolside.ts'
 
 describe('workspace: a warm pool', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   const { at, becomes } = words(cluster, () => namespace)
   const create = (name: string) => kube.create(Workspaces, withoutClaim(namespace, name))
@@ -32,14 +32,14 @@ describe('workspace: a warm pool', (it) => {
     for (const { metadata } of await kube.list(Workspaces, { namespace })) await kube.delete(Workspaces, metadata)
     for (const { metadata } of await kube.list(Workspaces, { namespace })) await expectGone(kube, Workspaces, metadata)
     await kube.delete(WorkspaceClasses, { name: namespace })
-    await shop.stop()
+    await operator.stop()
     await sweep(kube, namespace)
   })
   it.after(() => cluster.close())
 
   const open = async (size: number, targets: number) => {
     await fill(cluster, namespace, { size, targets })
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: poolside })
+    operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: poolside })
     await eventually(async () => (await pool())?.ready === size)
   }
 
@@ -101,9 +101,9 @@ describe('workspace: a warm pool', (it) => {
 
   it('is cleared by the next operator when its class goes while there is none', async () => {
     await open(1, 2)
-    await shop.stop()
+    await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: poolside })
+    operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: poolside })
     await eventually(async () => {
       const { spares, volumes } = await count()
       return spares.length === 0 && volumes.length === 0

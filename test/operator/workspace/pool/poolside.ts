@@ -8,7 +8,7 @@ import {
   type WorkspaceClassSpec,
   type WorkspaceSpec,
 } from '../../../../src/api/index.ts'
-import type { Controller, Workshop } from '../../../../src/engines/controller/index.ts'
+import type { Controller, ControllerContext } from '../../../../src/engines/controller/index.ts'
 import { targetLifecycle } from '../../../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../../../src/operator/deployment-target-claim/binding/index.ts'
 import { workspacePools, workspaces } from '../../../../src/operator/workspace/index.ts'
@@ -18,13 +18,13 @@ import { workspaceClass } from '../../../support/workspaces.ts'
 import { giveCredentials, workspaceNamed } from '../fixture.ts'
 
 /** Everybody, and who keeps the pools. */
-export const poolside = (workshop: Workshop): Controller[] => [...beside(workshop), ...caretakers(workshop)]
+export const poolside = (context: ControllerContext): Controller[] => [...beside(context), ...caretakers(context)]
 
 /** Those who bind claims and look after targets. */
-export const beside = (workshop: Workshop): Controller[] => [claimBinding(workshop), targetLifecycle(workshop)]
+export const beside = (context: ControllerContext): Controller[] => [claimBinding(context), targetLifecycle(context)]
 
 /** Those who keep the pools and give from them. */
-export const caretakers = (workshop: Workshop): Controller[] => [workspaces(workshop), workspacePools(workshop)]
+export const caretakers = (context: ControllerContext): Controller[] => [workspaces(context), workspacePools(context)]
 
 /** A class of the namespace's name with a pool there, and so many targets, all of them the namespace itself. */
 export async function fill(

@@ -23,9 +23,9 @@ import { selfSigned } from '../../../support/builders/certificate.ts'
 import { accountToken, tokenOf } from '../../../support/builders/credentials.ts'
 import { testCluster } from '../../../support/control-plane.ts'
 import { type GitHost, gitHost, type TestRepository } from '../../../support/git-host.ts'
+import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { describe } from '../../../support/suite.ts'
 import { eventually, expectGone, expectObject } from '../../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../../support/workshop.ts'
 import { prepareNamespace } from '../fixture.ts'
 
 const OWN = `schemaVersion: 2.2.0
@@ -62,7 +62,7 @@ describe('workspace: devfiles of projects', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
   let host: GitHost
-  let shop: RunningShop
+  let operator: RunningOperator
   let kas: RunningKas
   let devfiles: DevfileSource
   let repository: TestRepository
@@ -100,10 +100,10 @@ describe('workspace: devfiles of projects', (it) => {
     const flags = { operator: `${namespace}/operator`, devfileHosts: registry, devfileCa }
     kas = await runKas({ kubeconfig: cluster.kubeconfig, namespace, flags })
     devfiles = kas.stream(await accountToken(kube, namespace, 'operator', ['berth-kas']))
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop), workspaces(workshop, { devfiles })],
+      controllers: (context) => [claimBinding(context), targetLifecycle(context), workspaces(context, { devfiles })],
     })
   })
   it.after(async () => {
@@ -111,7 +111,7 @@ describe('workspace: devfiles of projects', (it) => {
       await kube.delete(Workspaces, { name: metadata.name, namespace })
       await expectGone(kube, Workspaces, { name: metadata.name, namespace })
     }
-    await shop.stop()
+    await operator.stop()
     await kas.stop()
     await host.close()
     await new Promise((resolve) => web.close(resolve))
@@ -196,7 +196,7 @@ describe('workspace: devfiles of projects', (it) => {
     await create('before', { project: { gitProject: 'shop', ref: first } })
     match(await refused('before'), 'neither the workspace nor its project nor its class has a devfile')
     await kube.patch(WorkspaceClasses, { name: namespace }, { spec: { devfile: TOOLS } })
-    await eventually(() => shop.caches.of(WorkspaceClasses).get({ name: namespace })?.spec.devfile === TOOLS)
+    await eventually(() => operator.caches.of(WorkspaceClasses).get({ name: namespace })?.spec.devfile === TOOLS)
     const ofClass = await running('of-class', { project: { gitProject: 'shop', ref: first } })
     equal([ofClass?.path, ofClass?.commit, ofClass?.content.includes('example.com/tools:1')], [undefined, undefined, true])
     await push({ '.devfile.yaml': 'schemaVersion: 2.2.0\ncomponents: []\n' })

@@ -8,15 +8,15 @@ import {
 } from '../../../../src/api/index.ts'
 import { workspaceClasses } from '../../../../src/operator/workspace/index.ts'
 import { testCluster } from '../../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { describe } from '../../../support/suite.ts'
 import { expectGone, expectObject } from '../../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../../support/workshop.ts'
 import { everybody, prepareNamespace, words } from '../fixture.ts'
 
 describe('workspace class: its status', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   const { at, create, becomes } = words(cluster, () => namespace)
   const says = (so: (found: WorkspaceClass) => boolean) => expectObject(kube, WorkspaceClasses, { name: namespace }, so)
@@ -26,16 +26,16 @@ describe('workspace class: its status', (it) => {
   it.before(async () => {
     namespace = await cluster.namespace('class-status')
     await prepareNamespace(cluster, namespace)
-    shop = await openShop({
+    operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [...everybody(workshop), workspaceClasses(workshop)],
+      controllers: (context) => [...everybody(context), workspaceClasses(context)],
     })
   })
   it.after(async () => {
     await kube.delete(Workspaces, at('web'))
     await expectGone(kube, Workspaces, at('web'))
-    await shop.stop()
+    await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
     await kube.delete(DeploymentTargetClasses, { name: namespace })
     await cluster.close()

@@ -9,9 +9,9 @@ import {
 } from '../../../../src/api/index.ts'
 import { hours, systemClock } from '../../../../src/std/index.ts'
 import { testCluster } from '../../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { describe } from '../../../support/suite.ts'
 import { expectGone, expectObject } from '../../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../../support/workshop.ts'
 import { everybody, INLINE, prepareNamespace, words } from '../fixture.ts'
 
 const WRONG = { inline: 'components: []' }
@@ -19,7 +19,7 @@ const WRONG = { inline: 'components: []' }
 describe('workspace: whose objects cannot be made', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let operator: RunningOperator
   let namespace = ''
   /** Milliseconds by which the operator's clock is ahead. */
   let ahead = 0
@@ -30,14 +30,14 @@ describe('workspace: whose objects cannot be made', (it) => {
     namespace = await cluster.namespace('workspace-standing')
     await prepareNamespace(cluster, namespace, { maxActiveHoursBeforeStop: 1 })
     const clock = { ...systemClock, now: () => systemClock.now() + ahead }
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, clock, controllers: everybody })
+    operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, clock, controllers: everybody })
   })
   it.afterEach(async () => {
     for (const { metadata } of await kube.list(Workspaces, { namespace })) {
       await kube.delete(Workspaces, metadata)
       await expectGone(kube, Workspaces, metadata)
     }
-    await shop.stop()
+    await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
   })
   it.after(() => cluster.close())

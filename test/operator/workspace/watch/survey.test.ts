@@ -1,16 +1,16 @@
 import { equal, is, ok } from 'uvu/assert'
 import { createStrangeMemory, type Memory } from '../../../../src/adapters/kube/index.ts'
 import { Deployments, labels, NetworkPolicies, refOf, Services, WorkspaceClasses, Workspaces } from '../../../../src/api/index.ts'
-import type { Workshop } from '../../../../src/engines/controller/index.ts'
+import type { ControllerContext } from '../../../../src/engines/controller/index.ts'
 import { targetLifecycle } from '../../../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../../../src/operator/deployment-target-claim/binding/index.ts'
 import { workspaces } from '../../../../src/operator/workspace/index.ts'
 import { type Clock, minutes, systemClock } from '../../../../src/std/index.ts'
 import { testCluster } from '../../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { describe } from '../../../support/suite.ts'
 import { sweep } from '../../../support/sweep.ts'
 import { eventually } from '../../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../../support/workshop.ts'
 import { countedMemory, prepareNamespace, words } from '../fixture.ts'
 
 const MANY = 12
@@ -19,13 +19,13 @@ describe('workspace: a restart of the operator', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
   let namespace = ''
-  let shop: RunningShop
+  let operator: RunningOperator
   /** Requests to the target by verb. */
   let asked: Record<string, number> = {}
   const { create, becomes } = words(cluster, () => namespace)
 
   it.after(async () => {
-    await shop.stop()
+    await operator.stop()
     for (const { metadata } of await kube.list(Workspaces, { namespace }))
       await kube.patch(Workspaces, metadata, { metadata: { finalizers: null } })
     await kube.delete(WorkspaceClasses, { name: namespace })
@@ -38,12 +38,12 @@ describe('workspace: a restart of the operator', (it) => {
   }
   const open = async (settings: Parameters<typeof workspaces>[1] = {}, clock = systemClock) => {
     asked = {}
-    const controllers = (workshop: Workshop) => [
-      claimBinding(workshop),
-      targetLifecycle(workshop),
-      workspaces(workshop, { meter, ...settings }),
+    const controllers = (context: ControllerContext) => [
+      claimBinding(context),
+      targetLifecycle(context),
+      workspaces(context, { meter, ...settings }),
     ]
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers, clock })
+    operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers, clock })
   }
 
   it('repairs what was changed meanwhile, from one list per kind, and writes nothing else', async () => {
@@ -59,8 +59,8 @@ describe('workspace: a restart of the operator', (it) => {
       const made = await kube.list(Deployments, { namespace })
       return made.every(({ metadata, status }) => status?.observedGeneration === metadata.generation)
     })
-    await shop.quiet()
-    await shop.stop()
+    await operator.quiet()
+    await operator.stop()
     const before = await kube.list(Workspaces, { namespace })
 
     const policies = () => kube.list(NetworkPolicies, { namespace })
@@ -72,13 +72,13 @@ describe('workspace: a restart of the operator', (it) => {
     await open()
     await eventually(async () => (await policies()).length === MANY)
     await eventually(async () => (await selector()) === uid)
-    await shop.quiet()
+    await operator.quiet()
     const { get = 0, watch, ...writes } = asked
     is(watch, 2)
     equal(writes, { patch: MANY + 1 })
     // What is not there is looked for by itself; a pod list and a Deployment list come with the watches.
     ok(get <= MANY + 16, `${get} reads of the target`)
-    is(shop.requests.patch, undefined, 'the status of nobody is written')
+    is(operator.requests.patch, undefined, 'the status of nobody is written')
     const versions = async () => (await kube.list(Workspaces, { namespace })).map(({ metadata }) => metadata.resourceVersion)
     equal(
       await versions(),
@@ -87,7 +87,7 @@ describe('workspace: a restart of the operator', (it) => {
   })
 
   it('gives the memory of the tenant back as soon as what was listed is used', async () => {
-    await shop.stop()
+    await operator.stop()
     const { memory, held } = countedMemory(createStrangeMemory())
     let most = 0
     const take: Memory['take'] = (...how) => {

@@ -1,9 +1,9 @@
 import { connect, createCaches, createEventRecorder, type Kube } from '../../src/adapters/kube/index.ts'
 import type { KubeObject } from '../../src/api/index.ts'
-import { type Controller, runControllers, settled, type Workshop } from '../../src/engines/controller/index.ts'
+import { type Controller, type ControllerContext, runControllers, settled } from '../../src/engines/controller/index.ts'
 import { type Clock, type Log, silentLog, systemClock } from '../../src/std/index.ts'
 
-export interface RunningShop extends Workshop {
+export interface RunningOperator extends ControllerContext {
   /** Requests that were answered so far, by HTTP method; watches count as `watch`. Read it after `quiet()`. */
   readonly requests: Record<string, number>
   /**
@@ -14,13 +14,13 @@ export interface RunningShop extends Workshop {
   stop(): Promise<void>
 }
 
-export interface ShopOptions {
+export interface OperatorOptions {
   kubeconfig: string
   /** Only this namespace is looked after, so that many tests can share an API server. */
   namespace: string
   /** Namespaces that it looks after too. With any, it sees the whole cluster, as operators mostly do, and acts in these only. */
   neighbours?: string[]
-  controllers: (workshop: Workshop) => Controller[]
+  controllers: (context: ControllerContext) => Controller[]
   /** Another way to the API: impersonated, counted, cut off. */
   via?: (kube: Kube) => Kube
   clock?: Clock
@@ -30,7 +30,7 @@ export interface ShopOptions {
 }
 
 /** Controllers at work in one namespace, as the operator would run them. */
-export async function openShop({
+export async function startOperator({
   kubeconfig,
   namespace,
   neighbours = [],
@@ -39,7 +39,7 @@ export async function openShop({
   clock = systemClock,
   log = silentLog,
   tenantRole,
-}: ShopOptions): Promise<RunningShop> {
+}: OperatorOptions): Promise<RunningOperator> {
   const requests: Record<string, number> = {}
   const meter = ({ verb }: { verb: string }) => {
     requests[verb] = (requests[verb] ?? 0) + 1
@@ -49,17 +49,17 @@ export async function openShop({
   const kube = via(noting(own, flying))
   const caches = createCaches({ kube, clock, log, scope: neighbours.length > 0 ? undefined : namespace, tenantRole })
   const events = createEventRecorder({ kube, clock, log, reporter: 'berth-operator' })
-  const workshop: Workshop = { kube: caches.kube, caches, events, clock, log }
+  const context: ControllerContext = { kube: caches.kube, caches, events, clock, log }
   const closing = new AbortController()
-  const limited = controllers(workshop).map((each) => (neighbours.length > 0 ? onlyIn([namespace, ...neighbours], each) : each))
-  const done = runControllers(workshop, limited, closing.signal)
+  const limited = controllers(context).map((each) => (neighbours.length > 0 ? onlyIn([namespace, ...neighbours], each) : each))
+  const done = runControllers(context, limited, closing.signal)
   const quiet = async () => {
     await events.flush()
     while (flying.size > 0) await Promise.allSettled(flying)
   }
   await caches.ready()
   return {
-    ...workshop,
+    ...context,
     requests,
     quiet,
     async stop() {

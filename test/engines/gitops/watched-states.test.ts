@@ -29,7 +29,7 @@ interface Pacing {
   ring?: () => void
 }
 
-describe('a book that is fed page by page', (it) => {
+describe('the states of objects that are told page by page', (it) => {
   /** The states of these, and the way to tell them what a watch would. */
   const open = async (...names: string[]) => openWith({}, ...names)
   const openWith = async ({ clock = systemClock, rate = PLENTY, ring = () => undefined }: Pacing, ...names: string[]) => {

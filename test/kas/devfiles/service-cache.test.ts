@@ -61,7 +61,7 @@ describe('kas: devfiles from web servers', (it) => {
   it.beforeEach(() => void asked.splice(0))
   it.after(() => new Promise((resolve) => server.close(resolve)))
 
-  const shelf = (allowLocal = true, resolved = '127.0.0.1') =>
+  const fetcherFor = (allowLocal = true, resolved = '127.0.0.1') =>
     createDevfileFetcher({
       hosts: [`devfiles.example.com:${port}`],
       clock,
@@ -81,7 +81,7 @@ describe('kas: devfiles from web servers', (it) => {
     })
 
   it('are asked for once by all who want them in the same minute', async () => {
-    const fetch = shelf()
+    const fetch = fetcherFor()
     const texts = await Promise.all([fetch(`${base}/a`), fetch(`${base}/a`), fetch(`${base}/b`)])
     equal(texts, ['text of /a', 'text of /a', 'text of /b'])
     await fetch(`${base}/a`)
@@ -92,26 +92,26 @@ describe('kas: devfiles from web servers', (it) => {
   })
 
   it('follow a redirect to a listed host, and to no other', async () => {
-    is(await shelf()(`${base}/302/to/${encodeURIComponent('/a')}`), 'text of /a')
-    const away = await failureOf(shelf()(`${base}/302/to/${encodeURIComponent('https://169.254.169.254/latest')}`))
+    is(await fetcherFor()(`${base}/302/to/${encodeURIComponent('/a')}`), 'text of /a')
+    const away = await failureOf(fetcherFor()(`${base}/302/to/${encodeURIComponent('https://169.254.169.254/latest')}`))
     match(away.message, /devfiles of 169\.254\.169\.254 are not fetched here/)
-    match((await failureOf(shelf()(`${base}/ring`))).message, /leads on more than 3 times/)
+    match((await failureOf(fetcherFor()(`${base}/ring`))).message, /leads on more than 3 times/)
   })
 
   it('are refused where they are too large, or not there', async () => {
-    match((await failureOf(shelf()(`${base}/large`))).message, /more than a devfile may have/)
-    const missing = await failureOf(shelf()(`${base}/404`))
+    match((await failureOf(fetcherFor()(`${base}/large`))).message, /more than a devfile may have/)
+    const missing = await failureOf(fetcherFor()(`${base}/404`))
     equal([missing.code, /answers 404/.test(missing.message)], ['invalid', true])
-    equal((await failureOf(shelf()(`${base}/503`))).code, 'unavailable')
-    const fetch = shelf()
+    equal((await failureOf(fetcherFor()(`${base}/503`))).code, 'unavailable')
+    const fetch = fetcherFor()
     await failureOf(fetch(`${base}/503`))
     await failureOf(fetch(`${base}/503`))
     equal(asked.filter((url) => url === '/503').length, 3, 'what failed is not kept')
   })
 
   it('are not fetched where the name leads to what nobody may choose', async () => {
-    match((await failureOf(shelf(true, '169.254.169.254')(`${base}/a`))).message, /link-local, metadata or reserved/)
-    match((await failureOf(shelf(false, '10.0.0.7')(`${base}/a`))).message, /own machines or networks/)
+    match((await failureOf(fetcherFor(true, '169.254.169.254')(`${base}/a`))).message, /link-local, metadata or reserved/)
+    match((await failureOf(fetcherFor(false, '10.0.0.7')(`${base}/a`))).message, /own machines or networks/)
     equal(asked, [])
   })
 })
