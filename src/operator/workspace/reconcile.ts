@@ -1,20 +1,17 @@
 import {
-  DeploymentTargetClaims,
   finalizers,
   hasFinalizer,
   isDeleting,
   isTrue,
-  type Pod,
   refOf,
   type Workspace,
   type WorkspaceClassSpec,
   Workspaces,
   withFinalizer,
 } from '../../api/index.ts'
-import type { Devfile } from '../../devfile/index.ts'
-import { again, type ControllerContext, type Next, settled, type Waker } from '../../engines/controller/index.ts'
+import { again, type ControllerContext, type Next, type Waker } from '../../engines/controller/index.ts'
 import { Failure, isFailure, minutes, seconds } from '../../std/index.ts'
-import { type Assessment, isThere } from './actual-state/index.ts'
+import type { Assessment } from './actual-state/index.ts'
 import { backUp } from './backup/backup.ts'
 import { restoreFor } from './backup/restore.ts'
 import type { TunnelSettings, WorkspacePlan } from './desired/index.ts'
@@ -22,26 +19,26 @@ import { type GitFindings, type GitServices, gatherGit } from './git/index.ts'
 import { afterStop, tellPostStop } from './lifetime/after-stop.ts'
 import { cleanUp, type RemovalServices } from './lifetime/clean-up.ts'
 import { isWanted, nextTurn } from './lifetime/expiry.ts'
-import { type Applied, type ApplyServices, applyWorkspace, FULL, isCompared, marksOf, type PlanDraft } from './objects/apply.ts'
+import { type Applied, type ApplyServices, applyWorkspace, isCompared, marksOf, type PlanDraft } from './objects/apply.ts'
 import { isApplyFailure } from './objects/apply-failure.ts'
 import type { Errands } from './objects/errands.ts'
-import { CONTROLLER, claimToMake, namesOtherOwner, privacyFor } from './place/claim.ts'
-import { type ChosenClass, classNameOf, frozenClass } from './place/class.ts'
+import { CONTROLLER } from './place/claim.ts'
+import { classNameOf, frozenClass } from './place/class.ts'
 import { classObstacle, isObstacle, type Obstacle, obstacleAt, targetObstacle } from './place/obstacle.ts'
 import { isLater, type PlaceServices, takePlace } from './place/quota.ts'
 import { findTarget, ownClaim, type Target } from './place/target.ts'
-import { adopt, type ClaimSupply } from './pool/adopt.ts'
+import { type ClaimSupply, ensureClaim } from './pool/adopt.ts'
 import { KAS, type Library, type Pinned, readDevfile } from './project/devfile.ts'
 import { sizesOf } from './project/sizes.ts'
+import { conclude, NEXT_TURN } from './status/conclude.ts'
 import { assessed, endStanding, type StandingServices, standing } from './status/standing.ts'
-import { statusOf, type WorkspaceFindings } from './status/status.ts'
+import type { WorkspaceFindings } from './status/status.ts'
 import type { TargetConnection } from './watch/connections.ts'
 import type { TellOrphans } from './watch/orphans.ts'
 import { BY_WORKSPACE } from './watch/view.ts'
 
 /** A watch wakes the workspace when it is over; this only brings the newest reason into the status. */
 const CONNECTING = seconds(15)
-const NEXT_TURN = 50
 /** Nothing tells when kas, or what it fetches, is there again. */
 const AGAIN = seconds(15)
 /** A refusal is mended by somebody, mostly in the workspace, which wakes it. */
@@ -69,9 +66,7 @@ export async function reconcileWorkspace(workspace: Workspace, services: Workspa
   if (isDeleting(workspace) || workspace.spec.desiredState === 'Terminated') return cleanUp(workspace, services.removal)
 
   // Nothing may exist in a target before the finalizer does, or a fast delete would leak it.
-  const held = hasFinalizer(workspace, finalizers.workspace)
-    ? workspace
-    : await patch(services, workspace, withFinalizer(workspace, finalizers.workspace))
+  const held = hasFinalizer(workspace, finalizers.workspace) ? workspace : await addFinalizer(workspace, services)
   return proceed(held, services)
 }
 
@@ -98,7 +93,11 @@ async function proceed(given: Workspace, services: WorkspaceServices): Promise<N
   const sizes = sizesOf(workspace, read.devfile, chosen.settings)
   const wanted = { ...seen, ...read, sizes }
 
-  const claiming = await claim(workspace, sizes.devfile, services, chosen)
+  const claiming = await ensureClaim(
+    workspace,
+    { devfile: sizes.devfile, chosen, mine: ownClaim(workspace, services.lookup) },
+    services.supply,
+  )
   if (claiming) return stopAt(workspace, { ...wanted, obstacle: claiming }, services)
 
   const target = findTarget(workspace, chosen.settings.sharedNamespace, services.lookup)
@@ -169,7 +168,7 @@ async function follow(
   return conclude(
     workspace,
     { ...findings, deployment, variables, assessment, postStop, backups },
-    { pods, services, recheck: recheckAt === undefined ? undefined : recheckAt - now },
+    { pods, context: services.context, recheck: recheckAt === undefined ? undefined : recheckAt - now },
   )
 }
 
@@ -218,37 +217,16 @@ async function stopAt(
   recheck?: number,
 ): Promise<Next> {
   const { obstacle, chosen } = findings
+  const { context } = services
   // While its objects are being made nobody knows what there is.
-  if (obstacle?.isUnderWay && obstacle.step === 'Applied') return conclude(workspace, findings, { pods: [], services, recheck })
+  if (obstacle?.isUnderWay && obstacle.step === 'Applied') return conclude(workspace, findings, { pods: [], context, recheck })
   await endStanding(workspace, chosen?.settings, services)
-  const { assessment, pods = [] } = standing(workspace, chosen?.settings, services.context.clock.now(), services) ?? {}
-  return conclude(workspace, { ...findings, ...(assessment && { assessment }) }, { pods, services, recheck })
+  const { assessment, pods = [] } = standing(workspace, chosen?.settings, context.clock.now(), services) ?? {}
+  return conclude(workspace, { ...findings, ...(assessment && { assessment }) }, { pods, context, recheck })
 }
 
-async function claim(
-  workspace: Workspace,
-  devfile: Devfile,
-  { lookup, supply }: WorkspaceServices,
-  chosen: ChosenClass,
-): Promise<Obstacle | undefined> {
-  const mine = ownClaim(workspace, lookup)
-  if (namesOtherOwner(workspace, mine)) {
-    const metadata = { annotations: privacyFor(workspace, mine) }
-    await supply.kube.patch(DeploymentTargetClaims, refOf(mine), { metadata }, { manager: CONTROLLER })
-  }
-  const wanted = claimToMake(workspace, chosen, mine, supply.targetClasses)
-  if (!wanted || isObstacle(wanted)) return wanted
-  if (await adopt(workspace, devfile, chosen, supply)) return undefined
-  await supply.kube.create(DeploymentTargetClaims, wanted, { manager: CONTROLLER })
-  return undefined
-}
-
-const patch = ({ context }: WorkspaceServices, workspace: Workspace, changes: object): Promise<Workspace> =>
-  context.kube.patch(Workspaces, refOf(workspace), changes, { manager: CONTROLLER })
-
-/** Changes the wish itself; `conflict` when somebody else changed it since it was read. */
-const change = (services: WorkspaceServices, workspace: Workspace, spec: Partial<Workspace['spec']>): Promise<Workspace> =>
-  patch(services, workspace, { metadata: { resourceVersion: workspace.metadata.resourceVersion ?? '' }, spec })
+const addFinalizer = (workspace: Workspace, { context: { kube } }: WorkspaceServices): Promise<Workspace> =>
+  kube.patch(Workspaces, refOf(workspace), withFinalizer(workspace, finalizers.workspace), { manager: CONTROLLER })
 
 const hasTunnels = ({ proxy }: WorkspaceClassSpec): boolean => proxy?.wayIn === 'Tunnel' && proxy.httpEnabled !== false
 
@@ -322,38 +300,3 @@ const applying = (target: Target): Obstacle => ({
   waitingFor: `DeploymentTarget ${target.name}`,
   isUnderWay: true,
 })
-
-interface Ending {
-  pods: Pod[]
-  services: WorkspaceServices
-  /** In how many milliseconds to look again anyway. */
-  recheck?: number | undefined
-}
-
-/** The status; and what the workspace asks for itself: the second half of a restart, the end of its time. */
-async function conclude(workspace: Workspace, findings: WorkspaceFindings, { pods, services, recheck }: Ending): Promise<Next> {
-  const status = statusOf(workspace, findings)
-  const { now, chosen, assessment } = findings
-  if (workspace.spec.desiredState === 'RestartRequested' && assessment?.state === 'Stopped' && !pods.some(isThere)) {
-    return settled({ status, object: await change(services, workspace, { desiredState: 'Running' }) })
-  }
-  const turn = chosen && nextTurn(workspace, status.actualState ?? 'Unknown', chosen.settings, now)
-  if (!turn || turn.at > now) {
-    const then = recheck === undefined ? undefined : now + recheck
-    return settled({ status, object: workspace, recheck: soonest(findings, turn?.at, then) })
-  }
-  const because = turn.becomes === 'Running' ? {} : { stoppedBecause: `${turn.reason}: ${turn.why}` }
-  const told = { ...status, ...because }
-  const message = `it becomes ${turn.becomes}: ${turn.why}`
-  // The reason is said before the deed: whatever comes between the two, it is not lost.
-  if (because.stoppedBecause !== workspace.status?.stoppedBecause && turn.becomes === 'Stopped') {
-    return again({ after: NEXT_TURN, why: message, status: told, object: workspace })
-  }
-  const object = await change(services, workspace, { desiredState: turn.becomes })
-  services.context.events.record(workspace, { type: 'Normal', reason: `${turn.becomes}By${turn.reason}`, message })
-  return settled({ status: told, object })
-}
-
-/** In how long something may be otherwise though nothing changes: a wait is over, its time is, or everything is due to be compared. */
-const soonest = ({ now, assessment }: WorkspaceFindings, ...times: (number | undefined)[]): number =>
-  Math.min(FULL, ...[assessment?.recheckAt, ...times].map((time) => (time === undefined ? FULL : Math.max(time - now, 0))))

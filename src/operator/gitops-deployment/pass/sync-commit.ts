@@ -23,6 +23,7 @@ import { tellChanges, tellContested, tellFights, tellLeftBehind, tellPending, te
 import { askedOf, isConfirmed, useUp } from '../status/requests.ts'
 import { statusAfter, statusBetweenRuns, withHealth } from '../status/status.ts'
 import { isEarly } from './hand-over.ts'
+import { isCompareDue, isUnderWay, isUndone, lastPassOf, rememberPass } from './last-pass.ts'
 import { withoutMessages } from './masked.ts'
 
 export interface Pass {
@@ -74,7 +75,7 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   tellLeftBehind(events, deployment, [...result.leftBehind], 'they are on another server than the destination is now')
   const done = { commitId: result.commitId, entries: result.changes, isPostponed: result.postponed.length > 0 }
   await useUp(deployment, done, services.context.kube)
-  const now = rememberPass(pass, before, result, services)
+  const now = rememberPass(deployment, before, result, services)
   // The watches have just been opened, and wake the deployment when they have told everything: until then the status stands.
   if (result.isListing && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
   // For a moment only: what others want of this commit decides whether it is deleted or theirs.
@@ -223,15 +224,6 @@ async function requestOf(
   }
 }
 
-/** Objects that no watch tells about are read after each start and change of the spec, then every interval, and while it is on its way. */
-const isCompareDue = (lastPass: LastPass | undefined, interval: number, now: number): boolean =>
-  !lastPass || now - lastPass.comparedAt >= interval || isUnderWay(lastPass.observed)
-
-const isUnderWay = ({ health: { status } }: Observed): boolean => status === 'Progressing' || status === 'Missing'
-
-const isUndone = ({ changes, putOff }: SyncResult): boolean =>
-  entriesOf(changes, 'failed', 'terminating', 'waiting').length + putOff.length > 0
-
 /** Whether somebody must ask again and again, for no watch tells how it goes on. */
 const isPolled = ({ observed, inventory }: SyncResult, { states }: ReturnType<typeof memoryOf>): boolean =>
   isUnderWay(observed) && states.unwatched(inventory.held).length > 0
@@ -250,35 +242,6 @@ const isWorthAMoment = (
   { wroteAt, observed }: LastPass,
   result: SyncResult,
 ): boolean => !run && wroteAt !== undefined && before?.wroteAt === undefined && !isUndone(result) && isUnderWay(observed)
-
-/** A pass under another spec says nothing. */
-function lastPassOf({ metadata }: GitOpsDeployment, { lastPasses }: Pick<SyncServices, 'lastPasses'>): LastPass | undefined {
-  const last = lastPasses.get(keyOf(metadata))
-  return last?.generation === metadata.generation && last?.uid === metadata.uid ? last : undefined
-}
-
-function rememberPass(
-  { deployment: { metadata }, snapshot: { commitId } }: Pass,
-  lastPass: LastPass | undefined,
-  result: SyncResult,
-  { lastPasses, context: { clock } }: Pick<SyncServices, 'lastPasses' | 'context'>,
-): LastPass {
-  const now = clock.now()
-  const isAgain = lastPass?.commitId === commitId
-  const wrote = entriesOf(result.changes, 'created', 'configured', 'pruned').length > 0
-  const isOpen = isUndone(result) || isUnderWay(result.observed)
-  const taken: LastPass = {
-    uid: metadata.uid,
-    generation: metadata.generation,
-    commitId,
-    comparedAt: isCompareDue(lastPass, 0, now) ? now : (lastPass?.comparedAt ?? now),
-    observed: result.observed,
-    tries: isOpen && isAgain ? (lastPass?.tries ?? 0) + 1 : 0,
-    wroteAt: wrote ? now : lastPass?.wroteAt,
-  }
-  lastPasses.set(keyOf(metadata), taken)
-  return taken
-}
 
 const SOON = { base: seconds(1), max: seconds(20), factor: 1.3, jitter: 0.1 }
 const PATIENT = { base: seconds(3), max: minutes(3), factor: 2, jitter: 0.3 }

@@ -14,8 +14,9 @@ import type { Devfile } from '../../../devfile/index.ts'
 import type { ControllerContext } from '../../../engines/controller/index.ts'
 import { quantity, unlessFailed } from '../../../std/index.ts'
 import { volumeSizeOf } from '../desired/volumes.ts'
-import { CONTROLLER, privacyFor } from '../place/claim.ts'
+import { CONTROLLER, claimToMake, namesOtherOwner, privacyFor } from '../place/claim.ts'
 import type { ChosenClass } from '../place/class.ts'
+import { isObstacle, type Obstacle } from '../place/obstacle.ts'
 import { byPool, fits, isReady } from './spare.ts'
 
 export interface ClaimSupply extends Pick<ControllerContext, 'kube'> {
@@ -24,11 +25,35 @@ export interface ClaimSupply extends Pick<ControllerContext, 'kube'> {
   targetClasses: Cache<DeploymentTargetClass>
 }
 
+interface Claimant {
+  devfile: Devfile
+  chosen: ChosenClass
+  /** The claim that it has already. */
+  mine: DeploymentTargetClaim | undefined
+}
+
+/** Gives the workspace the claim that it is to have for itself, from the warm pool or new, or says why it gets none. */
+export async function ensureClaim(
+  workspace: Workspace,
+  { devfile, chosen, mine }: Claimant,
+  supply: ClaimSupply,
+): Promise<Obstacle | undefined> {
+  if (namesOtherOwner(workspace, mine)) {
+    const metadata = { annotations: privacyFor(workspace, mine) }
+    await supply.kube.patch(DeploymentTargetClaims, refOf(mine), { metadata }, { manager: CONTROLLER })
+  }
+  const wanted = claimToMake(workspace, chosen, mine, supply.targetClasses)
+  if (!wanted || isObstacle(wanted)) return wanted
+  if (await adopt(workspace, devfile, chosen, supply)) return undefined
+  await supply.kube.create(DeploymentTargetClaims, wanted, { manager: CONTROLLER })
+  return undefined
+}
+
 /**
  * Gives a new workspace a claim of the warm pool of its class, if there is one that fits. The claim's version is the lock: of two
  * that want the same one, the second meets a conflict and takes the next. One write, so that nothing is ever half adopted.
  */
-export async function adopt(workspace: Workspace, devfile: Devfile, chosen: ChosenClass, supply: ClaimSupply): Promise<boolean> {
+async function adopt(workspace: Workspace, devfile: Devfile, chosen: ChosenClass, supply: ClaimSupply): Promise<boolean> {
   const { settings, name } = chosen
   const found = supply.classes.get({ name })
   const { namespace = '' } = workspace.metadata

@@ -1,0 +1,45 @@
+import { type GitOpsDeployment, keyOf } from '../../../api/index.ts'
+import { entriesOf, type Observed, type SyncResult } from '../../../engines/gitops/index.ts'
+import type { LastPass, SyncServices } from '../services/services.ts'
+
+/** A pass under another spec says nothing. */
+export function lastPassOf(
+  { metadata }: GitOpsDeployment,
+  { lastPasses }: Pick<SyncServices, 'lastPasses'>,
+): LastPass | undefined {
+  const last = lastPasses.get(keyOf(metadata))
+  return last?.generation === metadata.generation && last?.uid === metadata.uid ? last : undefined
+}
+
+export function rememberPass(
+  { metadata }: GitOpsDeployment,
+  lastPass: LastPass | undefined,
+  result: SyncResult,
+  { lastPasses, context: { clock } }: Pick<SyncServices, 'lastPasses' | 'context'>,
+): LastPass {
+  const now = clock.now()
+  const { commitId } = result
+  const isAgain = lastPass?.commitId === commitId
+  const wrote = entriesOf(result.changes, 'created', 'configured', 'pruned').length > 0
+  const isOpen = isUndone(result) || isUnderWay(result.observed)
+  const taken: LastPass = {
+    uid: metadata.uid,
+    generation: metadata.generation,
+    commitId,
+    comparedAt: isCompareDue(lastPass, 0, now) ? now : (lastPass?.comparedAt ?? now),
+    observed: result.observed,
+    tries: isOpen && isAgain ? (lastPass?.tries ?? 0) + 1 : 0,
+    wroteAt: wrote ? now : lastPass?.wroteAt,
+  }
+  lastPasses.set(keyOf(metadata), taken)
+  return taken
+}
+
+/** Objects that no watch tells about are read after each start and change of the spec, then every interval, and while it is on its way. */
+export const isCompareDue = (lastPass: LastPass | undefined, interval: number, now: number): boolean =>
+  !lastPass || now - lastPass.comparedAt >= interval || isUnderWay(lastPass.observed)
+
+export const isUnderWay = ({ health: { status } }: Observed): boolean => status === 'Progressing' || status === 'Missing'
+
+export const isUndone = ({ changes, putOff }: SyncResult): boolean =>
+  entriesOf(changes, 'failed', 'terminating', 'waiting').length + putOff.length > 0
