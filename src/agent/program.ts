@@ -108,7 +108,7 @@ export async function start(config: AgentConfig, signal: AbortSignal, surroundin
           known.resolve(agentId)
         },
         onTrouble(trouble) {
-          if (trouble !== undefined) state.trouble = `no configuration from kas yet: ${trouble}`
+          state.trouble = `no configuration from kas yet: ${trouble}`
         },
       },
       signal,

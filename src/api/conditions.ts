@@ -29,8 +29,9 @@ export function withConditions(
   return [...stated, ...old.values()]
 }
 
-export const conditionOf = (list: readonly Condition[] | undefined, type: string): Condition | undefined =>
+/** Of conditions as they are in a status, or as a reconcile states them. */
+export const conditionOf = <C extends Pick<Condition, 'type'>>(list: readonly C[] | undefined, type: string): C | undefined =>
   list?.find((condition) => condition.type === type)
 
-export const isTrue = (list: readonly Condition[] | undefined, type: string): boolean =>
+export const isTrue = (list: readonly { readonly type: string; readonly status: string }[] | undefined, type: string): boolean =>
   conditionOf(list, type)?.status === 'True'

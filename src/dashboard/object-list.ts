@@ -1,4 +1,5 @@
 import {
+  type Condition,
   conditionOf,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
@@ -104,7 +105,7 @@ export const healthOf = (word: string | undefined): { word: string; tone: Tone }
 })
 
 /** Says what is wrong in the words of the object itself. */
-export function troubleOf(conditions: Parameters<typeof conditionOf>[0]): Html | undefined {
+export function troubleOf(conditions: readonly Condition[] | undefined): Html | undefined {
   const ready = conditionOf(conditions, 'Ready')
   return ready && ready.status !== 'True' ? html`${ready.reason}: ${ready.message}` : undefined
 }

@@ -1,6 +1,6 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import type { AnyObject, Kind } from '../../api/index.ts'
-import { sayId } from '../../engines/apply/index.ts'
+import { refOfId, sayId } from '../../engines/apply/index.ts'
 import { type Destination, type Held, OWNER_LABEL, trespassOf } from '../../engines/gitops/index.ts'
 import { isFailure } from '../../std/index.ts'
 import { OWNING } from './policy.ts'
@@ -34,7 +34,7 @@ async function adoptOne({ id, version }: Held, { kube, owner, inventoryId, signa
   const served = await kube.resolve(id.group === '' ? version : `${id.group}/${version}`, id.kind)
   if (!served) return
   const { example: _, ...kind }: Kind = served
-  const ref = { name: id.name, namespace: id.namespace }
+  const ref = refOfId(id)
   try {
     const live = await kube.get<AnyObject>(kind, ref, signal)
     if (!live || live.metadata.labels?.[OWNER_LABEL] !== undefined || live.metadata.annotations?.[OWNING] !== inventoryId) return

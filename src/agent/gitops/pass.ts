@@ -1,4 +1,5 @@
 import type { ManifestProject } from '../../agentcfg/index.ts'
+import { annotations } from '../../api/index.ts'
 import { sayId } from '../../engines/apply/index.ts'
 import { type Entry, entriesOf, preview, type SyncRequest, type SyncResult, sync } from '../../engines/gitops/index.ts'
 import type { Manifest, Render, Snapshot } from '../../engines/render/index.ts'
@@ -107,7 +108,7 @@ function resultOf(
 }
 
 const howToConfirm = (command: string, { commitId }: Snapshot): string =>
-  `To confirm: ${command} gitops.berth.dev/confirm-prune=${commitId.slice(0, 12)}`
+  `To confirm: ${command} ${annotations.confirmPrune}=${commitId.slice(0, 12)}`
 
 function sayEntries(entries: readonly Entry[]): string {
   const [first] = entries

@@ -25,8 +25,8 @@ interface ConfigurationOptions {
   meta: AgentMeta
   /** Called with the first configuration that was put into effect: from then on it is known who this agent is. */
   onKnown(agentId: bigint): void
-  /** Hears what keeps configurations from coming; `undefined` when they come. */
-  onTrouble(trouble: string | undefined): void
+  /** Hears what keeps configurations from coming. */
+  onTrouble(trouble: string): void
   backoff?: Backoff | undefined
 }
 
@@ -70,18 +70,16 @@ interface InEffect {
 }
 
 async function listen(options: ConfigurationOptions, inEffect: InEffect, signal: AbortSignal): Promise<void> {
-  const { connection, meta, onTrouble, reports } = options
+  const { connection, meta, reports } = options
   const request = create(ConfigurationRequestSchema, {
     commitId: inEffect.commitId,
     agentMeta: { ...meta, kubernetesVersion: {} },
     skipRegister: true,
     berth: true,
   })
-  const onAccepted = () => onTrouble(undefined)
-  const how = { signal, onAccepted, patient: true }
+  const how = { signal, patient: true }
   for await (const response of connection.stream(AgentConfigurationService.method.getConfiguration, request, how)) {
     if (signal.aborted) return
-    onTrouble(undefined)
     const error = putIntoEffect(response, options, inEffect)
     reports.configuration(inEffect.commitId, error)
   }

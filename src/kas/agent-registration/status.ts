@@ -1,4 +1,12 @@
-import { type Agent, type AgentStatus, type Condition, keyOf, type Statement, withConditions } from '../../api/index.ts'
+import {
+  type Agent,
+  type AgentStatus,
+  type Condition,
+  conditionOf,
+  keyOf,
+  type Statement,
+  withConditions,
+} from '../../api/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
 import { isAnother } from '../known-project.ts'
 import { numberIn, numberOf, type ProjectKnownToAgent } from '../number.ts'
@@ -197,7 +205,7 @@ function validStatement(agent: Agent, { configuration: heard, report }: AgentFac
 
 /** The configuration that was found good, whatever the agent said of it then. */
 function goodIn(status: AgentStatus | undefined): ConfigurationFinding | undefined {
-  const reason = status?.conditions?.find(({ type }) => type === 'ConfigurationValid')?.reason ?? ''
+  const reason = conditionOf(status?.conditions, 'ConfigurationValid')?.reason ?? ''
   const { commit, path } = status?.configuration ?? {}
   if (!commit || !['Valid', 'FileMissing', 'RefusedByAgent'].includes(reason)) return undefined
   return { commit, ...(path ? { path } : {}), mistakes: [] }
@@ -205,7 +213,7 @@ function goodIn(status: AgentStatus | undefined): ConfigurationFinding | undefin
 
 /** Before anything was read in this life of kas, what was said in the one before still holds. */
 function unread(conditions: readonly Condition[] | undefined): Short {
-  const said = conditions?.find(({ type }) => type === 'ConfigurationValid')
+  const said = conditionOf(conditions, 'ConfigurationValid')
   if (said) return say(said.status, said.reason, said.message)
   return say('Unknown', 'NotRead', 'The configuration is read when the agent connects.')
 }

@@ -1,4 +1,4 @@
-import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, isDeleting, keyOf, refOf } from '../../api/index.ts'
+import { conditionOf, type GitOpsDeployment, type GitOpsDeploymentSyncRun, isDeleting, keyOf, refOf } from '../../api/index.ts'
 import { again, type Next, type StatusDraft, sentenceOf, settled } from '../../engines/controller/index.ts'
 import type { Snapshot } from '../../engines/render/index.ts'
 import { type Clock, Failure, hours, isFailure, seconds } from '../../std/index.ts'
@@ -135,7 +135,7 @@ async function carryOut(
     const next = await syncCommit(pass, services, signal)
     // Others have yet to say what they want of this commit: it is not over.
     if (!next.status) return next
-    const trouble = next.status.conditions?.find(({ type }) => type === 'SyncError')
+    const trouble = conditionOf(next.status.conditions, 'SyncError')
     const failed = trouble?.status === 'True'
     const waits = failed ? undefined : deletionsThatWait(next.status)
     const lastSyncRun = failed
@@ -151,7 +151,7 @@ async function carryOut(
 
 /** All was applied, and yet a person has to decide: the run says so as well. */
 function deletionsThatWait({ conditions = [], pendingPrune }: StatusDraft): string | undefined {
-  const ready = conditions.find(({ type }) => type === 'Ready')
+  const ready = conditionOf(conditions, 'Ready')
   return pendingPrune && ready?.message
     ? `applied, but deletions wait (${ready.reason}): ${ready.message}`.slice(0, 4096)
     : undefined

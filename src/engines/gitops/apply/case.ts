@@ -28,7 +28,7 @@ export const read = ({ item, kind, writer }: Pick<ObjectWrite, 'item' | 'kind' |
 
 /** `version`: refused with `conflict` when the object has changed since then. */
 export const put = (
-  { item, kind, writer }: ObjectWrite,
+  { item, kind, writer }: Pick<ObjectWrite, 'item' | 'kind' | 'writer'>,
   content: AnyObject,
   { force = false, version }: { force?: boolean; version?: string | undefined } = {},
 ): Promise<AnyObject> => {

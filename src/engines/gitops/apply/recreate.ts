@@ -6,7 +6,7 @@ import { PREFIX, wishesOf } from '../objects/annotations.ts'
 import { bare } from '../objects/change-set.ts'
 import { type Desired, managerOf } from '../objects/place.ts'
 import { kindKey } from '../objects/topological-order.ts'
-import type { ObjectWriter } from './case.ts'
+import { type ObjectWrite, type ObjectWriter, put, read } from './case.ts'
 import { formerOwner } from './take-over.ts'
 
 /** With them goes everything that is in them: no annotation is worth that. */
@@ -30,17 +30,17 @@ const isNever = ({ id }: Pick<Desired, 'id'>): boolean => NEVER.includes(kindKey
  * Deletes the object and makes it anew, once a dry run has shown that the server takes the new content. `undefined`: it is
  * being deleted and takes its time.
  */
-export async function recreate(item: Desired, kind: Kind<AnyObject>, writer: ObjectWriter): Promise<AnyObject | undefined> {
-  const { kube, clock, owner, signal } = writer
-  const read = () => writer.send(item, () => kube.get(kind, refOf(item.object), signal))
-  const live = await read()
+export async function recreate(about: Pick<ObjectWrite, 'item' | 'kind' | 'writer'>): Promise<AnyObject | undefined> {
+  const { item, kind, writer } = about
+  const { clock, owner, signal } = writer
+  const live = await read(about)
   formerOwner(item, live, owner, writer.standing)
   await writer.send(item, () => tryOut(item.object, live, kind, writer))
-  await remove(item, live, kind, writer)
+  await remove(about, live)
   const deadline = clock.now() + GONE_WITHIN
   for (let wait = 20; ; wait *= 1.5) {
-    const left = await read()
-    if (!left) return writer.send(item, () => kube.apply(kind, item.object, { manager: managerOf(owner) }))
+    const left = await read(about)
+    if (!left) return put(about, item.object)
     if (left.metadata.uid !== live?.metadata.uid) throw new Failure('conflict', 'was made anew by somebody else meanwhile')
     if (clock.now() >= deadline || signal?.aborted) return undefined
     await pause(clock, wait, signal)
@@ -51,7 +51,8 @@ export async function recreate(item: Desired, kind: Kind<AnyObject>, writer: Obj
 const TRIES = 5
 
 /** Bound to what was read: an object that somebody else made or took since then is not this one. */
-async function remove(item: Desired, live: AnyObject | undefined, kind: Kind<AnyObject>, writer: ObjectWriter): Promise<void> {
+async function remove(about: Pick<ObjectWrite, 'item' | 'kind' | 'writer'>, live: AnyObject | undefined): Promise<void> {
+  const { item, kind, writer } = about
   let found = live
   for (let tries = 1; found && !isDeleting(found); tries++) {
     const { uid, resourceVersion } = found.metadata
@@ -61,7 +62,7 @@ async function remove(item: Desired, live: AnyObject | undefined, kind: Kind<Any
     } catch (failure) {
       if (!isFailure(failure, 'conflict') || tries === TRIES) throw failure
     }
-    found = await writer.send(item, () => writer.kube.get(kind, refOf(item.object), writer.signal))
+    found = await read(about)
     formerOwner(item, found, writer.owner, writer.standing)
   }
 }

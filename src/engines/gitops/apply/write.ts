@@ -140,7 +140,7 @@ async function own(about: ObjectWrite): Promise<WriteOutcome> {
     const fields = immutableFieldsIn(failure)
     if (!fields) throw failure
     if (!isForced(item, writer.force)) throw immutable(fields, failure, item)
-    const made = await recreate(item, kind, writer)
+    const made = await recreate(about)
     if (!made) return { change: 'waiting', why: `is being deleted to be made anew, for ${fields.join(', ')} cannot be changed` }
     writer.wrote?.(item, made)
     return { change: 'configured', why: `made anew, for ${fields.join(', ')} cannot be changed`, ...uidIn(made) }

@@ -1,6 +1,6 @@
 import type { Cache, Kube } from '../../../adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps, type KubeObject, keyOf, type Ref } from '../../../api/index.ts'
-import { Failure, isRecord } from '../../../std/index.ts'
+import { Failure, isRecord, recordIn } from '../../../std/index.ts'
 import { keyOfId } from '../../apply/index.ts'
 import { eachOf, turnover } from '../objects/lists.ts'
 import type { Held, Inventory, InventoryStore } from './inventory.ts'
@@ -244,8 +244,8 @@ export function heldOf(line: string): Held | undefined {
 
 /** A line as it was written until format 2: a JSON object. */
 function heldOfJson(line: string): Held | undefined {
-  const held = parsed(line)
-  if (!isRecord(held) || !isRecord(held.id)) return undefined
+  const held = recordIn(line)
+  if (!held || !isRecord(held.id)) return undefined
   const { group, kind, namespace, name } = held.id
   const { version, uid, hash } = held
   if (typeof group !== 'string' || typeof kind !== 'string' || typeof name !== 'string' || typeof version !== 'string')
@@ -263,14 +263,6 @@ function unescaped(part: string): string | undefined {
   if (!part.includes('%')) return part
   try {
     return decodeURIComponent(part)
-  } catch {
-    return undefined
-  }
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line)
   } catch {
     return undefined
   }

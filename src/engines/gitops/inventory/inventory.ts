@@ -96,13 +96,7 @@ const isSameItem = (a: Held, b: Held | undefined): boolean =>
   a === b || (a.uid === b?.uid && a.hash === b?.hash && a.version === b?.version && a.key === b?.key)
 
 /** Grouped as one list shows them: of one kind, in one version, in one namespace. */
-export function groupsOf(held: readonly Held[]): Held[][] {
-  const groups = new Map<string, Held[]>()
-  for (const item of held) {
-    const key = `${item.id.group}/${item.version}/${item.id.kind}/${item.id.namespace ?? ''}`
-    const group = groups.get(key)
-    if (group) group.push(item)
-    else groups.set(key, [item])
-  }
-  return [...groups.values()]
-}
+export const groupsOf = (held: readonly Held[]): Held[][] => [...Map.groupBy(held, groupName).values()]
+
+export const groupName = ({ id: { group, kind, namespace = '' }, version }: Pick<Held, 'id' | 'version'>): string =>
+  `${group}/${version}/${kind}/${namespace}`

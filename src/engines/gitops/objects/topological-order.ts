@@ -140,13 +140,7 @@ function sayCircle(circle: readonly string[], at: number, set: ReadonlyMap<strin
 }
 
 function stepsOf(desired: readonly Desired[], depths: ReadonlyMap<string, number>): Desired[][] {
-  const layers = new Map<number, Desired[]>()
-  for (const item of desired) {
-    const depth = depths.get(item.key) ?? (depths.size === 0 ? 0 : Number.POSITIVE_INFINITY)
-    const layer = layers.get(depth)
-    if (layer) layer.push(item)
-    else layers.set(depth, [item])
-  }
+  const layers = Map.groupBy(desired, ({ key }) => depths.get(key) ?? (depths.size === 0 ? 0 : Number.POSITIVE_INFINITY))
   return [...layers].sort(([a], [b]) => a - b).flatMap(([, layer]) => inOrder(layer, ({ id }) => id.kind))
 }
 
@@ -199,12 +193,6 @@ function rankOf(kind: string): number {
 
 /** Groups of the same rank, in the order in which they are applied. */
 export function inOrder<T>(list: readonly T[], kindOf: (item: T) => string): T[][] {
-  const groups = new Map<number, T[]>()
-  for (const item of list) {
-    const rank = rankOf(kindOf(item))
-    const group = groups.get(rank)
-    if (group) group.push(item)
-    else groups.set(rank, [item])
-  }
+  const groups = Map.groupBy(list, (item) => rankOf(kindOf(item)))
   return [...groups].sort(([a], [b]) => a - b).map(([, group]) => group)
 }

@@ -9,6 +9,7 @@ import type { Entry } from '../objects/change-set.ts'
 import { eachOf } from '../objects/lists.ts'
 import { type Wanted, type Wanting, wantedOf } from '../plan/wanted.ts'
 import { GUARDS, type Guards } from '../prune/guards.ts'
+import { released } from '../prune/leaving.ts'
 import { assess } from '../prune/prune.ts'
 import { type Difference, differencesOf, type FieldChange } from './diff.ts'
 import { type Hiding, hiding } from './hidden.ts'
@@ -125,7 +126,7 @@ async function leavingOf(
   signal: AbortSignal | undefined,
 ): Promise<Entry[]> {
   const left = held.filter(({ key }) => !keys.has(key))
-  if (!prune) return left.map(({ id }) => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' }))
+  if (!prune) return left.map(released)
   if (undone > 0)
     return left.map(({ id }) => ({ id, change: 'waiting', why: 'is deleted when the rest of the commit is in effect' }))
   const { kube } = destination

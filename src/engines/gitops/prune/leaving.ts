@@ -82,4 +82,8 @@ const stays =
     why: `left the repository; PruneLast=true: it stays until ${unhealthy} is healthy`,
   })
 
-const released = ({ id }: Held): Entry => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' })
+export const released = ({ id }: Held): Entry => ({
+  id,
+  change: 'skipped',
+  why: 'left the repository; pruning is off, so it stays',
+})

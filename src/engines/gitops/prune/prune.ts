@@ -34,14 +34,14 @@ export async function prune(leaving: readonly Held[], pruning: Pruning): Promise
   if (leaving.length === 0) return []
   const { candidates, entries } = await assess(leaving, pruning)
   await removeInTurns(leaving, candidates, entries, pruning)
-  return leaving.flatMap(({ id }) => entries.get(keyOfId(id)) ?? [])
+  return leaving.flatMap(({ key }) => entries.get(key) ?? [])
 }
 
 /** Of these, what is gone or not kept by this sync any more. Nothing is deleted. */
 export async function settledByLooking(held: readonly Held[], by: Looking): Promise<Entry[]> {
   const candidates = await look(held, by)
   return held.flatMap((item): Entry[] => {
-    const candidate = candidates.get(keyOfId(item.id))
+    const candidate = candidates.get(item.key)
     if (candidate?.state === 'gone') return [{ id: item.id, change: 'pruned' }]
     return candidate?.state === 'kept' ? [{ id: item.id, change: 'skipped', why: candidate.why }] : []
   })
@@ -63,7 +63,7 @@ export async function assess(leaving: readonly Held[], pruning: Pruning): Promis
   const holds = await holdsOn(near, candidates, pruning)
   const entries = new Map<string, Entry>()
   for (const held of leaving) {
-    const key = keyOfId(held.id)
+    const key = held.key
     const hold = holds.get(key)
     const found = () => (hold ? withheld(held, hold) : entryOf(held, candidates.get(key), pruning))
     const entry = isNear(held) ? found() : leftBehind(held)
@@ -94,13 +94,13 @@ async function holdsOn(
   candidates: ReadonlyMap<string, PruneCandidate>,
   pruning: Pruning,
 ): Promise<Map<string, PruneHold>> {
-  const there = leaving.filter(({ id }) => candidates.get(keyOfId(id))?.state === 'present')
+  const there = leaving.filter(({ key }) => candidates.get(key)?.state === 'present')
   const all = holdOnEverything(there.length, pruning)
-  if (all) return new Map(there.map(({ id }) => [keyOfId(id), all]))
+  if (all) return new Map(there.map(({ key }) => [key, all]))
   const judging = judgingOf(leaving, candidates, pruning)
   const holds = new Map<string, PruneHold>()
   await eachOf(there, AT_ONCE, async (held) => {
-    const key = keyOfId(held.id)
+    const key = held.key
     const hold = await judge(held, candidates.get(key) ?? { state: 'gone' }, judging)
     if (hold) holds.set(key, hold)
   })
@@ -110,7 +110,7 @@ async function holdsOn(
 function judgingOf(leaving: readonly Held[], candidates: ReadonlyMap<string, PruneCandidate>, pruning: Pruning): Judging {
   const { held, confirmed = false, guards } = pruning
   const going = new Set([...keysOf(leaving)].filter((key) => candidates.get(key)?.state !== 'kept'))
-  const staying = held.filter(({ id }) => !going.has(keyOfId(id))).map(({ id }) => id)
+  const staying = held.filter(({ key }) => !going.has(key)).map(({ id }) => id)
   return { ...pruning, holds: keysOf(held), staying, confirmed, sparesData: guards !== undefined }
 }
 
@@ -155,22 +155,22 @@ async function removeInTurns(
   pruning: Pruning,
 ): Promise<void> {
   const { clock, signal } = pruning
-  const others = leaving.filter(({ id }) => isInTheWay(entries.get(keyOfId(id))))
-  const due = leaving.filter(({ id }) => !entries.has(keyOfId(id)))
-  const leaverOf = (held: Held): Leaver => leaverFrom(held, candidates.get(keyOfId(held.id)))
+  const others = leaving.filter(({ key }) => isInTheWay(entries.get(key)))
+  const due = leaving.filter(({ key }) => !entries.has(key))
+  const leaverOf = (held: Held): Leaver => leaverFrom(held, candidates.get(held.key))
   const lookAgain = async (held: Held, kind: Kind): Promise<PruneCandidate | Entry> => {
     const candidate = await lookAt(held, kind, pruning)
     const hold = await judge(held, candidate, judgingOf(leaving, candidates, pruning))
     return hold ? withheld(held, hold) : candidate
   }
   const remove = async ({ held }: Leaver): Promise<RemovalOutcome> => {
-    const entry = await removeOne(held, candidates.get(keyOfId(held.id)), { ...pruning, lookAgain })
-    entries.set(keyOfId(held.id), entry)
+    const entry = await removeOne(held, candidates.get(held.key), { ...pruning, lookAgain })
+    entries.set(held.key, entry)
     return entry.change === 'terminating' ? 'terminating' : isInTheWay(entry) ? 'present' : 'gone'
   }
   const until = clock.now() + BUDGET
   const late = await inTurns({ clock, leavers: due.map(leaverOf), others: others.map(leaverOf), until, remove, signal })
-  for (const { leaver, behind } of late) entries.set(keyOfId(leaver.held.id), behindOthers(leaver.held, behind, entries))
+  for (const { leaver, behind } of late) entries.set(leaver.held.key, behindOthers(leaver.held, behind, entries))
 }
 
 const isInTheWay = (entry: Entry | undefined): boolean =>

@@ -1,7 +1,7 @@
 import type { Kube } from '../../../adapters/kube/index.ts'
 import type { Kind } from '../../../api/index.ts'
 import { apiVersionFor } from '../../apply/index.ts'
-import type { Held } from '../inventory/inventory.ts'
+import { groupName, type Held } from '../inventory/inventory.ts'
 import { kindOfAny } from '../objects/context.ts'
 import { turnover } from '../objects/lists.ts'
 import type { Desired } from '../objects/place.ts'
@@ -106,5 +106,3 @@ export function createTrackedObjects() {
     clear,
   }
 }
-
-const groupName = ({ id: { group, kind, namespace = '' }, version }: Item): string => `${group}/${version}/${kind}/${namespace}`

@@ -87,7 +87,7 @@ export function createWatchedStates({ watches, clock, owner, tenant, looks, ring
         subscriptions.listed(nameOf(scope))
         ring()
       }),
-    ended: (_, why) => why && ring(),
+    ended: (why) => why && ring(),
   }
   const subscriptions = createSubscriptions(watches, clock, subscriber)
   const isUnlisted = ({ key, held, group }: Tracked) =>

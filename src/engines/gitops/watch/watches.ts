@@ -21,7 +21,7 @@ export interface Subscriber {
   /** All that is there is told from now on, page by page; what was there before and is not among it is gone. */
   list(scope: ObjectScope): Listing<AnyObject>
   /** From now on nothing is told of this scope. */
-  ended(scope: ObjectScope, why: Failure | undefined): void
+  ended(why: Failure | undefined): void
 }
 
 export interface Subscription {
@@ -87,7 +87,7 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
       watched.delete(key)
       shares.add(entry.tenant, -1)
     }
-    for (const subscriber of entry.subscribers) subscriber.ended(entry.scope, why)
+    for (const subscriber of entry.subscribers) subscriber.ended(why)
   }
   const open = (entry: Watched): Promise<void> => {
     if (!entry.isDue || entry.status === 'unavailable') return Promise.resolve()

@@ -3,6 +3,7 @@ import {
   askedProvisionerOf,
   byClaimName,
   claimRefOf,
+  conditionOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
@@ -162,7 +163,7 @@ const isWanted = ({ metadata }: DeploymentTargetClaim, { caches }: BindingContex
   caches.environments.by(byClaimName, `${metadata.namespace}/${metadata.name}`).length > 0
 
 const waitFor = (claim: DeploymentTargetClaim, target: DeploymentTarget, binding: BindingContext): Promise<Next> => {
-  const news = target.status?.conditions?.find(({ type }) => type === 'Ready')?.message
+  const news = conditionOf(target.status?.conditions, 'Ready')?.message
   return report(
     claim,
     pending('TargetNotReady', `waiting for DeploymentTarget ${target.metadata.name} to become usable${news ? `: ${news}` : ''}`),
@@ -206,7 +207,7 @@ async function report(
   marks: Record<string, string> = {},
 ): Promise<Next> {
   const object = await keepMarks(claim, context, marks)
-  const before = claim.status?.conditions?.find(({ type }) => type === 'Ready')
+  const before = conditionOf(claim.status?.conditions, 'Ready')
   const isWorthAnEvent = verdict.error !== undefined || verdict.isWorthAnEvent
   if (isWorthAnEvent && before?.message !== verdict.message) {
     context.events.record(claim, { type: 'Warning', reason: verdict.reason, message: verdict.message })

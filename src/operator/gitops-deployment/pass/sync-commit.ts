@@ -1,4 +1,11 @@
-import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, type GitProject, keyOf, Namespaces } from '../../../api/index.ts'
+import {
+  type GitOpsDeployment,
+  type GitOpsDeploymentSyncRun,
+  type GitProject,
+  isTrue,
+  keyOf,
+  Namespaces,
+} from '../../../api/index.ts'
 import { keyOfId } from '../../../engines/apply/index.ts'
 import { again, type Next, type StatusDraft, settled } from '../../../engines/controller/index.ts'
 import {
@@ -72,7 +79,7 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   tellPending(events, deployment, pendingPruneOf(deployment, result.changes, result.commitId))
   tellRepairs(events, deployment, result.repairs)
   tellFights(events, deployment, result.fights)
-  tellLeftBehind(events, deployment, [...result.leftBehind], 'they are on another server than the destination is now')
+  tellLeftBehind(events, deployment, result.leftBehind, 'they are on another server than the destination is now')
   const done = { commitId: result.commitId, entries: result.changes, isPostponed: result.postponed.length > 0 }
   await useUp(deployment, done, services.context.kube)
   const now = rememberPass(deployment, before, result, services)
@@ -148,8 +155,7 @@ function tellHealth(
   if (arrival?.commitId !== commitId) return
   const now = context.clock.now()
   const isNew = deployment.status?.history?.[0]?.revision !== commitId
-  const isHealthy = status.conditions?.some(({ type, status: word }) => type === 'Ready' && word === 'True')
-  if (isNew && isHealthy) meter?.took('health', now - (arrival.wroteAt ?? arrival.at))
+  if (isNew && isTrue(status.conditions, 'Ready')) meter?.took('health', now - (arrival.wroteAt ?? arrival.at))
 }
 
 /** Between two runs the health of the objects is followed, and nothing is written. */

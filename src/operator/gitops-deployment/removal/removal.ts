@@ -91,7 +91,7 @@ async function releaseWithheld(
 ): Promise<void> {
   const keys = new Set(entriesOf(entries, 'withheld').map(({ id }) => keyOfId(id)))
   if (keys.size === 0) return
-  const kept = { server: request.destination.kube.server, held: held.filter(({ id }) => keys.has(keyOfId(id))) }
+  const kept = { server: request.destination.kube.server, held: held.filter(({ key }) => keys.has(key)) }
   await removeAll({ ...request, inventory: fixed(kept), isReleased: true }, clock, signal)
 }
 
@@ -108,7 +108,7 @@ function requestOf(
     owner,
     inventory,
     confirmed: isConfirmed(deployment, deployment.status?.sync?.revision ?? ''),
-    successorOf: ({ id }) => wants.successorOf(owner.id, server, keyOfId(id))?.title,
+    successorOf: ({ key }) => wants.successorOf(owner.id, server, key)?.title,
   }
 }
 
@@ -202,7 +202,7 @@ function finish(deployment: GitOpsDeployment, { entries, held, leftBehind }: Rem
     ...(leftBehind.length > 0 ? ['they are on another server than the destination is now'] : []),
   ]
   const leaving = new Set(entriesOf(entries, 'terminating').map(({ id }) => keyOfId(id)))
-  const left = [...held.filter(({ id }) => !leaving.has(keyOfId(id))), ...leftBehind]
+  const left = [...held.filter(({ key }) => !leaving.has(key)), ...leftBehind]
   return finishWith(deployment, services, left, why.join('; '))
 }
 
@@ -213,7 +213,7 @@ async function finishWith(
   why: string,
 ): Promise<Next> {
   const { id } = ownerOf(deployment)
-  tellLeftBehind(services.context.events, deployment, [...left], why)
+  tellLeftBehind(services.context.events, deployment, left, why)
   services.memories.end(id)
   services.wants.withdraw(id)
   services.seen.delete(keyOf(refOf(deployment)))

@@ -1,5 +1,5 @@
 import { annotations, type GitOpsDeployment, type Statement } from '../../../api/index.ts'
-import { keyOfId, sayId, sayKey } from '../../../engines/apply/index.ts'
+import { keyOfId, sayId, sayIds, sayKey } from '../../../engines/apply/index.ts'
 import { type Entry, entriesOf, type SyncResult } from '../../../engines/gitops/index.ts'
 
 export interface PendingPrune {
@@ -18,8 +18,10 @@ export function pendingPruneOf(
   const held = entriesOf(entries, 'withheld')
   const [first] = held
   if (!first) return undefined
-  const names = held.slice(0, 10).map(({ id }) => sayId(id))
-  const list = held.length > names.length ? `${names.join(', ')} and ${held.length - names.length} more` : names.join(', ')
+  const list = sayIds(
+    held.map(({ id }) => id),
+    10,
+  )
   const command = `kubectl annotate gitopsdeployment ${name} -n ${namespace} ${annotations.confirmPrune}=${revision} --overwrite`
   const then = type === 'manual' ? `, and create a GitOpsDeploymentSyncRun with revisionID ${revision}` : ''
   return {

@@ -40,7 +40,12 @@ export function tellReleased(events: EventRecorder, deployment: GitOpsDeployment
   events.record(deployment, { type: 'Normal', reason: 'Released', message })
 }
 
-export function tellLeftBehind(events: EventRecorder, deployment: GitOpsDeployment, ids: Pick<Held, 'id'>[], why: string): void {
+export function tellLeftBehind(
+  events: EventRecorder,
+  deployment: GitOpsDeployment,
+  ids: readonly Pick<Held, 'id'>[],
+  why: string,
+): void {
   if (ids.length === 0) return
   events.record(deployment, {
     type: 'Warning',

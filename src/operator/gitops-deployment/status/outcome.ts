@@ -1,4 +1,4 @@
-import type { GitOpsDeployment, Statement } from '../../../api/index.ts'
+import { conditionOf, type GitOpsDeployment, isTrue, type Statement } from '../../../api/index.ts'
 
 export type CommitOutcome = NonNullable<NonNullable<GitOpsDeployment['status']>['lastOutcome']>
 
@@ -8,9 +8,9 @@ export const outcomeAfter = (before: CommitOutcome | undefined, now: CommitOutco
 
 /** Whether it is decided by now. */
 export function resultIn(conditions: readonly Statement[]): CommitOutcome['result'] | undefined {
-  const ready = conditions.find(({ type }) => type === 'Ready')
+  const ready = conditionOf(conditions, 'Ready')
   if (ready?.status === 'True') return 'Succeeded'
-  const hasFailed = conditions.some(({ type, status }) => type === 'SyncError' && status === 'True')
+  const hasFailed = isTrue(conditions, 'SyncError')
   return hasFailed || ready?.reason === 'Degraded' ? 'Failed' : undefined
 }
 

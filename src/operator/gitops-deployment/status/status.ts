@@ -57,7 +57,7 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: SyncOutcome):
     ...answerTo(deployment),
     ...(outcome.at !== undefined && { lastSyncTime: outcome.at }),
     conditions,
-    ...historyIn(deployment, { revision, isInEffect: isSynced && isReady(conditions), now: outcome.now }),
+    ...historyIn(deployment, { revision, isInEffect: isSynced && isTrue(conditions, 'Ready'), now: outcome.now }),
     ...outcomeIn(deployment, revision, conditions),
   }
 }
@@ -82,9 +82,6 @@ function outcomeIn(
   const result = resultIn(conditions)
   return result && revision ? { lastOutcome: outcomeAfter(status?.lastOutcome, { revision, result }) } : {}
 }
-
-const isReady = (conditions: readonly Statement[]): boolean =>
-  conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 
 function conditionsAfter(outcome: SyncOutcome, failed: Entry[], pending: PendingPrune | undefined): Statement[] {
   const { source, fights } = outcome
@@ -203,7 +200,7 @@ export function withHealth(
     ...(conditions && {
       sync: { ...sync, status: revision === newest ? 'Synced' : 'OutOfSync' },
       conditions,
-      ...historyIn(deployment, { revision, isInEffect: isReady(conditions), now }),
+      ...historyIn(deployment, { revision, isInEffect: isTrue(conditions, 'Ready'), now }),
       ...outcomeIn(deployment, revision, conditions),
     }),
   }
