@@ -20,10 +20,7 @@ import {
   isTypeAliasDeclaration,
   isVariableStatement,
 } from 'typescript/unstable/ast/is'
-import { API } from 'typescript/unstable/sync'
-
-const ROOT = join(import.meta.dirname, '..')
-const SRC = join(ROOT, 'src')
+import { withTrees } from './trees.ts'
 
 /** Where a reader begins who wants to know how a claim is bound, a namespace made, and an object of a commit applied. */
 const WALKS = {
@@ -45,21 +42,8 @@ interface File {
 }
 
 /** All files of src but generated ones, by their path below it. */
-function readFiles(): Map<string, File> {
-  const api = new API({ cwd: ROOT })
-  try {
-    const [project] = api.updateSnapshot({ openProjects: [join(ROOT, 'tsconfig.json')] }).getProjects()
-    const found = new Map<string, File>()
-    for (const path of project?.program.getSourceFileNames() ?? []) {
-      const tree = project?.program.getSourceFile(path)
-      if (tree && path.startsWith(`${SRC}/`) && !path.includes('/generated/'))
-        found.set(path.slice(SRC.length + 1), fileFrom(path, tree))
-    }
-    return found
-  } finally {
-    api.close()
-  }
-}
+const readFiles = (): Map<string, File> =>
+  withTrees((trees) => new Map(trees.map(({ file, tree }) => [file, fileFrom(file, tree)])))
 
 function fileFrom(path: string, tree: SourceFile): File {
   const file: File = {
@@ -77,7 +61,7 @@ function fileFrom(path: string, tree: SourceFile): File {
   }
   const measure = (node: Node) => {
     const lines = tree.text.slice(node.getStart(tree), node.end).split('\n').length
-    if (isFunction(node) && lines > file.longest.lines) file.longest = { lines, name: `${path.slice(SRC.length + 1)}` }
+    if (isFunction(node) && lines > file.longest.lines) file.longest = { lines, name: path }
     node.forEachChild(measure)
   }
   tree.forEachChild(measure)
@@ -92,7 +76,7 @@ function noteImport(statement: Node, path: string, file: File): void {
   if (!isImport && !isExportDeclaration(statement)) return
   const from = statement.moduleSpecifier
   if (!from || !isStringLiteral(from) || !from.text.startsWith('.')) return
-  const there = join(dirname(path), from.text).slice(SRC.length + 1)
+  const there = join(dirname(path), from.text)
   file.imports.add(there)
   const bindings = isImport ? statement.importClause?.namedBindings : statement.exportClause
   if (!bindings || !(isNamedImports(bindings) || isNamedExports(bindings))) return

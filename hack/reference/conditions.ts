@@ -76,10 +76,11 @@ function groupOf(file: string): Group | undefined {
 }
 
 /** Every reason of every group, in order; a word that several files give stands once in a group. */
-export function toldReasons(): Map<Group, Map<string, Reason[]>> {
+function toldReasons(): Map<Group, Map<string, Reason[]>> {
   const told = new Map<Group, Map<string, Reason[]>>(GROUPS.map((group) => [group, new Map()]))
   for (const reason of readReasons()) {
-    const words = told.get(groupOf(reason.file) ?? { title: '', folders: [] })
+    const group = groupOf(reason.file)
+    const words = group && told.get(group)
     words?.set(reason.word, [...(words.get(reason.word) ?? []), reason])
   }
   return told

@@ -3,7 +3,6 @@
  * A reason is written in four ways: as a property `reason`, as an argument for a parameter of that name, as a key of a table
  * of causes, and as a member of a type whose name ends in `Reason`. Those that are put together at run time stand in meanings.ts.
  */
-import { join } from 'node:path'
 import type { Node, PropertyAccessExpression, SourceFile, VariableStatement } from 'typescript/unstable/ast'
 import {
   isArrowFunction,
@@ -34,10 +33,7 @@ import {
   isVariableDeclaration,
   isVariableStatement,
 } from 'typescript/unstable/ast/is'
-import { API } from 'typescript/unstable/sync'
-
-const ROOT = join(import.meta.dirname, '..', '..')
-const SRC = join(ROOT, 'src')
+import { withTrees } from '../trees.ts'
 
 export interface Reason {
   word: string
@@ -66,25 +62,11 @@ interface Call {
 }
 
 /** All reasons, in the order of their files. */
-export function readReasons(): Reason[] {
-  const api = new API({ cwd: ROOT })
-  try {
-    const [project] = api.updateSnapshot({ openProjects: [join(ROOT, 'tsconfig.json')] }).getProjects()
-    const paths = project?.program.getSourceFileNames() ?? []
-    const trees = paths
-      .filter((path) => path.startsWith(`${SRC}/`) && !path.includes('/generated/'))
-      // The compiler gives them in an order of its own, and the page must not depend on it.
-      .sort()
-      .flatMap((path) => {
-        const tree = project?.program.getSourceFile(path)
-        return tree ? [{ file: path.slice(SRC.length + 1), tree }] : []
-      })
+export const readReasons = (): Reason[] =>
+  withTrees((trees) => {
     const everywhere = namesOf(trees.map(({ tree }) => tree))
     return trees.flatMap(({ file, tree }) => reasonsIn(file, tree, everywhere))
-  } finally {
-    api.close()
-  }
-}
+  })
 
 function namesOf(trees: readonly Node[]): Names {
   const names: Names = { constants: new Map(), takers: new Map(), functions: new Map(), calls: new Map() }

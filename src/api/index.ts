@@ -86,6 +86,7 @@ export {
   type Index,
   indexBy,
   keysBeside,
+  refsBeside,
 } from './indexes.ts'
 export {
   type Agent,

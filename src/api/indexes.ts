@@ -6,7 +6,7 @@ import type {
   GitOpsDeploymentManagedEnvironment,
   SpaceRequest,
 } from './kinds.ts'
-import type { KubeObject } from './kube-object.ts'
+import type { KubeObject, Ref } from './kube-object.ts'
 import { labels } from './labels.ts'
 
 /**
@@ -22,6 +22,10 @@ export const indexBy = <T>(of: (object: T) => string[]): Index<T> => ({ of })
 /** The key of an object of this name in the same namespace; none without a name. */
 export const keysBeside = ({ metadata }: KubeObject, name: string | undefined): string[] =>
   name ? [`${metadata.namespace}/${name}`] : []
+
+/** The object of this name in the same namespace; none without a name. */
+export const refsBeside = ({ metadata }: KubeObject, name: string | undefined): Ref[] =>
+  name ? [{ name, namespace: metadata.namespace }] : []
 
 export const byUid = indexBy(({ metadata: { uid } }: KubeObject) => (uid ? [uid] : []))
 

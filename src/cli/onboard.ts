@@ -1,6 +1,5 @@
 import type { Kube } from '../adapters/kube/index.ts'
 import {
-  apiVersionOf,
   BERTH_NAMESPACE,
   ClusterRoles,
   CREDENTIALS_NAMESPACE,
@@ -9,6 +8,7 @@ import {
   Roles,
   refOf,
   tenantRoles,
+  typeMetaOf,
 } from '../api/index.ts'
 import { Failure, isFailure } from '../std/index.ts'
 import { type ClusterOptions, type OutputOptions, withKube, withKubeconfig, withOutput } from './options.ts'
@@ -88,8 +88,7 @@ async function changeEach(
 }
 
 const bindingOf = (program: (typeof PROGRAMS)[number], namespace: string, { berthNamespace }: Options): RoleBinding => ({
-  apiVersion: apiVersionOf(RoleBindings),
-  kind: RoleBindings.kind,
+  ...typeMetaOf(RoleBindings),
   metadata: { name: tenantRoles[program], namespace, labels: { 'app.kubernetes.io/part-of': 'berth' } },
   roleRef: { apiGroup: Roles.group, kind: 'ClusterRole', name: tenantRoles[program] },
   subjects: [{ kind: 'ServiceAccount', name: `berth-${program}`, namespace: berthNamespace }],

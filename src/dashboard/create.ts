@@ -84,7 +84,7 @@ const plain = (url: string): string =>
 
 async function detailsPage(
   creation: Creation,
-  chosen: Required<Ref>,
+  chosen: Ref & { namespace: string },
   given: URLSearchParams,
   problems: readonly string[],
 ): Promise<PageContent> {

@@ -27,9 +27,9 @@ interface DashboardOptions {
   workspaces: Cache<Workspace>
   connections: ConnectionSources
   /** One namespace, or all. */
-  scope?: string | undefined
+  scope: string | undefined
   /** Shared with the other caches of the program. */
-  memory?: Memory | undefined
+  memory: Memory
   /** Targets may not lie in the networks of the machine itself. */
   refusesLocal: boolean
   clock: Clock
@@ -50,8 +50,9 @@ export type Dashboard = Awaited<ReturnType<typeof createDashboard>>
 
 export async function createDashboard(options: DashboardOptions) {
   const { kube, scope, memory, refusesLocal, clock, log } = options
-  const caches = createCaches({ kube, clock, log, scope, memory })
-  const shared = createSharedCaches({ kube, clock, log, scope, memory: caches.memory })
+  const wiring = { kube, clock, log, scope, memory }
+  const caches = createCaches(wiring)
+  const shared = createSharedCaches(wiring)
   const permissions = createPermissions({ kube, caches, clock })
   const reach: TargetReach = { reach: { refuseLocal: refusesLocal, own: kube.server, answers: createAnswers() } }
   const live = createLive({ clock, log })

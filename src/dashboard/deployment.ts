@@ -11,11 +11,11 @@ import { badge, type Moment, since } from './words.ts'
 export async function deploymentView(
   { shared, permissions }: ListServices,
   { person }: SignedInUser,
-  ref: Ref,
+  ref: Ref & { namespace: string },
 ): Promise<LiveView | undefined> {
   const cache = await shared.of(GitOpsDeployments)
-  const { name, namespace = '' } = ref
-  const may = (verb: string) => permissions.may(person, { verb, kind: GitOpsDeployments, namespace, name })
+  const { name, namespace } = ref
+  const may = (verb: string) => permissions.may(person, { verb, kind: GitOpsDeployments, ...ref })
   if (!(cache.get(ref) && (await may('get')))) return
   return {
     async fragments(now) {

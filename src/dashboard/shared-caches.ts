@@ -19,7 +19,7 @@ export function createSharedCaches(wiring: CacheWiring) {
       const caches = byKind.get(key) ?? createCaches(wiring)
       byKind.set(key, caches)
       const cache = caches.of(kind)
-      await within(LISTED_WITHIN, new AbortController().signal, (signal) => caches.ready(signal))
+      await within(LISTED_WITHIN, undefined, (signal) => caches.ready(signal))
       return cache
     },
     async stop() {

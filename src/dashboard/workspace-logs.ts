@@ -36,7 +36,7 @@ const MOST_EVENTS = 200
 export const logsView = (access: TargetAccess, workspace: Workspace): LiveView =>
   viewAgainAndAgain(access, workspace, { word: 'logs', title: 'Logs' }, async (now) => {
     const found = await withTarget(access.kube, now, access.reach, (target, home) =>
-      within(LONGEST_LOOK, new AbortController().signal, async (signal) => {
+      within(LONGEST_LOOK, undefined, async (signal) => {
         const pod = await youngestPodOf(now, { target, home }, signal)
         return pod && logsOf({ target, home, pod }, signal)
       }),

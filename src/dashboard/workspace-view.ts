@@ -12,17 +12,16 @@ import { factsPart, nowPart, portsPart, remarksPart, stepsPart, timePart } from 
 export async function workspaceView(
   { workspaces, permissions }: { workspaces: Cache<Workspace>; permissions: Permissions },
   { person }: SignedInUser,
-  ref: Required<Ref>,
+  ref: Ref & { namespace: string },
 ): Promise<LiveView | undefined> {
-  const may = (verb: string) =>
-    permissions.may(person, { verb, kind: Workspaces, name: ref.name, namespace: ref.namespace ?? '' })
+  const may = (verb: string) => permissions.may(person, { verb, kind: Workspaces, ...ref })
   if (!(workspaces.get(ref) && (await may('get')))) return
   return {
     async fragments(now) {
       const workspace = workspaces.get(ref)
-      const [maySee, mayChange, mayRemove] = await Promise.all(['get', 'patch', 'delete'].map(may))
+      const [maySee, mayChange, mayRemove] = await Promise.all([may('get'), may('patch'), may('delete')])
       if (!(workspace && maySee)) return [GONE]
-      const shown = { mayChange: mayChange === true, mayRemove: mayRemove === true, now }
+      const shown = { mayChange, mayRemove, now }
       const parts = [nowPart, timePart, stepsPart, portsPart, remarksPart, factsPart].map((part) => part(workspace, shown))
       return parts.filter((part) => part !== undefined)
     },

@@ -64,11 +64,10 @@ export async function flattenDevfile(
   text: string,
   options: DevfileOptions & { fetch: DevfileFetcher; signal?: AbortSignal },
 ): Promise<Flattened | DevfileFindings> {
-  const { name = '', fetch, read, signal, profile } = options
+  const { name = '', fetch, read, signal } = options
   const findings: DevfileFindings = { problems: [], warnings: [] }
   const root = await readRoot(text, options, findings)
   if (!root) return finished(findings)
-  if (profile === 'gitlab') checkGitLab(partsOf(root, findings, true))
   const roots = new Map<string, YamlTree>([[name, root]])
   const sources: ImportedText[] = []
   const way = { name, ids: name ? [name] : [], depth: 0 }
@@ -93,7 +92,7 @@ const MOST_PARTS = 1000
 
 async function readRoot(
   text: string,
-  { name = '', read }: DevfileOptions,
+  { name = '', read, profile }: DevfileOptions,
   findings: DevfileFindings,
 ): Promise<YamlMap | undefined> {
   const root = await readTree({ name, text }, findings, read)
@@ -108,7 +107,9 @@ async function readRoot(
     return undefined
   }
   checkShape({ findings, pathOf: pathsIn(root), version: checkVersion(findings, root), isTemplate: false }, root, DEVFILE)
-  return root.kind === 'map' ? root : undefined
+  if (root.kind !== 'map') return undefined
+  if (profile === 'gitlab') checkGitLab(partsOf(root, findings, true))
+  return root
 }
 
 async function checkText(text: string, options: DevfileOptions): Promise<{ findings: DevfileFindings; parts?: DevfileParts }> {
@@ -116,7 +117,6 @@ async function checkText(text: string, options: DevfileOptions): Promise<{ findi
   const root = await readRoot(text, options, findings)
   if (!root) return { findings }
   const isWhole = !at(root, 'parent')
-  if (options.profile === 'gitlab') checkGitLab(partsOf(root, findings, isWhole))
   return { findings, parts: checkRules(root, findings, isWhole) }
 }
 

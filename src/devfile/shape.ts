@@ -1,6 +1,6 @@
 import { type DevfileFindings, type ProblemReport, type ProblemText, problem, problemAt } from './problem.ts'
 import { type FieldsShape, NEWEST, OLDEST, type SchemaVersion, type Shape, type TextShape, versionText } from './schema.ts'
-import { at, isThere, textOf, type YamlEntry, type YamlMap, type YamlTree } from './tree.ts'
+import { at, flagOf, isThere, numberOf, textOf, type YamlEntry, type YamlMap, type YamlTree } from './tree.ts'
 
 const FORM = /^2\.([0-3])\.(\d{1,2})(-[0-9a-z-]+(\.[0-9a-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/
 
@@ -47,12 +47,12 @@ export function checkShape(reader: ShapeReader, tree: YamlTree, shape: Shape): u
     case 'text':
       return checkText(reader, tree, shape.format)
     case 'flag':
-      if (!isScalar(tree, 'boolean')) problem(reader, tree, { rule: 'type', message: 'must be true or false' })
+      if (flagOf(tree) === undefined) problem(reader, tree, { rule: 'type', message: 'must be true or false' })
       return
     case 'integer': {
       const { least, most } = shape
-      const value = tree.kind === 'scalar' ? tree.value : undefined
-      if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return
+      const value = numberOf(tree)
+      if (value !== undefined && Number.isInteger(value) && value >= least && value <= most) return
       return problem(reader, tree, { rule: 'range', message: `must be a whole number from ${least} to ${most}` })
     }
     case 'word':
@@ -60,13 +60,10 @@ export function checkShape(reader: ShapeReader, tree: YamlTree, shape: Shape): u
   }
 }
 
-const isScalar = (tree: YamlTree, type: 'boolean' | 'string' | 'number'): boolean =>
-  tree.kind === 'scalar' && typeof tree.value === type
-
 function checkText(reader: ShapeReader, tree: YamlTree, format?: TextShape['format']): undefined {
-  if (isScalar(tree, 'boolean') && tree.kind === 'scalar')
-    return problem(reader, tree, { rule: 'type', message: `must be a text; put quotes around ${tree.source}` })
   if (tree.kind !== 'scalar' || tree.value === null) return problem(reader, tree, { rule: 'type', message: 'must be a text' })
+  if (typeof tree.value === 'boolean')
+    return problem(reader, tree, { rule: 'type', message: `must be a text; put quotes around ${tree.source}` })
   const written = typeof tree.value === 'string' ? tree.value : tree.source
   if (!format || format.pattern.test(written)) return
   const { rule, says, remedy } = format

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Cache, Kube } from '../adapters/kube/index.ts'
-import type { ConfigMap } from '../api/index.ts'
+import { type ConfigMap, keyOf } from '../api/index.ts'
 import { type Clock, every, Failure, type Log, minutes, seconds, timestamp } from '../std/index.ts'
 import { writeInto } from './config-map.ts'
 import type { RouteTable, Session } from './ports.ts'
@@ -40,7 +40,7 @@ export function publishConnections(kube: Kube, { cache, namespace, streams, rout
     for (const { uid, port, session } of streams.all()) {
       const ref = routes.workspace(uid)?.ref
       if (!ref) continue
-      const entry = { user: session?.person.user ?? '', workspace: `${ref.namespace}/${ref.name}`, port }
+      const entry = { user: session?.person.user ?? '', workspace: keyOf(ref), port }
       seen.add(JSON.stringify(entry))
       if (seen.size >= MOST) break
     }

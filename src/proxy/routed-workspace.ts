@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { Upstream } from '../adapters/http/index.ts'
 import { annotations, type Service, type Workspace, workspaceObjectName } from '../api/index.ts'
 import { accessRulesOf } from '../engines/access/index.ts'
-import { withoutEnd } from '../std/index.ts'
+import { defined, withoutEnd } from '../std/index.ts'
 import type { RoutedWorkspace } from './ports.ts'
 
 /** Ports of workspaces are reached by these. */
@@ -17,18 +17,13 @@ export function routedWorkspaceOf(workspace: Workspace, services: readonly Servi
   const { metadata, spec, status } = workspace
   const rules = accessRulesOf(workspace)
   const timeIn = (key: string): number => Date.parse(metadata.annotations?.[key] ?? '') || 0
+  const { actualState, step, failure, willStartAt, stoppedBecause } = status ?? {}
   return {
     uid: metadata.uid ?? '',
     ref: { name: metadata.name, namespace: metadata.namespace ?? '' },
     rules,
     // It lives as long as a connection, and the status of a workspace may hold its devfile.
-    status: {
-      ...(status?.actualState && { actualState: status.actualState }),
-      ...(status?.step && { step: status.step }),
-      ...(status?.failure && { failure: status.failure }),
-      ...(status?.willStartAt && { willStartAt: status.willStartAt }),
-      ...(status?.stoppedBecause && { stoppedBecause: status.stoppedBecause }),
-    },
+    status: defined({ actualState, step, failure, willStartAt, stoppedBecause }),
     isWanted: (spec.desiredState ?? 'Running') !== 'Stopped',
     isWatched: (status?.class?.settings?.idle?.stopAfterMinutes ?? 0) > 0,
     lastActivity: timeIn(annotations.lastActivity),

@@ -1,5 +1,5 @@
 import type { Kube } from '../adapters/kube/index.ts'
-import { Workspaces } from '../api/index.ts'
+import { keyOf, Workspaces } from '../api/index.ts'
 import { isFromOwnPage, type Reply } from '../dashboard/index.ts'
 import { judgeAccess } from '../engines/access/index.ts'
 import { type Clock, Failure, isFailure, type Log } from '../std/index.ts'
@@ -24,7 +24,7 @@ export function createStarter(kube: Kube, sessions: Pick<Sessions, 'of'>, clock:
     try {
       const change = { metadata: { uid: workspace.uid }, spec: { desiredState: 'Running' } }
       await kube.as({ user, groups: [...groups] }).patch(Workspaces, { name, namespace }, change)
-      log.info('A workspace was started from its page', { workspace: `${namespace}/${name}`, request: recipient.requestId })
+      log.info('A workspace was started from its page', { workspace: keyOf(workspace.ref), request: recipient.requestId })
       return TO_FIRST_PAGE
     } catch (thrown) {
       const failure = Failure.from(thrown)

@@ -4,7 +4,7 @@ import type { Source } from './source.ts'
  * Words that are private to a house, each with the field's own. A name is refused if one of its words is among these:
  * `createShelf`, `desk`, `ShopOptions`. docs/glossary.md has the words of documents.
  */
-export const BANNED: Readonly<Record<string, string>> = {
+const BANNED: Readonly<Record<string, string>> = {
   bear: 'retry',
   bench: 'context, or what it holds',
   book: 'states, or what it lists',
@@ -24,9 +24,6 @@ export const BANNED: Readonly<Record<string, string>> = {
   workshop: 'context',
   yard: 'services',
 }
-
-/** Type names that several files still export with other meanings. The list only gets shorter: a new one has a name of its own. */
-export const SHARED_NAMES: readonly string[] = []
 
 /** Refused words in names that a file gives, and in its own. */
 export function bannedWords({ file, names }: Source): string[] {

@@ -1,6 +1,6 @@
 import { mkdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Clock, Failure, isFailure, seconds } from '../../std/index.ts'
+import { type Clock, defined, Failure, isFailure, seconds } from '../../std/index.ts'
 import { childrenIn, createMemoryGuard } from '../processes/index.ts'
 import { type DataFolder, type DiskLimits, defaultDiskLimits, openDataFolder } from './data-folder.ts'
 import { failureFromDisk, failureFromGit } from './failures.ts'
@@ -75,7 +75,7 @@ export async function openMirrors(options: MirrorOptions) {
   const own = await realpath(folder)
   const guard = createMemoryGuard({ bytes: memory, roots: () => childrenIn(own) })
   const services: MirrorServices = {
-    settings: { environment, protocols, home, guard, ...(patience !== undefined && { patience }) },
+    settings: { environment, protocols, home, guard, ...defined({ patience }) },
     data,
     approach: createApproach(rules, resolve, environment),
     clock,

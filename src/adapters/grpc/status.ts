@@ -1,5 +1,5 @@
 import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js'
-import { Failure, type FailureCode, isFailure } from '../../std/index.ts'
+import { defined, Failure, type FailureCode, isFailure } from '../../std/index.ts'
 import { type TextMetadata, textOf } from './metadata.ts'
 
 /** `invalid` is the user's mistake in the repository or in an object; a malformed request says so by its reason. */
@@ -102,8 +102,7 @@ interface Received {
 const failureOf = ({ code, message, reason, remedy, cause }: Received, about: string): Failure =>
   new Failure(CODE.get(code) ?? 'internal', reason === undefined ? `${about}: ${message}` : message, {
     cause,
-    ...(reason !== undefined && { reason }),
-    ...(remedy !== undefined && { remedy }),
+    ...defined({ reason, remedy }),
   })
 
 const isServiceError = (thrown: unknown): thrown is ServiceError =>

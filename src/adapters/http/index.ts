@@ -5,7 +5,7 @@
  * /metrics. Read serve.ts first, then operations.ts, metrics.ts and send.ts.
  */
 export { createForwarder, type FlatHeaders, type Forwarder, HOP_BY_HOP, type Upstream } from './forward.ts'
-export { type Counter, createMetrics, type Gauge, type Histogram, type Metrics, type Naming } from './metrics.ts'
+export { type Counter, createMetrics, type Gauge, type Metrics, type Naming } from './metrics.ts'
 export { type Probe, serveOperations } from './operations.ts'
 export { createReader, createSender, type FetchedPage, type Letter, type ReadPage, type Receipt, type Send } from './send.ts'
 export {

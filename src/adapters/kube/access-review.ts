@@ -45,7 +45,7 @@ export async function whoWeAre(kube: Kube): Promise<string | undefined> {
 }
 
 /** Reviews are answered at once, and stored nowhere. */
-async function review<Status>(kube: Kube, apiVersion: string, kind: string, spec?: object): Promise<Partial<Status>> {
+export async function review<Status>(kube: Kube, apiVersion: string, kind: string, spec?: object): Promise<Partial<Status>> {
   const path = `/apis/${apiVersion}/${kind.toLowerCase()}s`
   const { status } = await kube.post<{ status?: Status }>(path, { apiVersion, kind, ...(spec && { spec }) })
   return status ?? {}

@@ -9,6 +9,7 @@ export {
   isAllowed,
   isAllowedToUs,
   type ResourceAttributes,
+  review,
   subjectOf,
   whoNeedsEntry,
   whoWeAre,

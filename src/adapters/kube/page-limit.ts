@@ -9,7 +9,7 @@ const ENOUGH = 8
 const MOST_EMPTY = 100
 
 /** To be told of each page, with how many it has. Throws `unavailable` where a server goes on with a list for ever. */
-export function createPageLimit(about: string): (items: number) => void {
+function createPageLimit(about: string): (items: number) => void {
   let pages = 0
   let empty = 0
   return (items) => {

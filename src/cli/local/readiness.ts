@@ -1,12 +1,12 @@
 import { connect, type Kube } from '../../adapters/kube/index.ts'
 import {
   annotations,
-  apiVersionOf,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
   DeploymentTargetClaims,
   type Kind,
   type KubeObject,
+  typeMetaOf,
   Workspaces,
 } from '../../api/index.ts'
 import { Failure, isFailure, pause, seconds, systemClock } from '../../std/index.ts'
@@ -48,7 +48,7 @@ const WRITTEN: readonly (readonly [Kind, object])[] = [
 ]
 
 async function isWritten(kube: Kube, kind: Kind, spec: object): Promise<boolean> {
-  const probe = { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name: 'probe', namespace: 'default' }, spec }
+  const probe = { ...typeMetaOf(kind), metadata: { name: 'probe', namespace: 'default' }, spec }
   try {
     // A new object that is posted waits in the API server for 2 s after its kind was established; one that is applied does not.
     const seen = await kube.apply<KubeObject>(kind, probe, { manager: 'berth', dryRun: true })

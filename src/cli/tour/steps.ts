@@ -22,7 +22,7 @@ const PLACEHOLDER = 'http://git.example'
 const claim = { namespace: TEAM, name: 'development' }
 const example = { namespace: TEAM, name: 'shop' }
 
-export interface TourStep {
+interface TourStep {
   /** A claim that the step makes true, as a person wants it. */
   title: string
   /** A person would type this. */

@@ -196,12 +196,11 @@ function howToUse(installation: Installation, plan: UpOptions): string {
 async function end({ plan, options, installation }: TourRun): Promise<void> {
   const { dir, shell } = plan
   if (plan.kubeconfig) {
-    // The first Ctrl-C has aborted the signal already: tidying up must not be cut off by it.
-    const { signal } = new AbortController()
+    // Without a signal: the first Ctrl-C has aborted the shell's already, and tidying up must not be cut off by it.
     const files = tourFiles(shell.home).flatMap((file) => ['-f', file])
     const { kubectl, kubeconfig } = installation
     const words = ['--kubeconfig', kubeconfig, 'delete', '--ignore-not-found', `--timeout=${options.timeout}s`, ...files]
-    await runProgram(kubectl, words, { env: shell.env, signal, cwd: shell.home }).catch((thrown: unknown) => {
+    await runProgram(kubectl, words, { env: shell.env, cwd: shell.home }).catch((thrown: unknown) => {
       shell.say(`berth: what the tour made is not all gone: ${Failure.from(thrown).message}\n`)
     })
   }

@@ -4,8 +4,8 @@
  * back by itself when kas starts anew. Read roll.ts first, then status.ts (pure), status-writer.ts and services.ts.
  */
 
-export { type AgentReport, agentReportFrom } from './report.ts'
-export { createRoll, type RollOfPods } from './roll.ts'
+export { agentReportFrom } from './report.ts'
+export { createRoll } from './roll.ts'
 export { connectedAgents, createRegistrationServices } from './services.ts'
 export { statusAfter } from './status.ts'
 export { createStatusWriter } from './status-writer.ts'

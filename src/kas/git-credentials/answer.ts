@@ -13,6 +13,7 @@ import {
   gitAudienceOf,
   groupsOfUser,
   isDeleting,
+  keyOf,
   labels,
   nameOf,
   type Ref,
@@ -63,10 +64,12 @@ function answerPods(options: GitCredentialsServer): Responder {
       const failure = Failure.from(thrown)
       if (failure.reason === 'TooManyRequests') return hurry(failure.retryAfter ?? seconds(1))
       if (failure.reason === 'NotItsPod') {
-        log.warn('A stranger asked for a Git credential', { peer: request.peer, workspace: nameOfAsk(ask) })
+        log.warn('A stranger asked for a Git credential', { peer: request.peer, workspace: keyOf(ask.workspace) })
         return REFUSED
       }
-      return told(failure, () => log.error('A Git credential could not be given', { workspace: nameOfAsk(ask), error: failure }))
+      return told(failure, () =>
+        log.error('A Git credential could not be given', { workspace: keyOf(ask.workspace), error: failure }),
+      )
     }
   }
   return async (request) => {
@@ -78,8 +81,6 @@ function answerPods(options: GitCredentialsServer): Responder {
 
 const TYPE = 'application/x-git-upload-pack-advertisement'
 const REFUSED: ServedResponse = { status: 403, text: 'No such workspace, or not the token of one of its pods.\n' }
-
-const nameOfAsk = ({ workspace }: Ask): string => `${workspace.namespace}/${workspace.name}`
 
 const hurry = (wait: number): ServedResponse => ({
   status: 429,

@@ -14,6 +14,7 @@ import {
   labels,
   type Ref,
   refOf,
+  refsBeside,
 } from '../../api/index.ts'
 import type { Watch } from '../../engines/controller/index.ts'
 import { bySecret, type EnvironmentCaches } from './caches.ts'
@@ -29,7 +30,7 @@ export const watchesOf = (caches: EnvironmentCaches): Watch[] => [
     wakes: (managed: GitOpsDeploymentManagedEnvironment) => [
       ...ownersOf(managed),
       // One that somebody made under our name is in the way until it goes.
-      ...named(managed.metadata.namespace, environmentNameIn.managedEnvironment(managed.metadata.name)),
+      ...refsBeside(managed, environmentNameIn.managedEnvironment(managed.metadata.name)),
     ],
   },
   ...secretWatches(OF_KUBECONFIGS, (secret) => environmentsOfSecret(caches, secret)),
@@ -46,15 +47,13 @@ function environmentsOfTarget(caches: EnvironmentCaches, target: DeploymentTarge
   return [...claims].flatMap((claim) => environmentsOfClaim(caches, { name: claim, namespace }))
 }
 
-function environmentsOfSecret(caches: EnvironmentCaches, { metadata }: CoreSecret): Ref[] {
-  const { name, namespace } = metadata
+function environmentsOfSecret(caches: EnvironmentCaches, secret: CoreSecret): Ref[] {
+  const { name, namespace, labels: marks } = secret.metadata
   const key = `${namespace}/${name}`
   return [
     ...caches.environments.by(bySecret.environments, key).map((environment: Environment) => refOf(environment)),
     ...caches.targets.by(bySecret.targets, key).flatMap((target) => environmentsOfTarget(caches, target)),
-    ...named(namespace, metadata.labels?.[labels.environmentSecret]),
-    ...named(namespace, environmentNameIn.secretCopy(name)),
+    ...refsBeside(secret, marks?.[labels.environmentSecret]),
+    ...refsBeside(secret, environmentNameIn.secretCopy(name)),
   ]
 }
-
-const named = (namespace: string | undefined, name: string | undefined): Ref[] => (name ? [{ name, namespace }] : [])

@@ -12,7 +12,7 @@ import {
   withoutFinalizer,
 } from '../../api/index.ts'
 import { type ControllerContext, type Next, settled } from '../../engines/controller/index.ts'
-import { isFailure, minutes } from '../../std/index.ts'
+import { minutes, unlessFailed } from '../../std/index.ts'
 import { type CredentialServices, withdrawPrivate } from './credentials.ts'
 import { byRequest, uidOf } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
@@ -73,11 +73,8 @@ export async function leaveBehind(request: SpaceRequest, { kube, events }: Contr
 
 async function release(request: SpaceRequest, kube: ControllerContext['kube']): Promise<Next> {
   const patch = withoutFinalizer(request, finalizers.spaceRequest)
-  try {
-    await kube.patch(SpaceRequests, refOf(request), patch, { manager: MANAGER })
-  } catch (failure) {
-    if (!isFailure(failure, 'not-found')) throw failure // Gone is what we want.
-  }
+  // Gone is what we want.
+  await unlessFailed(kube.patch(SpaceRequests, refOf(request), patch, { manager: MANAGER }), 'not-found')
   return settled()
 }
 

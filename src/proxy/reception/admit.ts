@@ -56,15 +56,15 @@ export const OWN = '/.berth/'
 
 /**
  * The one way in. What is not let in is answered, and never reaches the workspace; nor does what goes wrong while it is decided.
- * `readHead` gives nothing where none can be made out.
+ * `head` is missing where none can be made out.
  */
 export async function admit(
   services: AdmissionServices,
-  readHead: () => BrowserRequestHead | undefined,
+  head: BrowserRequestHead | undefined,
   record: RequestRecord,
 ): Promise<RequestAdmission | OwnAnswer> {
   try {
-    const found = await decide(services, readHead(), record.recipient)
+    const found = await decide(services, head, record.recipient)
     const as = 'reply' in found ? undefined : found.judgement.as
     Object.assign(record, { route: found.route, session: found.session, as })
     return found

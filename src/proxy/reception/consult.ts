@@ -3,6 +3,7 @@ import type { Reply } from '../../dashboard/index.ts'
 import type { Activity } from '../activity.ts'
 import type { ProxyConfig } from '../config.ts'
 import { withoutOwn } from '../cookies.ts'
+import type { BrowserRequestHead } from '../ports.ts'
 import { type AdmissionServices, admit, OWN, type OwnAnswer } from './admit.ts'
 import { DIALECTS, type Dialect } from './dialects.ts'
 import { beginRecord, type CountRequest, type RequestRecord, wantsPage } from './record.ts'
@@ -22,14 +23,17 @@ export function createConsultation(services: ConsultationServices): (request: In
   return (request, response) => {
     const [, name = ''] = /^\/([a-z]+)(?=[/?]|$)/.exec(request.url ?? '') ?? []
     const dialect = Object.hasOwn(DIALECTS, name) ? DIALECTS[name] : undefined
-    const { method = '', host, target } = dialect?.headOf(request) ?? {}
+    const head = dialect?.headOf(request)
+    const { method = '', host, target } = head ?? {}
     const record = beginRecord(services, {
       ...{ what: 'consultation', method, host, target },
       wantsPage: wantsPage(method, request.headers),
       from: services.visitorOf(request),
     })
     response.once('close', () => record.end(response.statusCode))
-    void answer(services, { request, dialect }, record).then((reply) => writeReply(response, reply, request.method ?? 'GET'))
+    void answer(services, { request, dialect, head }, record).then((reply) =>
+      writeReply(response, reply, request.method ?? 'GET'),
+    )
   }
 }
 
@@ -39,9 +43,16 @@ const plain = (status: number, body: string, headers: Reply['headers'] = {}): Re
   body,
 })
 
+interface Question {
+  request: IncomingMessage
+  dialect: Dialect | undefined
+  /** The request that it is about. */
+  head: BrowserRequestHead | undefined
+}
+
 async function answer(
   services: ConsultationServices,
-  { request, dialect }: { request: IncomingMessage; dialect: Dialect | undefined },
+  { request, dialect, head }: Question,
   record: RequestRecord,
 ): Promise<Reply> {
   if (!services.isCaller(request.socket.remoteAddress ?? '')) {
@@ -52,13 +63,12 @@ async function answer(
     record.outcome = 'unknown-dialect'
     return plain(404, `Ask at one of /${Object.keys(DIALECTS).join(', /')}.\n`)
   }
-  const head = dialect.headOf(request)
   // The ingress shows those pages itself: a ticket that is used up in a question is of no use to anybody.
   if (head?.target.startsWith(OWN) && !dialect.passesAnswers) {
     record.outcome = 'own'
     return plain(403, `${OWN} leads to the proxy itself, without a question.\n`)
   }
-  const found = await admit(services, () => head, record)
+  const found = await admit(services, head, record)
   record.outcome = 'reply' in found ? found.because : 'passed'
   if ('reply' in found) return dialect.passesAnswers ? found.reply : inShort(found, record)
   services.activity.used(found.route.workspace)

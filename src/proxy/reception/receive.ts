@@ -99,7 +99,7 @@ async function serveUpgrade(
 
 /** Admits the request, and finds where its port answers. */
 async function findWay(services: ReceptionServices, request: IncomingMessage, record: RequestRecord, isUpgrade: boolean) {
-  const found = await admit(services, () => headOf(request, isUpgrade), record)
+  const found = await admit(services, headOf(request, isUpgrade), record)
   if ('reply' in found) return answered(record, found)
   const { workspace, port } = found.route
   const to = workspace.upstreams.get(port)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { keyOf } from '../../api/index.ts'
 import type { Clock, Failure, Log } from '../../std/index.ts'
 import type { Recipient, Route, Session } from '../ports.ts'
 
@@ -62,7 +63,7 @@ export function beginRecord(
         outcome,
         ms,
         from,
-        ...(ref && { workspace: `${ref.namespace}/${ref.name}`, port: route?.port }),
+        ...(ref && { workspace: keyOf(ref), port: route?.port }),
         ...(session && { user: session.person.user.slice(0, LONGEST) }),
         ...(as && { as }),
         ...(failure && { error: failure }),

@@ -132,7 +132,7 @@ async function makeOnce({ item, kind, seen, writer }: ObjectWrite): Promise<Writ
 
 /** Our values hold, whoever set others. */
 async function own(about: ObjectWrite): Promise<WriteOutcome> {
-  const { item, kind, writer } = about
+  const { item, writer } = about
   try {
     const { written, before } = await take(about)
     return outcomeAfter(about, written, before)

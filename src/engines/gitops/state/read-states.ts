@@ -1,5 +1,5 @@
 import type { Kube } from '../../../adapters/kube/index.ts'
-import { type AnyObject, apiVersionOf, type Kind } from '../../../api/index.ts'
+import { type AnyObject, type Kind, typeMetaOf } from '../../../api/index.ts'
 import { isFailure } from '../../../std/index.ts'
 import { apiVersionFor, byKey, idOf, keyOfId, type ObjectId, refOfId, sayId } from '../../apply/index.ts'
 import { type Health, type HealthStatus, worse } from '../../health/index.ts'
@@ -85,7 +85,7 @@ async function readOne(
     const object = await kube.get(kindOfAny(kind), refOfId(id), signal)
     // A list would not show it either: without our label it has drifted.
     if (object?.metadata.labels?.[OWNER_LABEL] !== owner) return undefined
-    return { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind }
+    return { ...object, ...typeMetaOf(kind) }
   } catch (failure) {
     if (isFailure(failure, 'forbidden')) return { presence: 'unreadable', why: sentenceAbout(id, failure) }
     throw failure

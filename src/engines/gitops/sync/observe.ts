@@ -26,6 +26,9 @@ export async function statesOf(
   return { states, read }
 }
 
+/** The same one each time: who compares it sees that nothing has changed. */
+const NOTHING: readonly Desired[] = []
+
 interface ObserveRequest {
   destination: Destination
   owner: Owner
@@ -40,7 +43,7 @@ export async function observe(
   clock: Clock,
   signal?: AbortSignal,
 ) {
-  const observing = { kube, owner: owner.id, clock, signal, rules: { ...rules, now: clock.now }, desired: [], held }
+  const observing = { kube, owner: owner.id, clock, signal, rules: { ...rules, now: clock.now }, desired: NOTHING, held }
   const { states, read } = await statesOf(memory, true, observing)
   return {
     get observed() {

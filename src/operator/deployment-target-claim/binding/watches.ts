@@ -10,6 +10,7 @@ import {
   labels,
   type Ref,
   refOf,
+  refsBeside,
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
@@ -26,8 +27,8 @@ export const watchesOf = (caches: BindingCaches): Watch[] => [
   { kind: SpaceRequests, wakes: (request: SpaceRequest) => claimOf(request) },
   {
     kind: Environments,
-    wakes: ({ metadata, spec }: Environment) =>
-      named(metadata.namespace, spec.configuration?.target?.deploymentTargetClaim.claimName),
+    wakes: (environment: Environment) =>
+      refsBeside(environment, environment.spec.configuration?.target?.deploymentTargetClaim.claimName),
   },
 ]
 
@@ -37,9 +38,7 @@ function concernedBy(target: DeploymentTarget, { claims }: BindingCaches): Ref[]
   const naming = claims.by(byTargetName, `${namespace}/${name}`).map(refOf)
   // Nobody waits for a resync: a target without holder is offered to all that wait for one of its class.
   const waiting = holder ? [] : claims.by(byWanted, poolOf(target)).map(refOf)
-  return [...naming, ...named(namespace, holder?.name), ...waiting]
+  return [...naming, ...refsBeside(target, holder?.name), ...waiting]
 }
 
-const claimOf = ({ metadata }: KubeObject): Ref[] => named(metadata.namespace, metadata.labels?.[labels.claim])
-
-const named = (namespace: string | undefined, name: string | undefined): Ref[] => (name ? [{ name, namespace }] : [])
+const claimOf = (object: KubeObject): Ref[] => refsBeside(object, object.metadata.labels?.[labels.claim])

@@ -8,8 +8,10 @@ import {
   DeploymentTargetClasses,
   DeploymentTargets,
   indexBy,
+  keyOf,
   labels,
   refOf,
+  refsBeside,
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
@@ -47,10 +49,10 @@ export function targetLifecycle(context: ControllerContext, { reach }: Lifecycle
   const watches: Watch[] = [
     {
       kind: DeploymentTargetClaims,
-      wakes({ metadata, spec }: DeploymentTargetClaim) {
-        const named = spec.targetName ? [{ name: spec.targetName, namespace: metadata.namespace }] : []
-        return [...named, ...targets.by(byHolder, `${metadata.namespace}/${metadata.name}`).map(refOf)]
-      },
+      wakes: (claim: DeploymentTargetClaim) => [
+        ...refsBeside(claim, claim.spec.targetName),
+        ...targets.by(byHolder, keyOf(refOf(claim))).map(refOf),
+      ],
     },
     ...watchCredentials(caches, (target) => [refOf(target)]),
     {
@@ -59,10 +61,7 @@ export function targetLifecycle(context: ControllerContext, { reach }: Lifecycle
     },
     {
       kind: SpaceRequests,
-      wakes({ metadata }: SpaceRequest) {
-        const name = metadata.labels?.[labels.target]
-        return name ? [{ name, namespace: metadata.namespace }] : []
-      },
+      wakes: (request: SpaceRequest) => refsBeside(request, request.metadata.labels?.[labels.target]),
     },
   ]
   return {

@@ -1,7 +1,6 @@
 import {
   AGENT_PROVISIONER,
   annotations,
-  apiVersionOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargets,
@@ -13,6 +12,7 @@ import {
   refOf,
   SANDBOX_PROVISIONER,
   type SpaceRequest,
+  typeMetaOf,
 } from '../../../api/index.ts'
 
 /** The namespace to which a request that is ready gives access. */
@@ -41,8 +41,7 @@ export function targetOf(name: string, claim: DeploymentTargetClaim, request: Sp
   const policy = request.metadata.annotations?.[annotations.reclaimPolicy]
   const resources = request.spec.resources ?? spec.resources
   return {
-    apiVersion: apiVersionOf(DeploymentTargets),
-    kind: DeploymentTargets.kind,
+    ...typeMetaOf(DeploymentTargets),
     metadata: {
       name,
       namespace: metadata.namespace ?? '',

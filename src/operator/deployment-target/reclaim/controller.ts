@@ -6,6 +6,7 @@ import {
   labels,
   type Ref,
   refOf,
+  refsBeside,
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
@@ -21,11 +22,9 @@ export function sandboxReclaim(context: ControllerContext): Controller<Deploymen
     classes: caches.of(DeploymentTargetClasses),
     requests: caches.of(SpaceRequests),
   }
-  const ofRequest = ({ metadata }: SpaceRequest): Ref[] => {
-    const { labels: marks = {}, namespace } = metadata
-    const name = marks[labels.target]
-    const named = name === undefined ? [] : [{ name, namespace }]
-    return [...named, ...targets.by(byClaimUid, marks[labels.claimUid] ?? 'none').map(refOf)]
+  const ofRequest = (request: SpaceRequest): Ref[] => {
+    const { labels: marks = {} } = request.metadata
+    return [...refsBeside(request, marks[labels.target]), ...targets.by(byClaimUid, marks[labels.claimUid] ?? 'none').map(refOf)]
   }
   return {
     name: MANAGER,

@@ -21,7 +21,7 @@ import {
   withoutFinalizer,
 } from '../../../api/index.ts'
 import { type ControllerContext, type Next, settled } from '../../../engines/controller/index.ts'
-import { isFailure } from '../../../std/index.ts'
+import { unlessFailed } from '../../../std/index.ts'
 
 export const MANAGER = 'devsandbox-reclaim'
 
@@ -65,10 +65,7 @@ async function requestsAsOfNow({ metadata }: DeploymentTarget, { context }: Recl
 
 async function dropFinalizer(target: DeploymentTarget, { context }: ReclaimServices): Promise<Next> {
   const patch = withoutFinalizer(target, finalizers.provisioner)
-  try {
-    await context.kube.patch(DeploymentTargets, refOf(target), patch, { manager: MANAGER })
-  } catch (failure) {
-    if (!isFailure(failure, 'not-found')) throw failure // Gone is what we want.
-  }
+  // Gone is what we want.
+  await unlessFailed(context.kube.patch(DeploymentTargets, refOf(target), patch, { manager: MANAGER }), 'not-found')
   return settled()
 }

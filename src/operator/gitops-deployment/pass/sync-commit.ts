@@ -22,7 +22,15 @@ import {
 import type { Render, Snapshot } from '../../../engines/render/index.ts'
 import { Failure, minutes, seconds, timestamp, waitOf } from '../../../std/index.ts'
 import { intervalOf } from '../schedule/interval.ts'
-import { inventoryName, inventoryOf, type LastPass, memoryOf, ownerOf, rulesOf, type SyncServices } from '../services/services.ts'
+import {
+  inventoryName,
+  type LastPass,
+  memoryOf,
+  ownerOf,
+  rememberedInventory,
+  rulesOf,
+  type SyncServices,
+} from '../services/services.ts'
 import { destinationOf } from '../services/targets.ts'
 import { nameOfProject } from '../source/repository.ts'
 import { pendingPruneOf } from '../status/attention.ts'
@@ -165,7 +173,7 @@ export async function watchHealth(
   signal: AbortSignal,
 ): Promise<Next> {
   const status = statusBetweenRuns(deployment, snapshot)
-  const { held } = (await inventoryOf(deployment, services).load()) ?? { held: [] }
+  const { held } = (await rememberedInventory(deployment, services).load()) ?? { held: [] }
   if (held.length === 0) return settled({ status })
   const { clock } = services.context
   const request = {
@@ -207,13 +215,12 @@ async function requestOf(
   const { spec } = deployment
   if (isAsked(pass)) services.variables.forget(keyOf(deployment.metadata))
   const memory = memoryOf(deployment, services)
-  memory.store ??= inventoryOf(deployment, services)
   return {
     snapshot,
     path: spec.source.path,
     destination,
     owner: ownerOf(deployment),
-    inventory: memory.store,
+    inventory: rememberedInventory(deployment, services),
     memory,
     compare: isAsked(pass) ? 'all' : isCompareDue(lastPass, intervalOf(spec.interval), services.context.clock.now()),
     isAsked: isAsked(pass),

@@ -161,6 +161,16 @@ export const inventoryOf = (
     lost: () => inventoryInStatus(caches.deployments.get(refOf(deployment)) ?? deployment),
   })
 
+/** The same, as the memory of the deployment keeps it: what was read once is not read again. */
+export function rememberedInventory(
+  deployment: GitOpsDeployment,
+  services: Pick<SyncServices, 'context' | 'caches' | 'memories' | 'wakeups'>,
+): InventoryStore {
+  const memory = memoryOf(deployment, services)
+  memory.store ??= inventoryOf(deployment, services)
+  return memory.store
+}
+
 /** The status lists the objects for people; where the inventory was deleted, it is the second memory. */
 export function inventoryInStatus({ status }: GitOpsDeployment): Inventory | undefined {
   const there = (status?.resources ?? []).filter(({ version }) => version !== '')

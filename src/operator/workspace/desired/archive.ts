@@ -4,7 +4,7 @@ import { hours } from '../../../std/index.ts'
 import { envelope } from './envelope.ts'
 import { besideName } from './parts.ts'
 import type { Addition, WorkspacePlan } from './plan.ts'
-import { resourcesOf, securityOf } from './rights.ts'
+import { POD_SECURITY, resourcesOf, securityOf } from './rights.ts'
 import { DATA, volumeNameOf } from './volumes.ts'
 
 /** A volume that takes longer is given up; the workspace is stopped meanwhile as ever. */
@@ -89,14 +89,7 @@ export function archiveJob(plan: WorkspacePlan, name: string): Job {
           restartPolicy: 'Never',
           automountServiceAccountToken: false,
           enableServiceLinks: false,
-          securityContext: {
-            runAsNonRoot: true,
-            runAsUser: 5001,
-            runAsGroup: 0,
-            fsGroup: 0,
-            fsGroupChangePolicy: 'OnRootMismatch',
-            seccompProfile: { type: 'RuntimeDefault' },
-          },
+          securityContext: POD_SECURITY,
           containers: [container],
           volumes: [
             { name: DATA, persistentVolumeClaim: { claimName: volumeNameOf(plan) } },

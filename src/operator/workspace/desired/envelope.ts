@@ -1,4 +1,4 @@
-import { apiVersionOf, type Kind, type KubeObject, labels, MANAGED_BY_BERTH, type Workspace } from '../../../api/index.ts'
+import { type Kind, type KubeObject, labels, MANAGED_BY_BERTH, typeMetaOf, type Workspace } from '../../../api/index.ts'
 import { hostTemplateOf } from './hosts.ts'
 import { objectNameOf } from './names.ts'
 import type { WorkspacePlan } from './plan.ts'
@@ -26,5 +26,5 @@ export function envelope(
     labels: { ...settings.labels, ...ownLabels(workspace) },
     annotations: { ...settings.annotations, ...(template && { [HOST_TEMPLATE]: template }) },
   }
-  return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata }
+  return { ...typeMetaOf(kind), metadata }
 }

@@ -7,6 +7,7 @@ import { digest, objectNameOf } from './names.ts'
 import { withPodOverrides } from './overrides.ts'
 import { MAIN, selectorOf } from './parts.ts'
 import type { Addition, WorkspacePlan } from './plan.ts'
+import { POD_SECURITY } from './rights.ts'
 import { timeFor } from './scripts.ts'
 import { usesLasting, volumesOf } from './volumes.ts'
 
@@ -14,8 +15,8 @@ import { usesLasting, volumesOf } from './volumes.ts'
 export const RESTARTED_AT = 'berth.dev/restarted-at'
 
 /** Any user but root; images for workspaces let any user of group 0 work. */
-const USER = 5001
-const GROUP = 0
+const _USER = 5001
+const _GROUP = 0
 const GRACE_SECONDS = 10
 
 export interface PodParts {
@@ -52,15 +53,7 @@ export function podOf(
     terminationGracePeriodSeconds: GRACE_SECONDS + timeFor(plan, 'preStop', containers),
     ...(settings.useKubernetesUserNamespaces && { hostUsers: false }),
     ...(settings.defaultRuntimeClass && { runtimeClassName: settings.defaultRuntimeClass }),
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: USER,
-      // Without it, a user of that number in the image would bring a group of its own.
-      runAsGroup: GROUP,
-      fsGroup: GROUP,
-      fsGroupChangePolicy: 'OnRootMismatch',
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
+    securityContext: POD_SECURITY,
     volumes: [
       ...volumesOf(plan, [...steps, ...containers], isMain || needsVolume),
       ...additions.flatMap(({ volumes = [] }) => volumes),

@@ -20,6 +20,17 @@ export function resourcesOf(
 const textsOf = (quantities: Record<string, number | string | undefined> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(quantities).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
 
+/** The user and the group of every pod that has the volume. */
+export const POD_SECURITY = {
+  runAsNonRoot: true,
+  runAsUser: 5001,
+  // Without it, a user of that number in the image would bring a group of its own.
+  runAsGroup: 0,
+  fsGroup: 0,
+  fsGroupChangePolicy: 'OnRootMismatch',
+  seccompProfile: { type: 'RuntimeDefault' },
+}
+
 /** Nobody is more than the class lets them be. */
 export function securityOf({ allowPrivilegeEscalation = false }: WorkspaceClassSpec) {
   const held = { privileged: false, allowPrivilegeEscalation }

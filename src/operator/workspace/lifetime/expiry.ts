@@ -35,9 +35,7 @@ const STALE = minutes(10)
 
 /** The limits of the class and the schedule, as far as they concern a workspace that is as it is now. */
 export function timesOf(workspace: Workspace, state: ActualState, settings: WorkspaceClassSpec, now: number): Times {
-  const { lastActivityAt, lastActivityBy } = useOf(workspace, now)
-  const kept = keptOf(workspace, settings, now)
-  const known: Times = { ...marksOf(workspace, state, now), ...defined({ kept, lastActivityAt, lastActivityBy }) }
+  const known = knownTimesOf(workspace, state, settings, now)
   const turns = turnsOf({ workspace, state, settings, now }, known)
   const [stop, start, end] = (['Stopped', 'Running', 'Terminated'] as const).map((wanted) => first(turns, wanted))
   return {
@@ -55,7 +53,16 @@ export function timesOf(workspace: Workspace, state: ActualState, settings: Work
 
 /** The change that comes next by itself. */
 export function nextTurn(workspace: Workspace, state: ActualState, settings: WorkspaceClassSpec, now: number): Turn | undefined {
-  return first(turnsOf({ workspace, state, settings, now }, timesOf(workspace, state, settings, now)))
+  return first(turnsOf({ workspace, state, settings, now }, knownTimesOf(workspace, state, settings, now)))
+}
+
+/** Times that have been; what comes follows from them. */
+function knownTimesOf(workspace: Workspace, state: ActualState, settings: WorkspaceClassSpec, now: number): Times {
+  const { lastActivityAt, lastActivityBy } = useOf(workspace, now)
+  return {
+    ...marksOf(workspace, state, now),
+    ...defined({ kept: keptOf(workspace, settings, now), lastActivityAt, lastActivityBy }),
+  }
 }
 
 const first = (turns: Turn[], becomes?: Turn['becomes']): Turn | undefined =>

@@ -85,17 +85,17 @@ export async function applyWorkspace(
   const live = before && connection.deployments.get(refOf(before.deployment))
   const holdsBeside = before?.pieces.every((piece) => isSeen(piece, connection)) ?? false
   if (kept && live && holdsBeside && holds(before.deployment, live)) return { deployment: live, plan: kept }
-  const known = before && live && holdsBeside && haveSamePieces(before.deployment, live) ? live : undefined
-  const listed = known ? undefined : connection.survey.take(uid)
+  const compared = before && live && holdsBeside && haveSamePieces(before.deployment, live) ? before : undefined
+  const listed = compared ? undefined : connection.survey.take(uid)
   try {
     const deployments = connection.deployments.by(BY_WORKSPACE, uid)
     const kube = listed ? throughList(connection.kube, { uid, listed, deployments }) : connection.kube
-    if (!known && draft.volume) await takeVolume(kube, workspace, draft.volume, draft.namespace)
-    const plan = known && kept ? kept : withVariables(draft, await frozenFor(draft, kube, services))
+    if (!compared && draft.volume) await takeVolume(kube, workspace, draft.volume, draft.namespace)
+    const plan = compared && kept ? kept : withVariables(draft, await frozenFor(draft, kube, services))
     const mayHaveObjectList = !listed || isIn(listed, ConfigMaps, objectListFrameOf(plan))
-    const desired = desiredObjects(plan)
+    const desired = compared ?? desiredObjects(plan)
     const was = connection.deployments.get(refOf(desired.deployment))
-    const { deployment, changed } = await applyAll(plan, desired, { kube, known, mayHaveObjectList })
+    const { deployment, changed } = await applyAll(plan, desired, { kube, hasAll: compared !== undefined, mayHaveObjectList })
     services.compared.set(uid, { at: services.context.clock.now(), generation })
     tellChanged(plan, { was, deployment: desired.deployment, changed }, services)
     return { deployment, plan }
@@ -117,19 +117,18 @@ function isSeen({ kind, object }: Piece, { deployments }: TargetConnection): boo
 }
 
 /**
- * Brings all objects of a workspace to what they should be; the Deployment comes last and says that the rest is done. It is `known`
- * if everything beside it was compared not long ago; `mayHaveObjectList` is false where there is no list of the devfile's objects.
+ * Brings all objects of a workspace to what they should be; the Deployment comes last and says that the rest is done. `hasAll`:
+ * everything beside it was compared not long ago. `mayHaveObjectList` is false where there is no list of the devfile's objects.
  */
 async function applyAll(
   plan: WorkspacePlan,
   desired: DesiredObjects,
-  { kube, known, mayHaveObjectList }: { kube: Kube; known: Deployment | undefined; mayHaveObjectList: boolean },
+  { kube, hasAll, mayHaveObjectList }: { kube: Kube; hasAll: boolean; mayHaveObjectList: boolean },
 ) {
   const { workspace } = plan
   const { pieces, manifests, deployment } = desired
   const objects = objectsOf(workspace, kube)
   const changed: string[] = []
-  const hasAll = known !== undefined && haveSamePieces(deployment, known)
   try {
     for (const piece of hasAll ? [] : pieces) if (await objects.apply(piece, fitted)) changed.push(sayPiece(piece))
     const live = await objects.find(Deployments, deployment)

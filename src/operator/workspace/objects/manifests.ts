@@ -8,6 +8,7 @@ import {
   type KubeObject,
   labels,
   refOf,
+  typeMetaOf,
   type Workspace,
 } from '../../../api/index.ts'
 import { groupOf, type Piece } from '../../../engines/apply/index.ts'
@@ -61,7 +62,7 @@ const keyOf = ({ kind, name }: Line): string => `${apiVersionOf(kind)} ${kind.ki
 
 const pieceOf = ({ kind, name }: Line, { metadata: { namespace } }: KubeObject): Piece => ({
   kind,
-  object: { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name, ...(namespace && { namespace }) } },
+  object: { ...typeMetaOf(kind), metadata: { name, ...(namespace && { namespace }) } },
 })
 
 async function kindOf({ kube, objectList }: ManifestWork, { apiVersion, kind, metadata }: KubeObject): Promise<Kind> {

@@ -1,21 +1,20 @@
 import type { Cache } from '../../../adapters/kube/index.ts'
 import {
   annotations,
-  apiVersionOf,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   type DeploymentTargetClass,
   isPrivate,
   isPrivateBy,
-  labels,
-  MANAGED_BY_BERTH,
   ownedBy,
   privateToOf,
   requesterOf,
+  typeMetaOf,
   type Workspace,
   type WorkspaceClassSpec,
   Workspaces,
 } from '../../../api/index.ts'
+import { ownLabels } from '../desired/envelope.ts'
 import { objectNameOf } from '../desired/names.ts'
 import { type Obstacle, targetObstacle } from './obstacle.ts'
 
@@ -45,16 +44,11 @@ export function claimToMake(
   const className = settings.deploymentTargetClassName
   if (!className) return noTargetClass(name)
   return {
-    apiVersion: apiVersionOf(DeploymentTargetClaims),
-    kind: DeploymentTargetClaims.kind,
+    ...typeMetaOf(DeploymentTargetClaims),
     metadata: {
       name: claimName,
       namespace: workspace.metadata.namespace ?? '',
-      labels: {
-        [labels.managedBy]: MANAGED_BY_BERTH,
-        [labels.workspace]: workspace.metadata.name,
-        [labels.workspaceUid]: workspace.metadata.uid ?? '',
-      },
+      labels: ownLabels(workspace),
       annotations: {
         [annotations.requester]: requesterOf(workspace, workspace.spec.owner),
         ...(makesPrivate(targetClasses.get({ name: className })) && { [annotations.privateTo]: workspace.spec.owner ?? '' }),

@@ -12,6 +12,7 @@ import {
   isPrivate,
   KUBECONFIG_KEY,
   kubeconfigIn,
+  targetNameOf,
   type Workspace,
   whyNotRead,
 } from '../../../api/index.ts'
@@ -101,7 +102,7 @@ export function targetOf(
   const named = `${DeploymentTargetClaims.kind} ${claimName}`
   const unbound = whyUnbound(claim, named)
   if (unbound) return unbound
-  const name = claim.status?.target?.name ?? claim.spec.targetName ?? ''
+  const name = targetNameOf(claim) ?? ''
   const target = lookup.targets.get({ name, namespace })
   if (!target || !claims(target, claim)) {
     const message = target

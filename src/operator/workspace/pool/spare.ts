@@ -1,6 +1,5 @@
 import {
   annotations,
-  apiVersionOf,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   type DeploymentTargetClass,
@@ -9,6 +8,7 @@ import {
   isPrivate,
   labels,
   MANAGED_BY_BERTH,
+  typeMetaOf,
   type WorkspaceClass,
   type WorkspaceClassSpec,
 } from '../../../api/index.ts'
@@ -72,8 +72,7 @@ export const spareOf = (
   ref: { name: string; namespace: string },
   targetClass: DeploymentTargetClass | undefined,
 ): DeploymentTargetClaim => ({
-  apiVersion: apiVersionOf(DeploymentTargetClaims),
-  kind: DeploymentTargetClaims.kind,
+  ...typeMetaOf(DeploymentTargetClaims),
   metadata: {
     ...ref,
     labels: { [labels.managedBy]: MANAGED_BY_BERTH, [labels.warmPool]: owner.metadata.uid ?? '' },

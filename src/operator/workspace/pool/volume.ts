@@ -4,6 +4,7 @@ import {
   labels,
   MANAGED_BY_BERTH,
   PersistentVolumeClaims,
+  typeMetaOf,
   type Workspace,
   type WorkspaceClassSpec,
 } from '../../../api/index.ts'
@@ -17,8 +18,7 @@ export async function makeVolume(kube: Kube, spare: DeploymentTargetClaim, names
   if (await kube.get(PersistentVolumeClaims, { name, namespace })) return
   const own = { [labels.managedBy]: MANAGED_BY_BERTH, [labels.warmClaim]: spare.metadata.uid ?? '' }
   await kube.create(PersistentVolumeClaims, {
-    apiVersion: 'v1',
-    kind: PersistentVolumeClaims.kind,
+    ...typeMetaOf(PersistentVolumeClaims),
     metadata: { name, namespace, labels: { ...settings.labels, ...own }, annotations: { ...settings.annotations } },
     spec: volumeSpecOf(settings),
   })
