@@ -1,6 +1,15 @@
 import { equal, is, ok } from 'uvu/assert'
 import { createStrangeMemory, type Memory } from '../../../../src/adapters/kube/index.ts'
-import { Deployments, labels, NetworkPolicies, refOf, Services, WorkspaceClasses, Workspaces } from '../../../../src/api/index.ts'
+import {
+  Deployments,
+  isTrue,
+  labels,
+  NetworkPolicies,
+  refOf,
+  Services,
+  WorkspaceClasses,
+  Workspaces,
+} from '../../../../src/api/index.ts'
 import type { ControllerContext } from '../../../../src/engines/controller/index.ts'
 import { targetLifecycle } from '../../../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../../../src/operator/deployment-target-claim/binding/index.ts'
@@ -22,7 +31,7 @@ describe('workspace: a restart of the operator', (it) => {
   let operator: RunningOperator
   /** Requests to the target by verb. */
   let asked: Record<string, number> = {}
-  const { create, becomes } = words(cluster, () => namespace)
+  const { create, expect } = words(cluster, () => namespace)
 
   it.after(async () => {
     await operator.stop()
@@ -53,7 +62,9 @@ describe('workspace: a restart of the operator', (it) => {
     const names = Array.from({ length: MANY }, (_each, n) => `web-${n}`)
     const ports = [{ name: 'web', port: 8080 }]
     await Promise.all(names.map((name) => create(name, { desiredState: 'Stopped', ports })))
-    for (const name of names) await becomes(name, 'Stopped')
+    // One that is to be stopped is so from the beginning; at the end its objects are there, and its status says so.
+    for (const name of names)
+      await expect(name, ({ status }) => status?.actualState === 'Stopped' && isTrue(status.conditions, 'Applied'))
     // The cluster has looked at what was made, and nothing more is heard of it.
     await eventually(async () => {
       const made = await kube.list(Deployments, { namespace })
