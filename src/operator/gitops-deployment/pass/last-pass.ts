@@ -1,12 +1,15 @@
 import { type GitOpsDeployment, keyOf } from '../../../api/index.ts'
-import { entriesOf, type Observed, type SyncResult } from '../../../engines/gitops/index.ts'
-import type { LastPass, SyncServices } from '../services/services.ts'
+import type { ControllerContext } from '../../../engines/controller/index.ts'
+import { entriesOf, type Observed, type SyncRequest, type SyncResult } from '../../../engines/gitops/index.ts'
+import type { LastPass } from '../services/services.ts'
+
+interface PassMemory {
+  lastPasses: Map<string, LastPass>
+  context: Pick<ControllerContext, 'clock'>
+}
 
 /** A pass under another spec says nothing. */
-export function lastPassOf(
-  { metadata }: GitOpsDeployment,
-  { lastPasses }: Pick<SyncServices, 'lastPasses'>,
-): LastPass | undefined {
+export function lastPassOf({ metadata }: GitOpsDeployment, { lastPasses }: Pick<PassMemory, 'lastPasses'>): LastPass | undefined {
   const last = lastPasses.get(keyOf(metadata))
   return last?.generation === metadata.generation && last?.uid === metadata.uid ? last : undefined
 }
@@ -14,8 +17,9 @@ export function lastPassOf(
 export function rememberPass(
   { metadata }: GitOpsDeployment,
   lastPass: LastPass | undefined,
-  result: SyncResult,
-  { lastPasses, context: { clock } }: Pick<SyncServices, 'lastPasses' | 'context'>,
+  { compare }: Pick<SyncRequest, 'compare'>,
+  result: Pick<SyncResult, 'commitId' | 'changes' | 'observed' | 'putOff'>,
+  { lastPasses, context: { clock } }: PassMemory,
 ): LastPass {
   const now = clock.now()
   const { commitId } = result
@@ -26,7 +30,7 @@ export function rememberPass(
     uid: metadata.uid,
     generation: metadata.generation,
     commitId,
-    comparedAt: isCompareDue(lastPass, 0, now) ? now : (lastPass?.comparedAt ?? now),
+    comparedAt: compare ? now : (lastPass?.comparedAt ?? now),
     observed: result.observed,
     tries: isOpen && isAgain ? (lastPass?.tries ?? 0) + 1 : 0,
     wroteAt: wrote ? now : lastPass?.wroteAt,
@@ -41,5 +45,5 @@ export const isCompareDue = (lastPass: LastPass | undefined, interval: number, n
 
 export const isUnderWay = ({ health: { status } }: Observed): boolean => status === 'Progressing' || status === 'Missing'
 
-export const isUndone = ({ changes, putOff }: SyncResult): boolean =>
+export const isUndone = ({ changes, putOff }: Pick<SyncResult, 'changes' | 'putOff'>): boolean =>
   entriesOf(changes, 'failed', 'terminating', 'waiting').length + putOff.length > 0

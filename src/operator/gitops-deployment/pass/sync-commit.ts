@@ -76,11 +76,8 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   const before = lastPassOf(deployment, services)
   const destination = destinationFor(deployment, services)
   await ensureNamespace(deployment, destination, signal)
-  const result = await sync(
-    await requestOf(pass, destination, before, services),
-    { render: renderFor(deployment, services), clock, meter: services.meter },
-    signal,
-  )
+  const request = await requestOf(pass, destination, before, services)
+  const result = await sync(request, { render: renderFor(deployment, services), clock, meter: services.meter }, signal)
 
   rememberWrite(deployment, result, services)
   tellChanges(events, deployment, result.commitId, withoutRepairs(result))
@@ -90,7 +87,7 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   tellLeftBehind(events, deployment, result.leftBehind, 'they are on another server than the destination is now')
   const done = { commitId: result.commitId, entries: result.changes, isPostponed: result.postponed.length > 0 }
   await useUp(deployment, done, services.context.kube)
-  const now = rememberPass(deployment, before, result, services)
+  const now = rememberPass(deployment, before, request, result, services)
   // The watches have just been opened, and wake the deployment when they have told everything: until then the status stands.
   if (result.isListing && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
   // For a moment only: what others want of this commit decides whether it is deleted or theirs.
