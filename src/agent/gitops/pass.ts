@@ -74,7 +74,7 @@ async function rehearse(request: SyncRequest, tools: Parameters<typeof preview>[
 }
 
 function resultOf(
-  { changes, inventory, observed, putOff }: SyncResult,
+  { changes, inventory, observed, repairsLater }: SyncResult,
   { snapshot, inventory: store, inventoryId, project }: CommitToSync,
 ): PassResult {
   const failed = entriesOf(changes, 'failed')
@@ -85,7 +85,7 @@ function resultOf(
   if (withheld.length > 0) store.expire()
   const counts = {
     objects: inventory.held.length,
-    undone: failed.length + withheld.length + open.length + skipped.length + putOff.length,
+    undone: failed.length + withheld.length + open.length + skipped.length + repairsLater.length,
     health: observed.health.status,
   }
   const say = (reason: string, entries: readonly Entry[], next: PassResult['next']): PassResult => ({
@@ -101,7 +101,7 @@ function resultOf(
   }
   if (open.length > 0) return say('InProgress', open, 'soon')
   if (skipped.length > 0) return say('Skipped', skipped, 'failed')
-  if (putOff.length > 0) return say('Waiting', putOff, 'soon')
+  if (repairsLater.length > 0) return say('Waiting', repairsLater, 'soon')
   const { status, message = '' } = observed.health
   if (status === 'Healthy') return { ...counts, reason: '', message: '', next: 'calm' }
   return { ...counts, reason: status, message, next: status === 'Degraded' || status === 'Suspended' ? 'calm' : 'soon' }

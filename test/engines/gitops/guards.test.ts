@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
 import {
+  blockOn,
+  blockOnAll,
   type DeletionFacts,
   GUARDS,
   type Guards,
-  holdOn,
-  holdOnAll,
   type Situation,
 } from '../../../src/engines/gitops/prune/guards.ts'
 import { describe } from '../../support/suite.ts'
@@ -31,33 +31,33 @@ describe('the guards of a prune', (it) => {
       [{ leaving: 20, held: 20 }, { maxPercent: 100 }, undefined, 'any share is allowed'],
     ]
     for (const [situation, guards, reason, why] of cases)
-      assert.is(holdOnAll(some(situation), { ...GUARDS, ...guards })?.reason, reason, why)
+      assert.is(blockOnAll(some(situation), { ...GUARDS, ...guards })?.reason, reason, why)
   })
 
   it('say how many, which limit, and what can be done', () => {
-    const why = holdOnAll(some({ leaving: 240, held: 1000 }), GUARDS)?.why ?? ''
+    const why = blockOnAll(some({ leaving: 240, held: 1000 }), GUARDS)?.why ?? ''
     assert.match(
       why,
       /240 objects .* more than 100 \(pruneGuard\.maxObjects\)\. Restore the files, raise the limit, or confirm it/,
     )
     assert.match(
-      holdOnAll(some({ leaving: 11 }), GUARDS)?.why ?? '',
+      blockOnAll(some({ leaving: 11 }), GUARDS)?.why ?? '',
       /11 of 20 objects .* more than 50 % \(pruneGuard\.maxPercent\)/,
     )
-    assert.match(holdOnAll(some({ rendered: 0 }), GUARDS)?.why ?? '', /describes no object any more.*pruneGuard\.allowEmpty/)
+    assert.match(blockOnAll(some({ rendered: 0 }), GUARDS)?.why ?? '', /describes no object any more.*pruneGuard\.allowEmpty/)
   })
 
   it('hold back what would take along what belongs to others, or data', () => {
     const cases: [DeletionFacts, string | undefined][] = [
       [{ kind: 'ConfigMap' }, undefined],
       [{ kind: 'Namespace' }, undefined],
-      [{ kind: 'Namespace', strangers: 'ConfigMap x/y' }, 'NamespaceInUse'],
-      [{ kind: 'CustomResourceDefinition', strangers: 'Widget.example.com x/y' }, 'DefinitionInUse'],
+      [{ kind: 'Namespace', foreignObjects: 'ConfigMap x/y' }, 'NamespaceInUse'],
+      [{ kind: 'CustomResourceDefinition', foreignObjects: 'Widget.example.com x/y' }, 'DefinitionInUse'],
       [{ kind: 'PersistentVolumeClaim', data: 'it is bound to a volume with data' }, 'ProtectedKind'],
       [{ kind: 'ConfigMap', asksFirst: true }, 'ConfirmationNeeded'],
-      [{ kind: 'Namespace', strangers: 'ConfigMap x/y', asksFirst: true }, 'NamespaceInUse'],
+      [{ kind: 'Namespace', foreignObjects: 'ConfigMap x/y', asksFirst: true }, 'NamespaceInUse'],
     ]
-    for (const [finding, reason] of cases) assert.is(holdOn(finding)?.reason, reason, JSON.stringify(finding))
-    assert.match(holdOn({ kind: 'Namespace', strangers: 'ConfigMap x/y' })?.why ?? '', /ConfigMap x\/y/)
+    for (const [finding, reason] of cases) assert.is(blockOn(finding)?.reason, reason, JSON.stringify(finding))
+    assert.match(blockOn({ kind: 'Namespace', foreignObjects: 'ConfigMap x/y' })?.why ?? '', /ConfigMap x\/y/)
   })
 })

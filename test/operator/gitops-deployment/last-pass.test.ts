@@ -27,7 +27,7 @@ async function comparisons(gaps: readonly number[], status: HealthStatus = 'Heal
     const before = lastPassOf(deployment, services)
     const compare = isCompareDue(before, INTERVAL, clock.now())
     compared.push(compare)
-    rememberPass(deployment, before, { compare }, { commitId: 'c0ffee', changes: [], observed, putOff: [] }, services)
+    rememberPass(deployment, before, { compare }, { commitId: 'c0ffee', changes: [], observed, repairsLater: [] }, services)
   }
   return compared
 }

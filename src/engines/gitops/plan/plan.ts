@@ -23,14 +23,14 @@ interface Seen {
   /** Whether all was in effect a pass ago and nothing else is wanted now: then only drift can be new. */
   isSettled: boolean
   /** Whether an object that has drifted is left as it is. */
-  leaves: (key: string) => boolean
+  keepsDrift: (key: string) => boolean
 }
 
 /** Pure. */
 export function planOf(
   { desired, byKey: wanted, keys }: Wanted,
   held: readonly Held[],
-  { states, isSettled, leaves }: Seen,
+  { states, isSettled, keepsDrift }: Seen,
 ): SyncPlan {
   const known = isSettled ? undefined : byKey(held)
   const apply: Desired[] = []
@@ -44,7 +44,7 @@ export function planOf(
     const state = states.get(key)
     if (known && (record?.hash !== item.hash || record.version !== item.version)) apply.push(item)
     else if (!state || isAsDesired(state, item)) unchanged.push(item)
-    else if (leaves(key)) drifted.push(item)
+    else if (keepsDrift(key)) drifted.push(item)
     else {
       apply.push(item)
       repairs.add(key)

@@ -3,8 +3,8 @@ import { Failure, isRecord } from '../../../std/index.ts'
 import { type ObjectId, sayIds } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { kindKey, kindsDeclaredBy } from '../objects/topological-order.ts'
+import { foreignObjectsIn, foreignObjectsUnder, type Searching } from './foreign-objects.ts'
 import type { PruneCandidate } from './look.ts'
-import { type Searching, strangersIn, strangersUnder } from './strangers.ts'
 
 /** From when on a deletion waits until somebody has confirmed it. */
 export interface Guards {
@@ -30,7 +30,7 @@ type GuardReason =
   | 'ConfirmationNeeded'
 
 /** Why something is not deleted for now. */
-export interface PruneHold {
+export interface PruneBlock {
   readonly reason: GuardReason
   /** The rest of a sentence about the object, or about all of them. */
   readonly why: string
@@ -45,8 +45,8 @@ export interface Situation {
   rendered: number
 }
 
-/** Says why all deletions of a sync are held back at once. Pure. */
-export function holdOnAll({ leaving, held, rendered }: Situation, guards: Guards): PruneHold | undefined {
+/** Says why all deletions of a sync are blocked at once. Pure. */
+export function blockOnAll({ leaving, held, rendered }: Situation, guards: Guards): PruneBlock | undefined {
   if (leaving === 0) return undefined
   if (rendered === 0 && !guards.allowEmpty)
     return {
@@ -72,17 +72,17 @@ export interface DeletionFacts {
   /** It is annotated so that its deletion is to be confirmed. */
   asksFirst?: boolean
   /** Objects of others that would be lost with it: `ConfigMap x/y`; or that nobody may look. */
-  strangers?: string | undefined
+  foreignObjects?: string | undefined
   /** Its data that cannot be made again from the repository. */
   data?: string | undefined
 }
 
-/** Says why the deletion of one object is held back. Pure. */
-export function holdOn({ kind, asksFirst, strangers, data }: DeletionFacts): PruneHold | undefined {
-  if (strangers !== undefined)
+/** Says why the deletion of one object is blocked. Pure. */
+export function blockOn({ kind, asksFirst, foreignObjects, data }: DeletionFacts): PruneBlock | undefined {
+  if (foreignObjects !== undefined)
     return {
       reason: kind === 'Namespace' ? 'NamespaceInUse' : 'DefinitionInUse',
-      why: `stays, for it would take more along than what this sync deletes: ${strangers}. Let that be moved away, or confirm it`,
+      why: `stays, for it would take more along than what this sync deletes: ${foreignObjects}. Let that be moved away, or confirm it`,
     }
   if (data !== undefined)
     return {
@@ -93,7 +93,7 @@ export function holdOn({ kind, asksFirst, strangers, data }: DeletionFacts): Pru
   return undefined
 }
 
-export const failureOf = ({ reason, why }: PruneHold): Failure => new Failure('invalid', why, { reason })
+export const failureOf = ({ reason, why }: PruneBlock): Failure => new Failure('invalid', why, { reason })
 
 export interface Judging extends Searching {
   /** Objects of this sync that are to stay, or stay because they ask to. */
@@ -101,25 +101,25 @@ export interface Judging extends Searching {
   /** Somebody has confirmed that this commit deletes. */
   confirmed: boolean
   /** Whether data is to be spared: not where the deployment itself is deleted by a policy that says so. */
-  sparesData: boolean
+  protectsData: boolean
 }
 
 /** Whether one object may go that is there and ours. What would take objects of this very sync along never may. */
-export async function judge({ id }: Held, candidate: PruneCandidate, judging: Judging): Promise<PruneHold | undefined> {
+export async function judge({ id }: Held, candidate: PruneCandidate, judging: Judging): Promise<PruneBlock | undefined> {
   if (candidate.state !== 'present') return undefined
   const { kind } = id
   const members = membersOf(id, candidate.object)
   const own = members && judging.staying.filter(members)
   if (own && own.length > 0)
-    return holdOn({ kind, strangers: `${sayIds(own, 3)}, which ${own.length === 1 ? 'is' : 'are'} to stay` })
+    return blockOn({ kind, foreignObjects: `${sayIds(own, 3)}, which ${own.length === 1 ? 'is' : 'are'} to stay` })
   if (judging.confirmed) return undefined
   const finding: DeletionFacts = {
     kind,
     asksFirst: candidate.asksFirst,
-    data: judging.sparesData ? dataOf(candidate.object) : undefined,
-    strangers: await strangersOf(id, candidate.object, judging),
+    data: judging.protectsData ? dataOf(candidate.object) : undefined,
+    foreignObjects: await foreignObjectsOf(id, candidate.object, judging),
   }
-  return holdOn(finding)
+  return blockOn(finding)
 }
 
 const isNamespace = ({ group, kind }: ObjectId): boolean => group === '' && kind === 'Namespace'
@@ -132,9 +132,9 @@ export function membersOf(id: ObjectId, object: AnyObject | undefined): ((other:
   return kinds.length > 0 ? (other) => kinds.includes(kindKey(other)) : undefined
 }
 
-async function strangersOf(id: ObjectId, object: AnyObject | undefined, judging: Judging): Promise<string | undefined> {
-  if (isNamespace(id)) return strangersIn(id.name, judging)
-  return object && kindsDeclaredBy({ object }).length > 0 ? strangersUnder(object, judging) : undefined
+async function foreignObjectsOf(id: ObjectId, object: AnyObject | undefined, judging: Judging): Promise<string | undefined> {
+  if (isNamespace(id)) return foreignObjectsIn(id.name, judging)
+  return object && kindsDeclaredBy({ object }).length > 0 ? foreignObjectsUnder(object, judging) : undefined
 }
 
 /** A claim without a volume, and a volume without content, hold nothing. */

@@ -9,7 +9,7 @@ import type { Wanted } from '../plan/wanted.ts'
 import type { Wants } from '../sharing/wants.ts'
 import { healthIn, type ObjectStates, watchedIn } from '../state/object-state.ts'
 import { GUARDS, type Guards } from './guards.ts'
-import { emptiness, prune, settledByLooking } from './prune.ts'
+import { guardEmptyRender, prune, settledByLooking } from './prune.ts'
 
 /** The part of a request for a sync that decides about deletions. */
 export interface PruneSettings {
@@ -33,7 +33,7 @@ export interface PruneSettings {
 
 interface Pruned {
   pruned: Entry[]
-  postponed: readonly Held[]
+  deletionsLater: readonly Held[]
 }
 
 interface Leaving {
@@ -47,25 +47,29 @@ interface Leaving {
 
 /** Deletes what left the repository, unless somebody else has it by now, may want it, or it must not go yet. */
 export async function pruneWhatLeft(request: PruneSettings, leaving: Leaving, context: SyncContext): Promise<Pruned> {
-  const { destination, owner, prune: allowed = true, wants, guards, confirmed, propagation } = request
+  const { destination, owner, prune: prunes = true, wants, guards, confirmed, propagation } = request
   const { kube } = destination
-  const isOffered = ({ key }: Held) => wants?.successorOf(owner.id, kube.server, key) !== undefined
-  const offered = leaving.plan.prune.filter(isOffered)
-  const left = leaving.plan.prune.filter((item) => !offered.includes(item))
+  const isWantedByOther = ({ key }: Held) => wants?.successorOf(owner.id, kube.server, key) !== undefined
+  const wantedByOther = leaving.plan.prune.filter(isWantedByOther)
+  const left = leaving.plan.prune.filter((item) => !wantedByOther.includes(item))
   const guarded = { held: leaving.held, rendered: leaving.wanted.rendered, guards: { ...GUARDS, ...guards }, confirmed }
-  if (!allowed) return { pruned: [...offered.map(released), ...(emptiness(left, guarded) ?? left.map(released))], postponed: [] }
+  if (!prunes)
+    return {
+      pruned: [...wantedByOther.map(released), ...(guardEmptyRender(left, guarded) ?? left.map(released))],
+      deletionsLater: [],
+    }
   // It is ours until it carries another owner label: the sync that wants it may fail to take it.
-  const handed = await settledByLooking(offered, { ...context, held: leaving.held })
-  const pending = offered.filter(({ id }) => !handed.some((entry) => entry.id === id))
+  const takenByOther = await settledByLooking(wantedByOther, { ...context, held: leaving.held })
+  const pending = wantedByOther.filter(({ id }) => !takenByOther.some((entry) => entry.id === id))
   // The new revision may need what the old one brings along, until it is in effect as a whole.
-  if (leaving.undone > 0) return { pruned: handed, postponed: pending }
+  if (leaving.undone > 0) return { pruned: takenByOther, deletionsLater: pending }
   // It may be on its way to another sync that has not looked at this commit yet.
-  if (left.length > 0 && request.isEarly?.()) return { pruned: handed, postponed: [...pending, ...left] }
+  if (left.length > 0 && request.isEarly?.()) return { pruned: takenByOther, deletionsLater: [...pending, ...left] }
   const unhealthy = request.pruneLast && left.length > 0 ? firstUnhealthy(leaving, context.clock.now()) : undefined
-  if (unhealthy !== undefined) return { pruned: [...handed, ...left.map(stays(unhealthy))], postponed: pending }
+  if (unhealthy !== undefined) return { pruned: [...takenByOther, ...left.map(stays(unhealthy))], deletionsLater: pending }
   const watched = (key: string) => watchedIn(leaving.states.get(key))
   const pruned = await prune(left, { ...guarded, ...context, limits: destination, watched, propagation })
-  return { pruned: [...handed, ...pruned], postponed: pending }
+  return { pruned: [...takenByOther, ...pruned], deletionsLater: pending }
 }
 
 /** The first object of the commit that is not healthy. */

@@ -36,8 +36,14 @@ export type PruneCandidate =
     }
   | { readonly state: 'unreadable'; readonly failure: Failure }
 
-/** Of these the content matters, not only that they are there. */
-const READ = ['CustomResourceDefinition', 'PersistentVolumeClaim', 'PersistentVolume', 'VolumeSnapshot', 'VolumeSnapshotContent']
+/** Whether these may go depends on what they contain: that a watch or a list names them is not enough. */
+const KINDS_NEEDING_BODY = [
+  'CustomResourceDefinition',
+  'PersistentVolumeClaim',
+  'PersistentVolume',
+  'VolumeSnapshot',
+  'VolumeSnapshotContent',
+]
 const AT_ONCE = 6
 const PAGE = 500
 /** So many that are missing in a list are looked for one by one. */
@@ -68,7 +74,7 @@ async function lookAtGroup(
   candidates: Map<string, PruneCandidate>,
 ): Promise<void> {
   const unknown = group.filter(({ id, key }) => {
-    const watched = READ.includes(id.kind) ? undefined : looking.watched?.(key)
+    const watched = KINDS_NEEDING_BODY.includes(id.kind) ? undefined : looking.watched?.(key)
     if (watched && !watched.isTerminating) candidates.set(key, candidateFromWatch(watched, kind))
     return !candidates.has(key)
   })
@@ -102,7 +108,7 @@ export async function lookAt(held: Held, kind: Kind, looking: Looking): Promise<
 /** Those of them that carry our label; `undefined` where it does not pay or is not allowed. */
 async function list(group: readonly Held[], kind: Kind, looking: Looking): Promise<Map<string, AnyObject> | undefined> {
   const [first] = group
-  if (!first || READ.includes(first.id.kind) || group.length <= 2 + pagesOf(first, looking.held)) return undefined
+  if (!first || KINDS_NEEDING_BODY.includes(first.id.kind) || group.length <= 2 + pagesOf(first, looking.held)) return undefined
   const { kube, owner, signal } = looking
   const query = { namespace: first.id.namespace, labels: `${OWNER_LABEL}=${owner}`, metadataOnly: true }
   const asked = new Set(group.map(({ key }) => key))

@@ -6,7 +6,7 @@ import type { Held } from '../inventory/inventory.ts'
 import { type Entry, sentenceAbout } from '../objects/change-set.ts'
 import { isWithin, type Limits } from '../objects/limits.ts'
 import { eachOf } from '../objects/lists.ts'
-import { failureOf, type Guards, holdOnAll, type Judging, judge, keysOf, type PruneHold } from './guards.ts'
+import { blockOnAll, failureOf, type Guards, type Judging, judge, keysOf, type PruneBlock } from './guards.ts'
 import { type Looking, look, lookAt, type PruneCandidate } from './look.ts'
 import { inTurns, type Leaver, type RemovalOutcome } from './turns.ts'
 
@@ -27,8 +27,10 @@ const AT_ONCE = 6
 const BUDGET = seconds(60)
 
 /**
- * Deletes what is to go, in the reverse of the order in which it was applied. Each object is an entry: what a guard holds
- * back is `withheld`, what is on its way `terminating`, what must not go yet `waiting`. Nothing is waited for here.
+ * Deletes what is to go, in the reverse of the order in which it was applied. An object goes only if it carries our label (look.ts),
+ * is not annotated to stay, is within the destination, is wanted by no other sync (leaving.ts), no guard blocks it (guards.ts), and
+ * the tenant's own rights allow it. Each object is an entry: what a guard blocks is `withheld`, what is on its way `terminating`,
+ * what must not go yet `waiting`. Nothing is waited for here.
  */
 export async function prune(leaving: readonly Held[], pruning: Pruning): Promise<Entry[]> {
   if (leaving.length === 0) return []
@@ -49,69 +51,69 @@ export async function settledByLooking(held: readonly Held[], by: Looking): Prom
 
 interface Assessment {
   candidates: ReadonlyMap<string, PruneCandidate>
-  /** By key: what is held back, kept, gone, out of reach or on its way. What has none is to be deleted. */
+  /** By key: what is blocked, kept, gone, out of reach or on its way. What has none is to be deleted. */
   entries: Map<string, Entry>
 }
 
 /** Looks at what is to go, and deletes nothing. */
 export async function assess(leaving: readonly Held[], pruning: Pruning): Promise<Assessment> {
-  const empty = emptiness(leaving, pruning)
+  const empty = guardEmptyRender(leaving, pruning)
   if (empty) return { candidates: new Map(), entries: new Map(empty.map((entry) => [keyOfId(entry.id), entry])) }
-  const isNear = ({ id }: Held) => isWithin(id, pruning.limits ?? {})
-  const near = leaving.filter(isNear)
-  const candidates = await look(near, pruning)
-  const holds = await holdsOn(near, candidates, pruning)
+  const isInDestination = ({ id }: Held) => isWithin(id, pruning.limits ?? {})
+  const inside = leaving.filter(isInDestination)
+  const candidates = await look(inside, pruning)
+  const blocks = await blocksOn(inside, candidates, pruning)
   const entries = new Map<string, Entry>()
   for (const held of leaving) {
     const key = held.key
-    const hold = holds.get(key)
-    const found = () => (hold ? withheld(held, hold) : entryOf(held, candidates.get(key), pruning))
-    const entry = isNear(held) ? found() : leftBehind(held)
+    const block = blocks.get(key)
+    const found = () => (block ? withheld(held, block) : entryOf(held, candidates.get(key), pruning))
+    const entry = isInDestination(held) ? found() : leftBehind(held)
     if (entry) entries.set(key, entry)
   }
   return { candidates, entries }
 }
 
 /** A wrong path and a failing generator look like this: then nothing is deleted, and nothing is let go either. */
-export function emptiness(
+export function guardEmptyRender(
   leaving: readonly Held[],
   pruning: Pick<Pruning, 'guards' | 'confirmed' | 'held' | 'rendered'>,
 ): Entry[] | undefined {
-  const hold = pruning.rendered === 0 ? holdOnEverything(leaving.length, pruning) : undefined
-  return hold && leaving.map((held) => withheld(held, hold))
+  const block = pruning.rendered === 0 ? blockOnEverything(leaving.length, pruning) : undefined
+  return block && leaving.map((held) => withheld(held, block))
 }
 
-function holdOnEverything(
+function blockOnEverything(
   leaving: number,
   { guards, confirmed, held, rendered = 1 }: Pick<Pruning, 'guards' | 'confirmed' | 'held' | 'rendered'>,
-): PruneHold | undefined {
-  return guards && !confirmed ? holdOnAll({ leaving, held: held.length, rendered }, guards) : undefined
+): PruneBlock | undefined {
+  return guards && !confirmed ? blockOnAll({ leaving, held: held.length, rendered }, guards) : undefined
 }
 
-/** By key. What is on its way already cannot be held back any more, and does not count. */
-async function holdsOn(
+/** By key. What is on its way already cannot be blocked any more, and does not count. */
+async function blocksOn(
   leaving: readonly Held[],
   candidates: ReadonlyMap<string, PruneCandidate>,
   pruning: Pruning,
-): Promise<Map<string, PruneHold>> {
+): Promise<Map<string, PruneBlock>> {
   const there = leaving.filter(({ key }) => candidates.get(key)?.state === 'present')
-  const all = holdOnEverything(there.length, pruning)
+  const all = blockOnEverything(there.length, pruning)
   if (all) return new Map(there.map(({ key }) => [key, all]))
   const judging = judgingOf(leaving, candidates, pruning)
-  const holds = new Map<string, PruneHold>()
+  const blocks = new Map<string, PruneBlock>()
   await eachOf(there, AT_ONCE, async (held) => {
     const key = held.key
-    const hold = await judge(held, candidates.get(key) ?? { state: 'gone' }, judging)
-    if (hold) holds.set(key, hold)
+    const block = await judge(held, candidates.get(key) ?? { state: 'gone' }, judging)
+    if (block) blocks.set(key, block)
   })
-  return holds
+  return blocks
 }
 
 function judgingOf(leaving: readonly Held[], candidates: ReadonlyMap<string, PruneCandidate>, pruning: Pruning): Judging {
   const { held, confirmed = false, guards } = pruning
   const going = new Set([...keysOf(leaving)].filter((key) => candidates.get(key)?.state !== 'kept'))
   const staying = held.filter(({ key }) => !going.has(key)).map(({ id }) => id)
-  return { ...pruning, holds: keysOf(held), staying, confirmed, sparesData: guards !== undefined }
+  return { ...pruning, holds: keysOf(held), staying, confirmed, protectsData: guards !== undefined }
 }
 
 const leftBehind = ({ id }: Held): Entry => ({
@@ -120,7 +122,12 @@ const leftBehind = ({ id }: Held): Entry => ({
   why: 'is outside the destination as it is now, and left behind',
 })
 
-const withheld = ({ id }: Held, hold: PruneHold): Entry => ({ id, change: 'withheld', why: hold.why, failure: failureOf(hold) })
+const withheld = ({ id }: Held, block: PruneBlock): Entry => ({
+  id,
+  change: 'withheld',
+  why: block.why,
+  failure: failureOf(block),
+})
 
 /** The entry of an object that is settled by having looked. */
 function entryOf(held: Held, candidate: PruneCandidate | undefined, pruning: Pruning): Entry | undefined {
@@ -160,8 +167,8 @@ async function removeInTurns(
   const leaverOf = (held: Held): Leaver => leaverFrom(held, candidates.get(held.key))
   const lookAgain = async (held: Held, kind: Kind): Promise<PruneCandidate | Entry> => {
     const candidate = await lookAt(held, kind, pruning)
-    const hold = await judge(held, candidate, judgingOf(leaving, candidates, pruning))
-    return hold ? withheld(held, hold) : candidate
+    const block = await judge(held, candidate, judgingOf(leaving, candidates, pruning))
+    return block ? withheld(held, block) : candidate
   }
   const remove = async ({ held }: Leaver): Promise<RemovalOutcome> => {
     const entry = await removeOne(held, candidates.get(held.key), { ...pruning, lookAgain })
@@ -183,7 +190,7 @@ function leaverFrom(held: Held, candidate: PruneCandidate | undefined): Leaver {
   return { held, object, needs, since: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) }
 }
 
-/** An object that stands behind one that a guard holds back waits for the same confirmation. */
+/** An object that stands behind one that a guard blocks waits for the same confirmation. */
 function behindOthers({ id }: Held, behind: readonly ObjectId[], entries: ReadonlyMap<string, Entry>): Entry {
   if (behind.length === 0) return { id, change: 'waiting', why: 'has its turn at the next reconcile' }
   const why = `is deleted when ${sayIds(behind, 3)} ${behind.length === 1 ? 'is' : 'are'} gone`

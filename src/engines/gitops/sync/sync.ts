@@ -52,9 +52,9 @@ export interface SyncResult {
   /** Whether the watches have yet to tell of some of them. */
   isListing: boolean
   /** Objects that were changed in the cluster, and are set back later. */
-  putOff: readonly Entry[]
+  repairsLater: readonly Entry[]
   /** Objects that left the repository, and stay until other syncs have said whether they want them. */
-  postponed: readonly Held[]
+  deletionsLater: readonly Held[]
   /** Objects that were changed in the cluster and were set back. */
   repairs: readonly Repair[]
   fights: readonly Fight[]
@@ -78,15 +78,15 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
   const wanted = await time('render', () => wantedOf(request, render, memory ?? {}, signal))
   declare(request, wanted)
   const { inventory, leftBehind } = await loadFor(destination.kube.server, request.inventory)
-  const settled = settledIn(request, wanted, inventory.held)
+  const lastSettledPass = lastSettledPassIn(request, wanted, inventory.held)
   const observing = { ...context, rules, desired: wanted.desired }
   const { states } = await time('compare', () => statesOf(memory, compare, { ...observing, held: inventory.held }))
   const { generation } = states
-  const known = isUnchanged(settled, states, clock) ? settled?.plan : undefined
-  const leaves = (key: string) => request.detectOnly === true || memory?.fights.isBackingOff(key) === true
-  const seen = { states: states.current, isSettled: settled !== undefined, leaves }
-  const whole = known ?? planOf(wanted, inventory.held, seen)
-  const { plan, putOff } = atPace(whole, request)
+  const known = isUnchanged(lastSettledPass, states, clock) ? lastSettledPass?.plan : undefined
+  const keepsDrift = (key: string) => request.detectOnly === true || memory?.fights.isBackingOff(key) === true
+  const seen = { states: states.current, isSettled: lastSettledPass !== undefined, keepsDrift }
+  const fullPlan = known ?? planOf(wanted, inventory.held, seen)
+  const { plan, later } = atPace(fullPlan, request)
 
   const before = await save(request, inventory, superset(inventory.held, newIn(plan)))
   const drifts = driftsIn(plan, states.current)
@@ -94,33 +94,33 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
   const repairs = repaired(drifts, applied)
   const undone = wanted.refused.length + entriesOf(applied, 'failed', 'waiting').length
   const leaving = { plan, wanted, held: before.held, states: states.current, undone }
-  const { pruned, postponed } = await time('prune', () => pruneWhatLeft(request, leaving, context))
+  const { pruned, deletionsLater } = await time('prune', () => pruneWhatLeft(request, leaving, context))
 
   const changes = [...applied, ...pruned]
-  const waiting = putOff.map(waitsForTurn)
+  const repairsLater = later.map(waitsForTurn)
   count(changes, meter)
   if (repairs.length > 0) meter.repaired(repairs.length)
   const held = changes.length === 0 ? recorded.held : exact(before.held, wanted.desired, changes)
   const after = await save(request, recorded, held)
   await states.follow({ ...observing, held: after.held })
-  const isAsBefore = settled?.held === after.held && isUnchanged(settled, states, clock)
-  const observed = isAsBefore ? settled.observed : observedIn(states.current, after.held, wanted.byKey, clock.now())
+  const isAsBefore = lastSettledPass?.held === after.held && isUnchanged(lastSettledPass, states, clock)
+  const observed = isAsBefore ? lastSettledPass.observed : observedIn(states.current, after.held, wanted.byKey, clock.now())
   // An event that came while the plan was carried out may ask for another one.
-  const idle = isIdle(whole) && generation === states.generation ? plan : undefined
+  const idle = isIdle(fullPlan) && generation === states.generation ? plan : undefined
   const now = { wanted, held: after.held, observed, generation: states.generation, plan: idle }
   remember(request, now, undone + plan.prune.length === 0, repairs)
   return {
     commitId: request.snapshot.commitId,
     changes: [...wanted.refused, ...changes],
     get entries() {
-      return [...wanted.refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...changes, ...waiting]
+      return [...wanted.refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...changes, ...repairsLater]
     },
     inventory: after,
     leftBehind,
     observed,
     isListing: states.isListing,
-    putOff: waiting,
-    postponed,
+    repairsLater,
+    deletionsLater,
     repairs,
     fights: memory?.fights.current() ?? [],
     contested: request.wants?.contested(owner.id) ?? [],
@@ -134,25 +134,25 @@ function declare({ wants, owner, destination, snapshot, memory }: SyncRequest, {
 }
 
 /** The last pass, if all was in effect after it and nothing else is wanted now. */
-function settledIn({ memory }: SyncRequest, wanted: Wanted, held: readonly Held[]): SettledPass | undefined {
-  const settled = memory?.settled
-  return settled?.wanted === wanted && settled.held === held ? settled : undefined
+function lastSettledPassIn({ memory }: SyncRequest, wanted: Wanted, held: readonly Held[]): SettledPass | undefined {
+  const last = memory?.settled
+  return last?.wanted === wanted && last.held === held ? last : undefined
 }
 
 /** Nothing was heard since then, and the time does not say otherwise. */
-const isUnchanged = (settled: SettledPass | undefined, states: WatchedStates, clock: Clock): boolean =>
-  settled?.generation === states.generation && clock.now() < settled.observed.until
+const isUnchanged = (last: SettledPass | undefined, states: WatchedStates, clock: Clock): boolean =>
+  last?.generation === states.generation && clock.now() < last.observed.until
 
 const isIdle = (plan: SyncPlan): boolean => plan.apply.length + plan.drifted.length + plan.prune.length === 0
 
 /** Objects that have drifted are set back at the pace of their tenant. */
-function atPace(plan: SyncPlan, { memory, isAsked = false }: SyncRequest): { plan: SyncPlan; putOff: readonly Desired[] } {
-  if (!memory || plan.repairs.size === 0) return { plan, putOff: [] }
+function atPace(plan: SyncPlan, { memory, isAsked = false }: SyncRequest): { plan: SyncPlan; later: readonly Desired[] } {
+  if (!memory || plan.repairs.size === 0) return { plan, later: [] }
   const repairs = memory.admitRepairs([...plan.repairs], isAsked)
-  if (repairs.size === plan.repairs.size) return { plan, putOff: [] }
-  const isPutOff = ({ key }: Desired) => plan.repairs.has(key) && !repairs.has(key)
-  const putOff = plan.apply.filter(isPutOff)
-  return { plan: { ...plan, apply: plan.apply.filter((item) => !isPutOff(item)), repairs }, putOff }
+  if (repairs.size === plan.repairs.size) return { plan, later: [] }
+  const isLater = ({ key }: Desired) => plan.repairs.has(key) && !repairs.has(key)
+  const later = plan.apply.filter(isLater)
+  return { plan: { ...plan, apply: plan.apply.filter((item) => !isLater(item)), repairs }, later }
 }
 
 const waitsForTurn = ({ id, source }: Desired): Entry => ({

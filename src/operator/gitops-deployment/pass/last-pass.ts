@@ -18,7 +18,7 @@ export function rememberPass(
   { metadata }: GitOpsDeployment,
   lastPass: LastPass | undefined,
   { compare }: Pick<SyncRequest, 'compare'>,
-  result: Pick<SyncResult, 'commitId' | 'changes' | 'observed' | 'putOff'>,
+  result: Pick<SyncResult, 'commitId' | 'changes' | 'observed' | 'repairsLater'>,
   { lastPasses, context: { clock } }: PassMemory,
 ): LastPass {
   const now = clock.now()
@@ -45,5 +45,5 @@ export const isCompareDue = (lastPass: LastPass | undefined, interval: number, n
 
 export const isUnderWay = ({ health: { status } }: Observed): boolean => status === 'Progressing' || status === 'Missing'
 
-export const isUndone = ({ changes, putOff }: Pick<SyncResult, 'changes' | 'putOff'>): boolean =>
-  entriesOf(changes, 'failed', 'terminating', 'waiting').length + putOff.length > 0
+export const isUndone = ({ changes, repairsLater }: Pick<SyncResult, 'changes' | 'repairsLater'>): boolean =>
+  entriesOf(changes, 'failed', 'terminating', 'waiting').length + repairsLater.length > 0

@@ -85,16 +85,16 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   tellRepairs(events, deployment, result.repairs)
   tellFights(events, deployment, result.fights)
   tellLeftBehind(events, deployment, result.leftBehind, 'they are on another server than the destination is now')
-  const done = { commitId: result.commitId, entries: result.changes, isPostponed: result.postponed.length > 0 }
+  const done = { commitId: result.commitId, entries: result.changes, isPostponed: result.deletionsLater.length > 0 }
   await useUp(deployment, done, services.context.kube)
   const now = rememberPass(deployment, before, request, result, services)
   // The watches have just been opened, and wake the deployment when they have told everything: until then the status stands.
   if (result.isListing && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
   // For a moment only: what others want of this commit decides whether it is deleted or theirs.
-  if (result.postponed.length > 0) return again({ after: SHORTLY, why: 'others have yet to look at this commit' })
+  if (result.deletionsLater.length > 0) return again({ after: SHORTLY, why: 'others have yet to look at this commit' })
   // Nobody else would: of a manual deployment nothing is set back between two syncs.
-  if (isAsked(pass) && result.putOff.length > 0 && now.tries < MOST_PASSES)
-    return again({ after: seconds(10), why: `${result.putOff.length} objects wait to be set back` })
+  if (isAsked(pass) && result.repairsLater.length > 0 && now.tries < MOST_PASSES)
+    return again({ after: seconds(10), why: `${result.repairsLater.length} objects wait to be set back` })
   // What was just written often is healthy in a moment, and then one status is written instead of two.
   if (isWorthAMoment(pass, before, now, result)) return again({ after: MOMENT, why: 'the objects were just written' })
   return nextAfter(pass, { lastPass: now, result, destination }, services)
@@ -127,7 +127,7 @@ function nextAfter(pass: Pass, { lastPass, result, destination }: PassOutcome, s
     source,
     at: at === undefined ? undefined : timestamp(at),
     isAsked: isAsked(pass),
-    putOff: result.putOff,
+    repairsLater: result.repairsLater,
     fights: result.fights,
     contested: result.contested,
     now: timestamp(clock.now()),

@@ -31,7 +31,7 @@ interface SyncOutcome {
   /** Somebody asked for it, whatever the sync windows say. */
   isAsked: boolean
   /** Objects that were changed in the cluster, and are set back later. */
-  putOff: readonly Entry[]
+  repairsLater: readonly Entry[]
   fights: SyncResult['fights']
   contested: SyncResult['contested']
   now: string
@@ -44,13 +44,13 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: SyncOutcome):
   const undone = entriesOf(entries, ...UNDONE)
   const pending = pendingPruneOf(deployment, entries, revision)
   const conditions = conditionsAfter(outcome, failed, pending)
-  const isSynced = undone.length + outcome.putOff.length === 0 && driftedIn(observed).length === 0
+  const isSynced = undone.length + outcome.repairsLater.length === 0 && driftedIn(observed).length === 0
   return {
     ...kept(deployment),
     sync: { status: isSynced ? 'Synced' : 'OutOfSync', revision },
     ...(isAdmitted(outcome, undone) && { admitted: { revision, generation: deployment.metadata.generation ?? 0 } }),
     health: observed.health,
-    resources: resourcesOf(observed, [...entries, ...outcome.putOff]),
+    resources: resourcesOf(observed, [...entries, ...outcome.repairsLater]),
     reconciledState: reconciledState(deployment, outcome),
     inventory,
     pendingPrune: pending,
@@ -103,8 +103,8 @@ function conditionsAfter(outcome: SyncOutcome, failed: Entry[], pending: Pending
 }
 
 /** Not ready for the first reason that holds; at the end, for how the objects do. */
-function readinessAfter({ entries, putOff, observed, revision }: SyncOutcome): Statement {
-  const waiting = [...entriesOf(entries, 'waiting'), ...putOff]
+function readinessAfter({ entries, repairsLater, observed, revision }: SyncOutcome): Statement {
+  const waiting = [...entriesOf(entries, 'waiting'), ...repairsLater]
   if (waiting.length > 0) return unready('Waiting', sentence(waiting))
   const leaving = entriesOf(entries, 'terminating')
   if (leaving.length > 0) return unready('Pruning', sentence(leaving))

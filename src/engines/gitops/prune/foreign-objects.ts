@@ -20,11 +20,11 @@ const ENOUGH = 3
 const MOST = 1000
 
 /** Names what in a namespace is not ours; `undefined` when it is ours alone. */
-export function strangersIn(namespace: string, searching: Searching): Promise<string | undefined> {
+export function foreignObjectsIn(namespace: string, searching: Searching): Promise<string | undefined> {
   return unlessBlind(async () => {
     const found: ObjectId[] = []
     for (const kind of await listableKinds(searching)) {
-      found.push(...(await strangersOf(kind, namespace, searching)))
+      found.push(...(await foreignObjectsOf(kind, namespace, searching)))
       if (found.length >= ENOUGH) break
     }
     return found
@@ -32,10 +32,10 @@ export function strangersIn(namespace: string, searching: Searching): Promise<st
 }
 
 /** Custom resources of a definition that are not ours, in words. */
-export function strangersUnder(definition: AnyObject, searching: Searching): Promise<string | undefined> {
+export function foreignObjectsUnder(definition: AnyObject, searching: Searching): Promise<string | undefined> {
   return unlessBlind(async () => {
     const kind = kindDefinedBy(definition)
-    return kind ? strangersOf(kind, undefined, searching) : []
+    return kind ? foreignObjectsOf(kind, undefined, searching) : []
   }, searching)
 }
 
@@ -50,7 +50,7 @@ async function unlessBlind(search: () => Promise<ObjectId[]>, { signal }: Search
   }
 }
 
-async function strangersOf(kind: Kind, namespace: string | undefined, searching: Searching): Promise<ObjectId[]> {
+async function foreignObjectsOf(kind: Kind, namespace: string | undefined, searching: Searching): Promise<ObjectId[]> {
   const { kube, owner, holds, signal } = searching
   const isOurs = (object: AnyObject) => object.metadata.labels?.[OWNER_LABEL] === owner && holds.has(keyOfId(idOf(object)))
   const found = new Map<string, ObjectId>()
