@@ -4,8 +4,8 @@
  * through the Kube that it is given, which is the tenant's.
  * Read sync/sync.ts first, then its steps in that order: plan/ (what is wanted, and what has to change), apply/ (apply.ts for a set,
  * write.ts for one object), prune/ and inventory/. objects/ has what all of them say of an object, fields/ who owns which field of it.
- * state/ says how objects were seen last, which watch/ keeps up to date between two passes (sync-memory.ts); sharing/ says which sync
- * wants what. preview/ tells what a sync would do.
+ * state/ says how objects were seen last and finds drift (driftOf in object-state.ts); watch/ keeps it up to date between two passes
+ * (sync-memory.ts); sharing/ says which sync wants what. preview/ tells what a sync would do.
  */
 
 export { ignoreRules } from './fields/ignore.ts'

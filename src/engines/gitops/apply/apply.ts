@@ -11,7 +11,7 @@ import type { Desired } from '../objects/place.ts'
 import { kindKey, kindsDeclaredBy, type TopologicalOrder, topologicalOrder } from '../objects/topological-order.ts'
 import type { ObjectStates } from '../state/object-state.ts'
 import type { ApplySettings, ObjectWriter } from './case.ts'
-import { createPatience } from './patience.ts'
+import { createRetryAfter } from './retry-after.ts'
 import { writeOne } from './write.ts'
 
 /** More at once only makes the API server's queue longer: measured in docs/decisions/0095. */
@@ -65,7 +65,7 @@ export async function apply(desired: readonly Desired[], request: ApplyRequest):
 function writerFor(desired: readonly Desired[], request: ApplyRequest): ObjectWriter {
   const due = new Set(desired.map(({ key }) => key))
   const known = byKey(request.held.filter(({ key }) => due.has(key)))
-  const send = createPatience(request.clock, request.signal)
+  const send = createRetryAfter(request.clock, request.signal)
   return {
     ...request,
     uidOf: (key) => known.get(key)?.uid,
@@ -192,7 +192,7 @@ function createServing(desired: readonly Desired[], writer: ObjectWriter) {
     async retryUntilServed(item: Desired, write: () => Promise<Entry>) {
       for (let wait = SHORTEST * 4; ; wait = Math.min(wait * 2, LONGEST)) {
         const entry = await write()
-        const within = declared.has(kindKey(item.id)) ? patienceFor(entry) : undefined
+        const within = declared.has(kindKey(item.id)) ? waitLimitFor(entry) : undefined
         if (within === undefined || clock.now() >= began(item) + within || signal?.aborted) return entry
         await pause(clock, wait, signal)
       }
@@ -200,7 +200,7 @@ function createServing(desired: readonly Desired[], writer: ObjectWriter) {
   }
 }
 
-function patienceFor({ failure }: Entry): number | undefined {
+function waitLimitFor({ failure }: Entry): number | undefined {
   if (failure?.code === 'not-found') return SERVED_WITHIN
   return failure?.code === 'invalid' && /unknown field|not declared in schema/.test(saidIn(failure)) ? CHANGED_WITHIN : undefined
 }

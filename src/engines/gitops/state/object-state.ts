@@ -23,7 +23,7 @@ export interface PresentObject {
   readonly rewritten?: Rewritten
   readonly health: Health
   /** How it will do by then if nothing more is heard of it: some things get worse by waiting alone. */
-  readonly later?: { readonly at: number; readonly health: Health }
+  readonly healthAfterWait?: { readonly at: number; readonly health: Health }
   /** An annotation in the cluster asks to leave it as it is. */
   readonly leftAlone?: true
   /** It asks to stay when it leaves the repository, or to be asked for. */
@@ -89,12 +89,12 @@ export function stateOf(
   }
 }
 
-/** A pod that cannot be scheduled now is Degraded in a while, and no event says so. */
-const WHILE = seconds(15)
+/** How far ahead health is judged: so long a pod may be unschedulable before it is Degraded, and no event says when that is over. */
+const LOOK_AHEAD = seconds(15)
 
-function healthsOf(object: AnyObject, { now, healthRules }: ObservationRules): Pick<PresentObject, 'health' | 'later'> {
+function healthsOf(object: AnyObject, { now, healthRules }: ObservationRules): Pick<PresentObject, 'health' | 'healthAfterWait'> {
   let verdict: Health | undefined
-  // A rule says the same at any time, and takes the most.
+  // CEL rules do not depend on time and cost the most: they run once.
   const once = healthRules && {
     judge() {
       verdict ??= healthRules.judge(object)
@@ -103,8 +103,9 @@ function healthsOf(object: AnyObject, { now, healthRules }: ObservationRules): P
   }
   const health = healthOf(object, now(), once)
   if (health.status !== 'Progressing') return { health }
-  const later = { at: now() + WHILE, health: healthOf(object, now() + WHILE, once) }
-  return later.health.status === health.status ? { health } : { health, later }
+  const at = now() + LOOK_AHEAD
+  const afterWait = healthOf(object, at, once)
+  return afterWait.status === health.status ? { health } : { health, healthAfterWait: { at, health: afterWait } }
 }
 
 function pruneWishOf(object: AnyObject): Pick<PresentObject, 'prune'> {
@@ -152,7 +153,10 @@ export const isAsDesired = (state: ObjectState, desired: Desired): boolean =>
 
 export function healthIn(state: ObjectState | undefined, now: number, desired?: Desired): Health {
   if (!state) return { status: 'Unknown', message: 'was not looked at yet' }
-  if (state.presence === 'present') return state.later && now >= state.later.at ? state.later.health : state.health
+  if (state.presence === 'present') {
+    const { health, healthAfterWait } = state
+    return healthAfterWait && now >= healthAfterWait.at ? healthAfterWait.health : health
+  }
   if (state.presence === 'unreadable') return { status: 'Unknown', message: state.why }
   return desired && endsByGoing(desired.object) ? { status: 'Healthy' } : healthOf(undefined, 0)
 }

@@ -120,7 +120,8 @@ export function observedIn(
   let until = Number.POSITIVE_INFINITY
   const objects = held.map(({ key, id, version }) => {
     const state = states.get(key)
-    if (state?.presence === 'present' && state.later && state.later.at > now) until = Math.min(until, state.later.at)
+    const at = state?.presence === 'present' ? state.healthAfterWait?.at : undefined
+    if (at !== undefined && at > now) until = Math.min(until, at)
     const desired = wanted.get(key)
     const drift = state?.presence === 'present' && desired && !isAsDesired(state, desired) ? state.drift : NONE
     return { id, version, health: healthIn(state, now, desired), drift }

@@ -12,7 +12,7 @@ const LOSSES = seconds(120)
  * Sends the requests of one sync, again when the server asks to come back later, and no more of those to which no answer comes. `scope`
  * says what goes wrong together: a kind in a namespace.
  */
-export function createPatience(clock: Clock, signal?: AbortSignal) {
+export function createRetryAfter(clock: Clock, signal?: AbortSignal) {
   let until = 0
   let paused = 0
   const lost = new Map<string, number>()
