@@ -149,7 +149,7 @@ export const SETTINGS = {
   listenGrace: setting('--listen-grace <seconds>', 'BERTH_LISTEN_GRACE', wholeSeconds(0, 300), '0',
     'how long requests are still taken when kas ends, until load balancers know'),
   sessionGrace: setting('--session-grace <seconds>', 'BERTH_SESSION_GRACE', wholeSeconds(), '3600',
-    "how long people's sessions with clusters of agents go on when kas ends"),
+    "how long people's sessions with clusters of agents go on when kas ends; the proxy has its own flag"),
   logLevel: setting('--log-level <level>', 'BERTH_LOG_LEVEL', logLevel, 'info',
     'debug, info, warn or error'),
 }

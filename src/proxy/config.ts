@@ -84,7 +84,7 @@ export const SETTINGS = {
   listenGrace: setting('--listen-grace <seconds>', 'BERTH_LISTEN_GRACE', wholeSeconds(0, 300), '0',
     'how long requests are still taken when it ends'),
   sessionGrace: setting('--session-grace <seconds>', 'BERTH_SESSION_GRACE', wholeSeconds(0, 86_400), '60',
-    'how long open requests and WebSockets go on after that'),
+    'how long open requests and WebSockets go on when the proxy ends, after --listen-grace; kas has its own flag'),
   logLevel: setting('--log-level <level>', 'BERTH_LOG_LEVEL', logLevel, 'info',
     'debug, info, warn or error'),
 }
