@@ -10,8 +10,8 @@ import {
 import { quantity } from '../../../std/index.ts'
 
 /**
- * Why this target is not for this claim; `undefined` when it is. The words are upstream's
- * (spec: DeploymentTarget match test), extended by what phase 2 of the seed document adds.
+ * Why this target is not for this claim; `undefined` when it is. The words are those of AppStudio's GitOps Service.
+ * Sizes and architectures come from phase 2 of AppStudio's ADR 8 (environment provisioning); private targets are Berth's own.
  */
 export function mismatch(claim: DeploymentTargetClaim, target: DeploymentTarget): string | undefined {
   if (claimRefOf(target) && !claims(target, claim))
@@ -52,7 +52,7 @@ export function shortOf(claim: DeploymentTargetClaim, target: DeploymentTarget):
   })?.[0]
 }
 
-/** The claim that asks for nothing takes any; spellings (and the seed document's typographic dash) don't matter. */
+/** The claim that asks for nothing takes any; spellings do not matter, nor does the en dash of the `x86–64` in AppStudio's ADR 8. */
 export const sameArch = (wanted: string | undefined, has: string | undefined): boolean =>
   !wanted || !has || archOf(wanted) === archOf(has)
 

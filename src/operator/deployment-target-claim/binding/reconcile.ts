@@ -49,17 +49,18 @@ interface BindingContext {
 export async function reconcileClaim(claim: DeploymentTargetClaim, binding: BindingContext): Promise<Next> {
   if (isDeleting(claim)) return releaseClaim(claim, binding)
 
-  const own = ownTargets(binding.caches, claim)
-  const mine = own.find(({ metadata }) => metadata.name === claim.spec.targetName) ?? own[0]
+  const lockedTargets = ownTargets(binding.caches, claim)
+  const locked = lockedTargets.find(({ metadata }) => metadata.name === claim.spec.targetName) ?? lockedTargets[0]
   // The lock is ours: finish what an earlier pass, or a provisioner, began.
-  if (mine) return isBindComplete(claim) || isUsable(mine) ? complete(claim, mine, binding) : waitFor(claim, mine, binding)
+  if (locked)
+    return isBindComplete(claim) || isUsable(locked) ? complete(claim, locked, binding) : waitFor(claim, locked, binding)
 
   if (isBindComplete(claim)) return recover(claim, binding)
   if (claim.spec.targetName) return bindNamed(claim, claim.spec.targetName, binding)
   return bindBest(claim, binding)
 }
 
-/** One that nobody has looked at yet has no phase. */
+/** No phase yet counts as Pending. */
 const isComing = ({ status }: DeploymentTarget): boolean => (status?.phase ?? 'Pending') === 'Pending'
 
 const isUsable = ({ status }: DeploymentTarget): boolean => status?.phase === 'Available' || status?.phase === 'Bound'
@@ -67,8 +68,8 @@ const isUsable = ({ status }: DeploymentTarget): boolean => status?.phase === 'A
 /** The claim is going: the target's controller releases the target, then nothing holds the claim any longer. */
 async function releaseClaim(claim: DeploymentTargetClaim, { context, caches }: BindingContext): Promise<Next> {
   if (!hasFinalizer(claim, finalizers.claim)) return settled()
-  const held = ownTargets(caches, claim).filter((target) => !isDeleting(target))
-  if (held.length > 0) return settled()
+  const lockedTargets = ownTargets(caches, claim).filter((target) => !isDeleting(target))
+  if (lockedTargets.length > 0) return settled()
   await context.kube.patch(DeploymentTargetClaims, refOf(claim), withoutFinalizer(claim, finalizers.claim), { manager: MANAGER })
   return settled()
 }

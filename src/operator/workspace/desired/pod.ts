@@ -14,9 +14,6 @@ import { usesLasting, volumesOf } from './volumes.ts'
 /** In the pod template: a later time makes new pods. */
 export const RESTARTED_AT = 'berth.dev/restarted-at'
 
-/** Any user but root; images for workspaces let any user of group 0 work. */
-const _USER = 5001
-const _GROUP = 0
 const GRACE_SECONDS = 10
 
 export interface PodParts {

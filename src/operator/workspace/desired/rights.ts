@@ -20,7 +20,7 @@ export function resourcesOf(
 const textsOf = (quantities: Record<string, number | string | undefined> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(quantities).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
 
-/** The user and the group of every pod that has the volume. */
+/** The user and the group of every pod that has the volume: any user but root, for images for workspaces let any user of group 0 work. */
 export const POD_SECURITY = {
   runAsNonRoot: true,
   runAsUser: 5001,
