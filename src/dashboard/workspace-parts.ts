@@ -98,7 +98,7 @@ ${
   return sectionOf(
     'ports',
     'Ports',
-    html`<p class="facts">Besides its owner and those it is shared with, no port is open to more than: ${rules.most}.</p>
+    html`<p class="facts">Besides its owner and those it is shared with, no port is open to more than: ${rules.maxVisibility}.</p>
 <ul class="lines">${rows}${shares}</ul>`,
   )
 }

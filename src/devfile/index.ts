@@ -5,6 +5,7 @@
  * Read devfile.ts (the words), then parse.ts (the story), schema.ts (the fields), component-rules.ts and its neighbours
  * (rules between parts), flatten.ts and merge.ts (parents, plugins, overrides), gitlab.ts (the other profile). They look at the
  * trees of std, in which everything has its place.
+ * Not here: the pod that a devfile describes (operator/workspace/desired).
  */
 export {
   type Command,

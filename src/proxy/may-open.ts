@@ -6,7 +6,10 @@ import type { MayOpen } from './ports.ts'
 const FRESH = seconds(3)
 const MOST = 10_000
 
-/** Asks the API server whether the roles of the cluster allow the verb `open` on the Workspace. */
+/**
+ * Asks the API server whether the roles of the cluster allow the verb `open` on the Workspace. That is one fact among others: whether
+ * somebody gets in is decided in engines/access/judge.ts.
+ */
 export function createMayOpen(kube: Kube, clock: Clock): MayOpen {
   const ask = ([{ user, groups }, { ref }]: Parameters<MayOpen>): Promise<boolean> => {
     // As the API server has it for everybody whom it knows.

@@ -50,16 +50,17 @@ export function judgeAccess({ rules, port: number, person, links = [], hasRole =
   if (rules.isEnding) return no('Ending')
   const port = rules.ports.get(number)
   if (!port) return no('PortNotDeclared')
-  const visibility = narrowest(port.visibility, rules.most)
+  const visibility = narrowest(port.visibility, rules.maxVisibility)
   if (visibility === 'public') return { may: true, as: 'public', until: ALWAYS }
   const opens = (share: WorkspaceShare): boolean => share.link !== undefined && links.includes(share.link)
-  const byLink = judgeLinks(rules.shares.filter(opens), port, rules.most, now)
+  const byLink = judgeLinks(rules.shares.filter(opens), port, rules.maxVisibility, now)
   // An empty name would be equal to one that is missing.
-  if (!person || person.user === '') return rules.most === 'public' && byLink.may ? byLink : no('SignInNeeded')
+  if (!person || person.user === '') return rules.maxVisibility === 'public' && byLink.may ? byLink : no('SignInNeeded')
   if (person.user === rules.owner) return { may: true, as: 'owner', until: ALWAYS }
   if (visibility === 'authenticated') return { may: true, as: 'authenticated', until: ALWAYS }
-  if (rules.most === 'owner') return no('NotShared')
+  if (rules.maxVisibility === 'owner') return no('NotShared')
   if (hasRole) return { may: true, as: 'role', until: ALWAYS }
+  // Of a port for members every share lets in, whatever ports it names; rules.ts (visibilityOf) says which ports are for members.
   const byShare = judgeShares(
     rules.shares.filter((share) => isFor(share, person)),
     { names: port.names, isForMembers: visibility === 'members', now },
@@ -68,8 +69,8 @@ export function judgeAccess({ rules, port: number, person, links = [], hasRole =
 }
 
 /** Everybody who has it gets in, so it counts only where the class lets in everybody who has signed in, and never into a shell. */
-function judgeLinks(shares: readonly WorkspaceShare[], port: PublishedPort, most: Visibility, now: number): Judgement {
-  if (port.isShell || (most !== 'authenticated' && most !== 'public')) return no('NotShared')
+function judgeLinks(shares: readonly WorkspaceShare[], port: PublishedPort, maxVisibility: Visibility, now: number): Judgement {
+  if (port.isShell || (maxVisibility !== 'authenticated' && maxVisibility !== 'public')) return no('NotShared')
   const found = judgeShares(shares, { names: port.names, isForMembers: false, now })
   return found.may ? { ...found, as: 'link' } : found
 }

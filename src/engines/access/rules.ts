@@ -14,7 +14,7 @@ export interface AccessRules {
   /** By number: the ports that are declared and published. All others are closed to everybody. */
   readonly ports: ReadonlyMap<number, PublishedPort>
   /** The widest that the class allows. */
-  readonly most: Visibility
+  readonly maxVisibility: Visibility
   /** It is being terminated: nobody gets in any more. */
   readonly isEnding: boolean
 }
@@ -56,7 +56,7 @@ export function accessRulesOf({ metadata, spec, status }: Workspace): AccessRule
     owner: spec.owner || undefined,
     shares: (spec.shares ?? []).map(shareFrom),
     ports: proxy?.httpEnabled === false ? new Map() : portsOf(spec, status),
-    most: visibilityFrom(proxy?.maxVisibility, 'authenticated'),
+    maxVisibility: visibilityFrom(proxy?.maxVisibility, 'authenticated'),
     isEnding,
   }
 }
