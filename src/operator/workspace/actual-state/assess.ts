@@ -1,7 +1,7 @@
 import type { Deployment, Pod } from '../../../api/index.ts'
 import { seconds } from '../../../std/index.ts'
 import { refused, unseen } from './admission.ts'
-import { GRACE, PATIENCE } from './cause.ts'
+import { GRACE, WAIT_LIMITS } from './cause.ts'
 import { troubledContainer } from './containers.ts'
 import { DEADLINE, isUnseen, reasonOf, statementOf, stateOfDeployment, wantedOf } from './deployment.ts'
 import { type ActualState, type Evidence, timeOf } from './evidence.ts'
@@ -29,18 +29,20 @@ export interface Assessment {
 /** A start that is quicker needs no closer look, and most are. */
 const LOOK_AFTER = seconds(3)
 
-/** The state of a workspace. First match wins: its end, its objects, its Deployment, and what keeps that from its wish. */
+/** The state of a workspace. First match wins: its end, its Deployment, and what keeps that from its wish. */
 export function assess(evidence: Evidence): Assessment {
-  const { termination, applyFailed, deployment, now } = evidence
-  const certain = termination ?? (applyFailed ? 'Error' : undefined)
-  if (certain) return { state: certain, stages: 0, needsLook: false }
+  const { termination, deployment, now } = evidence
+  if (termination) return { state: termination, stages: 0, needsLook: false }
   if (!deployment) return { state: 'Unknown', stages: 0, needsLook: false }
 
   const pods = sorted(evidence.pods ?? [])
-  const plain = plainState(deployment, pods)
-  const symptom = plain === 'Running' || plain === 'Stopped' ? undefined : symptomOf(deployment, pods, evidence, plain)
-  const trouble = symptom && judged(symptom, evidence, plain === 'Failed')
-  const state = trouble?.fatal ? 'Failed' : plain
+  const deploymentState = stateOfDeploymentAndPods(deployment, pods)
+  const symptom =
+    deploymentState === 'Running' || deploymentState === 'Stopped'
+      ? undefined
+      : symptomOf(deployment, pods, evidence, deploymentState)
+  const trouble = symptom && judged(symptom, evidence, deploymentState === 'Failed')
+  const state = trouble?.fatal ? 'Failed' : deploymentState
   const slow = pods.current && wantedOf(deployment) > 0 && state !== 'Running' ? bornAt(pods.current) + LOOK_AFTER : undefined
   return {
     state,
@@ -52,24 +54,24 @@ export function assess(evidence: Evidence): Assessment {
   }
 }
 
-/** The rules of the reference implementation, where they know enough. */
-function plainState(deployment: Deployment, { current, ending }: Sorted): ActualState {
+/** By the rules of GitLab's workspaces, where they know enough. */
+function stateOfDeploymentAndPods(deployment: Deployment, { current, ending }: Sorted): ActualState {
   if (deployment.spec && isUnseen(deployment)) return wantedOf(deployment) > 0 ? 'Starting' : 'Stopping'
   const state = stateOfDeployment(deployment)
   // The Deployment does not count pods that are ending; until they are gone they hold the volume.
   return state === 'Stopped' && (current || ending.length > 0) ? 'Stopping' : state
 }
 
-function symptomOf(deployment: Deployment, pods: Sorted, evidence: Evidence, plain: ActualState): Symptom | undefined {
+function symptomOf(deployment: Deployment, pods: Sorted, evidence: Evidence, deploymentState: ActualState): Symptom | undefined {
   const { now } = evidence
   if (wantedOf(deployment) === 0) {
-    return endlessPod(pods.ending, now) ?? (plain === 'Failed' ? neverEnded(deployment) : undefined)
+    return endlessPod(pods.ending, now) ?? (deploymentState === 'Failed' ? neverEnded(deployment) : undefined)
   }
   if (isUnseen(deployment)) return unseen(deployment, evidence)
   const found = pods.current
     ? (ofPod(pods.current, evidence) ?? (isStarted(pods.current) ? undefined : endedPod(pods.ended, now)))
     : (refused(deployment) ?? endlessPod(pods.ending, now) ?? endedPod(pods.ended, now))
-  return found ?? stalled(deployment, plain, now)
+  return found ?? stalled(deployment, deploymentState, now)
 }
 
 function ofPod(pod: Pod, evidence: Evidence): Symptom | undefined {
@@ -82,24 +84,24 @@ function ofPod(pod: Pod, evidence: Evidence): Symptom | undefined {
 }
 
 /** Nothing is wrong that anybody could name, and yet nothing comes of it. */
-function stalled(deployment: Deployment, plain: ActualState, now: number): Symptom | undefined {
+function stalled(deployment: Deployment, deploymentState: ActualState, now: number): Symptom | undefined {
   const where = `Deployment ${deployment.metadata.name}`
   if (reasonOf(deployment, 'Progressing') === 'DeploymentPaused') {
     return { reason: 'DeploymentPaused', where, said: 'spec.paused is true' }
   }
-  if (plain === 'Failed') {
+  if (deploymentState === 'Failed') {
     const said = statementOf(deployment, 'Progressing')?.message ?? 'its progress deadline is exceeded'
-    const limit = seconds(deployment.spec?.progressDeadlineSeconds ?? PATIENCE.start / seconds(1))
+    const limit = seconds(deployment.spec?.progressDeadlineSeconds ?? WAIT_LIMITS.start / seconds(1))
     return { reason: 'StartTimeout', where, said, tried: `waited ${durationInWords(limit)}` }
   }
   const down = downSince(deployment)
-  if (down === undefined || now < down + PATIENCE.start) return undefined
+  if (down === undefined || now < down + WAIT_LIMITS.start) return undefined
   return {
     reason: 'StartTimeout',
     where,
     said: 'it was ready once, and is not any more',
     since: down,
-    tried: `waited ${durationInWords(PATIENCE.start)}`,
+    tried: `waited ${durationInWords(WAIT_LIMITS.start)}`,
   }
 }
 
@@ -130,7 +132,7 @@ function recheckAt(
     trouble?.fatal ? undefined : trouble?.until,
     slow,
     slow !== undefined && current ? bornAt(current) + GRACE : undefined,
-    down === undefined ? undefined : down + PATIENCE.start,
+    down === undefined ? undefined : down + WAIT_LIMITS.start,
     isUnseen(deployment) ? (unseenSince ?? now) + GRACE : undefined,
     ...ending.map(({ metadata }) => (timeOf(metadata.deletionTimestamp) ?? now) + LATE + 1),
   ].flatMap((time) => (time !== undefined && time > now ? [time] : []))

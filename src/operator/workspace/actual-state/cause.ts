@@ -8,7 +8,7 @@ export interface TroubleCause {
   what: string
   /** One sentence for the owner of the workspace. */
   remedy: string
-  patience: number
+  waitLimit: number
 }
 
 /** The person to ask about things that the owner of a workspace cannot change. */
@@ -16,7 +16,7 @@ export const ADMIN = "an administrator of the target's cluster"
 export const RESTART = 'set desiredState to RestartRequested'
 
 /** How long a trouble that may pass is waited for, milliseconds, and why so long. After that the workspace is Failed. */
-export const PATIENCE = {
+export const WAIT_LIMITS = {
   /** It does not pass unless somebody changes something. Where it does all the same, the workspace recovers by itself. */
   none: 0,
   /** A group of nodes that grows takes two to four minutes until the new node takes pods. */

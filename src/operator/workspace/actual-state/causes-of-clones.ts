@@ -1,4 +1,4 @@
-import { ADMIN, PATIENCE, type TroubleCause } from './cause.ts'
+import { ADMIN, type TroubleCause, WAIT_LIMITS } from './cause.ts'
 
 /** Things that keep the project from being cloned. Cloning is tried again by itself, and the workspace goes on when it works. */
 export const OF_CLONES = {
@@ -7,43 +7,43 @@ export const OF_CLONES = {
     what: 'may not read the repository of the project',
     remedy:
       "See that the workspace's owner may develop the GitProject and that its credentials are valid, or name a Secret in spec.git.credentialsSecretRef; it is tried again by itself.",
-    patience: PATIENCE.none,
+    waitLimit: WAIT_LIMITS.none,
   },
   CloneNotFound: {
     step: 'InitContainer',
     what: 'finds no repository where the project should be',
     remedy: 'Correct url in the GitProject, or its credentials: many hosts say so of what they may not show.',
-    patience: PATIENCE.none,
+    waitLimit: WAIT_LIMITS.none,
   },
   CloneRefNotFound: {
     step: 'InitContainer',
     what: 'does not find the branch, tag or commit',
     remedy: 'Push it, or make the workspace again with another spec.project.ref.',
-    patience: PATIENCE.none,
+    waitLimit: WAIT_LIMITS.none,
   },
   CloneHostNotFound: {
     step: 'InitContainer',
     what: 'does not find the Git host',
     remedy: `Correct the host in url of the GitProject, or ask ${ADMIN} whether its pods can resolve that name.`,
-    patience: PATIENCE.registry,
+    waitLimit: WAIT_LIMITS.registry,
   },
   CloneHostNotTrusted: {
     step: 'InitContainer',
     what: 'does not trust the Git host',
     remedy:
       "Add the host's key to known_hosts of the Secret in spec.git.credentialsSecretRef, or have its certificate authority named to the operator.",
-    patience: PATIENCE.none,
+    waitLimit: WAIT_LIMITS.none,
   },
   CloneHostSilent: {
     step: 'InitContainer',
     what: 'gets no answer from the Git host',
     remedy: `Wait, or ask ${ADMIN} whether its pods may reach that host; egress is in networkPolicy of the class.`,
-    patience: PATIENCE.registry,
+    waitLimit: WAIT_LIMITS.registry,
   },
   CloneVolumeFull: {
     step: 'InitContainer',
     what: 'has no room for the project on its volume',
     remedy: 'Make the workspace again with a larger volume in its devfile, or have storage.size of the class raised.',
-    patience: PATIENCE.none,
+    waitLimit: WAIT_LIMITS.none,
   },
 } as const satisfies Record<string, TroubleCause>

@@ -1,5 +1,5 @@
 import type { ContainerState, ContainerStatus, CoreEvent, Pod } from '../../../api/index.ts'
-import { PATIENCE } from './cause.ts'
+import { WAIT_LIMITS } from './cause.ts'
 import { causeOf, type TroubleReason } from './causes.ts'
 import { cloneReason } from './clones.ts'
 import { type Evidence, timeOf } from './evidence.ts'
@@ -144,7 +144,7 @@ function ofRestart(seen: SeenContainer, ended: Ended): Symptom | undefined {
     said: howItEnded(ended),
     since: timeOf(ended.finishedAt),
     tried: startsOf(seen),
-    patience: PATIENCE.restarts,
+    waitLimit: WAIT_LIMITS.restarts,
   })
 }
 

@@ -4,7 +4,7 @@ import type { ActualState } from './evidence.ts'
 const PROGRESSING = ['NewReplicaSetCreated', 'FoundNewReplicaSet', 'ReplicaSetUpdated']
 export const DEADLINE = 'ProgressDeadlineExceeded'
 
-/** The state that the status of a Deployment tells, by the rules of the reference implementation in their order. */
+/** The state that the status of a Deployment tells, by the rules of GitLab's workspaces in their order. */
 export function stateOfDeployment(deployment: Deployment | undefined): ActualState {
   const progress = reasonOf(deployment, 'Progressing')
   const replicas = deployment?.spec?.replicas

@@ -1,6 +1,6 @@
 import type { CoreEvent, Deployment, PersistentVolumeClaim, Pod, WorkspaceStatus } from '../../../api/index.ts'
 
-/** The seeds' eleven names. `RestartRequested` is among them and is never reported: it is a wish, not a state. */
+/** The eleven names of GitLab's workspaces. `RestartRequested` is among them and is never reported: it is a wish, not a state. */
 export type ActualState = NonNullable<WorkspaceStatus['actualState']>
 
 /** Everything that a workspace's state is judged by: neither a clock nor a server is asked. */
@@ -9,8 +9,6 @@ export interface Evidence {
   now: number
   /** How far the removal of everything has come, once it was asked for. */
   termination?: 'Terminating' | 'Terminated' | undefined
-  /** The objects could not be applied. */
-  applyFailed?: boolean
   deployment?: Deployment | undefined
   pods?: readonly Pod[]
   /** The workspace's volumes; only where somebody took a closer look. */

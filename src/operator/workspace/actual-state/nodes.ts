@@ -1,6 +1,6 @@
 import type { Pod } from '../../../api/index.ts'
 import { seconds } from '../../../std/index.ts'
-import { PATIENCE } from './cause.ts'
+import { WAIT_LIMITS } from './cause.ts'
 import type { TroubleReason } from './causes.ts'
 import { type Evidence, timeOf } from './evidence.ts'
 import { bornAt, podCondition, statusesOf } from './pods.ts'
@@ -41,7 +41,7 @@ const PREEMPTED = ['Preempting', 'Preempted', 'PreemptionByScheduler', 'Preempti
 
 /** Why the pod before ended, as long as that is what keeps the workspace from running. */
 export function endedPod([last]: readonly Pod[], now: number): Symptom | undefined {
-  if (!last || now - endOf(last) > PATIENCE.nodes) return undefined
+  if (!last || now - endOf(last) > WAIT_LIMITS.nodes) return undefined
   const { reason: word = '', message } = last.status ?? {}
   const disruption = podCondition(last, 'DisruptionTarget')
   return {

@@ -19,8 +19,8 @@ export interface Symptom {
   since?: number | undefined
   /** No trouble is older than this: another pod has begun anew. */
   notBefore?: number | undefined
-  /** Another patience than the cause's. */
-  patience?: number | undefined
+  /** Another wait limit than the cause's. */
+  waitLimit?: number | undefined
 }
 
 /** A text has the reason of the first pattern that fits. */

@@ -25,14 +25,15 @@ export interface Trouble {
   fatal: boolean
 }
 
-/** Judges a symptom by how long it may last. `isOver`: the Deployment's own deadline has passed. */
-export function judged(symptom: Symptom, { now, before }: Evidence, isOver: boolean): Trouble {
-  const { step, what, remedy, patience: usual } = causeOf(symptom.reason)
-  const { reason, where, said, container, notBefore = 0, patience = usual } = symptom
+/** Judges a symptom by how long it may last. `isDeadlinePassed`: the Deployment's own deadline has passed. */
+export function judged(symptom: Symptom, { now, before }: Evidence, isDeadlinePassed: boolean): Trouble {
+  const { step, what, remedy, waitLimit: usual } = causeOf(symptom.reason)
+  const { reason, where, said, container, notBefore = 0, waitLimit = usual } = symptom
   const since = Math.max(symptom.since ?? rememberedIn(before, step) ?? now, notBefore)
-  const until = Number.isFinite(patience) ? since + patience : undefined
-  const fatal = isOver || (until !== undefined && now >= until)
-  const waited = fatal && patience > 0 && until !== undefined && now >= until ? `waited ${durationInWords(patience)}` : undefined
+  const until = Number.isFinite(waitLimit) ? since + waitLimit : undefined
+  const fatal = isDeadlinePassed || (until !== undefined && now >= until)
+  const waited =
+    fatal && waitLimit > 0 && until !== undefined && now >= until ? `waited ${durationInWords(waitLimit)}` : undefined
   return {
     reason,
     step: symptom.step ?? step,

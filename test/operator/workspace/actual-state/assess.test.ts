@@ -16,7 +16,7 @@ import { SCHEDULING } from './scheduling.ts'
 import { VOLUMES } from './volumes.ts'
 
 const TABLES = {
-  'the rules of the reference implementation': RULES,
+  "the rules of GitLab's workspaces": RULES,
   admission: ADMISSION,
   scheduling: SCHEDULING,
   volumes: VOLUMES,

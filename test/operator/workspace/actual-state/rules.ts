@@ -18,7 +18,7 @@ import {
   UP,
 } from './objects.ts'
 
-/** Rules 1 to 7 of the reference implementation, and where ours go further. */
+/** Rules 1 to 7 of GitLab's workspaces, and where ours go further. */
 const without = (field: 'spec' | 'status') => {
   const { [field]: _, ...rest } = running
   return rest
@@ -28,7 +28,7 @@ const crashing = pod({ main: [looping(exit(1))] })
 export const RULES: Row[] = [
   {
     why: 'rule 1: the end comes before everything',
-    given: { termination: 'Terminating', applyFailed: true, deployment: running },
+    given: { termination: 'Terminating', deployment: running },
     state: 'Terminating',
   },
   { why: 'rule 1: the end is final', given: { termination: 'Terminated', deployment: running }, state: 'Terminated' },
@@ -36,11 +36,6 @@ export const RULES: Row[] = [
     why: 'rule 1: an end hides every trouble',
     given: { termination: 'Terminating', deployment: fallen, pods: [crashing] },
     state: 'Terminating',
-  },
-  {
-    why: 'what could not be applied is Error, however well the old objects fare',
-    given: { applyFailed: true, deployment: running },
-    state: 'Error',
   },
   { why: 'rule 2: nothing is known without a Deployment', given: {}, state: 'Unknown' },
   { why: 'rule 2: pods alone say nothing', given: { pods: [pod({ main: [live({ ready: true })] })] }, state: 'Unknown' },
