@@ -6,12 +6,12 @@ import { type Pass, syncCommit, watchHealth } from './pass/sync-commit.ts'
 import { keepFinalizer } from './removal/deletion-policy.ts'
 import { releaseFormer, remove } from './removal/removal.ts'
 import { runToCarryOut } from './runs/sync-run.ts'
-import { holdOf, type Rules } from './schedule/hold.ts'
+import { type Rules, syncWaitOf } from './schedule/sync-wait.ts'
 import { ownerOf, type SyncServices } from './services/services.ts'
 import type { Following } from './source/following.ts'
 import { projectOf, wishOf } from './source/repository.ts'
 import { askedOf } from './status/requests.ts'
-import { statusFor, statusWhile, statusWhileHeld } from './status/status.ts'
+import { statusFor, statusWhile, statusWhileWaiting } from './status/status.ts'
 
 /** Keeps a directory of a repository in effect in its destination. */
 export async function reconcileDeployment(
@@ -51,26 +51,26 @@ export async function reconcileDeployment(
   const pass = { deployment, project, snapshot }
   if (run) return carryOut({ ...pass, run }, services, signal)
 
-  const held = holdBack(deployment, snapshot, services, asked === undefined ? undefined : 'now')
-  if (held) return held
+  const waiting = waitForTurn(deployment, snapshot, services, asked === undefined ? undefined : 'now')
+  if (waiting) return waiting
   try {
     return await syncCommit({ ...pass, source: failure }, services, signal)
   } catch (thrown) {
-    // Of what is wrong with an older commit nobody wants to hear who has pushed one that cannot be had.
+    // If the newest commit cannot be fetched, that is told instead of the older commit's error.
     throw isFailure(failure, 'too-large', 'invalid', 'not-found', 'forbidden') ? failure : thrown
   }
 }
 
-function holdBack(
+function waitForTurn(
   deployment: GitOpsDeployment,
   snapshot: Snapshot,
   { caches, crossNamespace, findOpening, context }: Pick<SyncServices, 'caches' | 'crossNamespace' | 'findOpening' | 'context'>,
   asked?: Rules['asked'],
 ): Next | undefined {
   const now = context.clock.now()
-  const hold = holdOf(deployment, snapshot, caches, { now, crossNamespace, asked, findOpening })
-  if (!hold) return undefined
-  return settled({ status: statusWhileHeld(deployment, hold, snapshot), recheck: recheckAt(hold.until, now) })
+  const wait = syncWaitOf(deployment, snapshot, caches, { now, crossNamespace, asked, findOpening })
+  if (!wait) return undefined
+  return settled({ status: statusWhileWaiting(deployment, wait, snapshot), recheck: recheckAt(wait.until, now) })
 }
 
 const recheckAt = (until: number | undefined, now: number): number | undefined =>
@@ -130,8 +130,8 @@ async function carryOut(
   const uid = run.metadata.uid ?? ''
   const revision = snapshot.commitId
   try {
-    const held = holdBack(deployment, snapshot, services, run.spec.revisionID ? 'this-revision' : 'now')
-    if (held) return held
+    const waiting = waitForTurn(deployment, snapshot, services, run.spec.revisionID ? 'this-revision' : 'now')
+    if (waiting) return waiting
     const next = await syncCommit(pass, services, signal)
     // Others have yet to say what they want of this commit: it is not over.
     if (!next.status) return next

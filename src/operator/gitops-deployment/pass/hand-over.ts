@@ -6,7 +6,7 @@ import { ownerOf, type SyncServices } from '../services/services.ts'
 import { revisionOf } from '../source/repository.ts'
 
 /** A deployment that has not looked at a commit by then (suspended, broken, slow) is not waited for. */
-const PATIENCE = seconds(10)
+const OTHERS_MAX_WAIT = seconds(10)
 
 /**
  * A commit may move an object from one deployment to another. Whoever looks at it first must not delete what the other is
@@ -19,7 +19,7 @@ export function isEarly(
 ): boolean {
   const { wants, arrivals, context } = services
   const since = arrivals.get(keyOf(refOf(deployment)))
-  if (since?.commitId !== commitId || context.clock.now() - since.at > PATIENCE) return false
+  if (since?.commitId !== commitId || context.clock.now() - since.at > OTHERS_MAX_WAIT) return false
   return othersAt(deployment, services.caches).some((other) => wants.of(ownerOf(other).id)?.commitId !== commitId)
 }
 

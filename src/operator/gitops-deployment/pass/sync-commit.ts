@@ -88,15 +88,15 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   const done = { commitId: result.commitId, entries: result.changes, isPostponed: result.deletionsLater.length > 0 }
   await useUp(deployment, done, services.context.kube)
   const now = rememberPass(deployment, before, request, result, services)
-  // The watches have just been opened, and wake the deployment when they have told everything: until then the status stands.
+  // The watches have just been opened, and trigger a reconcile once their first list is complete: until then the status stands.
   if (result.isListing && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
   // For a moment only: what others want of this commit decides whether it is deleted or theirs.
-  if (result.deletionsLater.length > 0) return again({ after: SHORTLY, why: 'others have yet to look at this commit' })
+  if (result.deletionsLater.length > 0) return again({ after: HAND_OVER_RECHECK, why: 'others have yet to look at this commit' })
   // Nobody else would: of a manual deployment nothing is set back between two syncs.
   if (isAsked(pass) && result.repairsLater.length > 0 && now.tries < MOST_PASSES)
     return again({ after: seconds(10), why: `${result.repairsLater.length} objects wait to be set back` })
   // What was just written often is healthy in a moment, and then one status is written instead of two.
-  if (isWorthAMoment(pass, before, now, result)) return again({ after: MOMENT, why: 'the objects were just written' })
+  if (isWorthAMoment(pass, before, now, result)) return again({ after: STATUS_COALESCE, why: 'the objects were just written' })
   return nextAfter(pass, { lastPass: now, result, destination }, services)
 }
 
@@ -243,8 +243,8 @@ const isTold = ({ status }: GitOpsDeployment, { commitId }: SyncResult): boolean
 /** A sync that was asked for gets an answer even while others go on changing the objects that it sets back. */
 const MOST_PASSES = 30
 
-const MOMENT = seconds(2)
-const SHORTLY = seconds(0.5)
+const STATUS_COALESCE = seconds(2)
+const HAND_OVER_RECHECK = seconds(0.5)
 
 const isWorthAMoment = (
   { run }: Pass,
@@ -253,12 +253,12 @@ const isWorthAMoment = (
   result: SyncResult,
 ): boolean => !run && wroteAt !== undefined && before?.wroteAt === undefined && !isUndone(result) && isUnderWay(observed)
 
-const SOON = { base: seconds(1), max: seconds(20), factor: 1.3, jitter: 0.1 }
-const PATIENT = { base: seconds(3), max: minutes(3), factor: 2, jitter: 0.3 }
+const PROGRESS_BACKOFF = { base: seconds(1), max: seconds(20), factor: 1.3, jitter: 0.1 }
+const FAILURE_BACKOFF = { base: seconds(3), max: minutes(3), factor: 2, jitter: 0.3 }
 
 function soon(status: StatusDraft, failed: boolean, tries: number): Next {
   const why = failed ? 'some objects could not be applied' : 'objects are on their way'
-  return again({ after: waitOf(failed ? PATIENT : SOON, tries), why, status })
+  return again({ after: waitOf(failed ? FAILURE_BACKOFF : PROGRESS_BACKOFF, tries), why, status })
 }
 
 /** A sick object may recover, and a broken source may be mended, without an event. */

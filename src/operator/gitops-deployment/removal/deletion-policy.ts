@@ -10,7 +10,7 @@ export const policyOf = (deployment: GitOpsDeployment): DeletionPolicy =>
   deployment.spec.deletionPolicy ?? (ASKING.some((finalizer) => hasFinalizer(deployment, finalizer)) ? 'Wait' : 'Orphan')
 
 /** Whether its deletion waits for us. */
-export const isHeld = ({ metadata }: GitOpsDeployment): boolean => metadata.finalizers?.some(isOurs) ?? false
+export const hasOurFinalizer = ({ metadata }: GitOpsDeployment): boolean => metadata.finalizers?.some(isOurs) ?? false
 
 const isOurs = (finalizer: string): boolean =>
   finalizer === finalizers.gitopsObjects || ASKING.some((asked) => asked === finalizer)

@@ -17,7 +17,7 @@ import { inventoryInStatus, inventoryName, inventoryOf, ownerOf, type SyncServic
 import { destinationOf } from '../services/targets.ts'
 import { tellChanges, tellLeftBehind, tellReleased } from '../status/events.ts'
 import { isConfirmed } from '../status/requests.ts'
-import { type DeletionPolicy, dropFinalizers, isHeld, policyOf } from './deletion-policy.ts'
+import { type DeletionPolicy, dropFinalizers, hasOurFinalizer, policyOf } from './deletion-policy.ts'
 
 type RemovalRequest = Parameters<typeof removeAll>[0]
 type Removal = Awaited<ReturnType<typeof removeAll>>
@@ -40,7 +40,7 @@ const BLOCKED = 'DeletionBlocked'
 export async function remove(deployment: GitOpsDeployment, services: SyncServices, signal: AbortSignal): Promise<Next> {
   services.following.end(refOf(deployment))
   // Nobody waits for us: then what stays is released when the deployment is gone.
-  if (!isHeld(deployment)) return settled()
+  if (!hasOurFinalizer(deployment)) return settled()
 
   // Only to hide them in what is told; where they are gone already, the deletion goes on.
   await services.variables.learn(deployment)
@@ -154,7 +154,7 @@ function destinationOrFailure(
   }
 }
 
-/** An object that a guard holds back is not waited for: nobody could confirm its deletion while the deployment is being deleted. */
+/** An object that a guard blocks is not waited for: nobody could confirm its deletion while the deployment is being deleted. */
 function isOver(policy: DeletionPolicy, { entries, held }: Removal): boolean {
   if (held.length === 0) return true
   if (entriesOf(entries, 'failed', 'waiting').length > 0) return false
@@ -240,7 +240,7 @@ export async function releaseFormer(
 ): Promise<void> {
   const key = keyOf(ref)
   const former = services.seen.get(key)
-  if (present && !isHeld(present)) services.seen.set(key, present)
+  if (present && !hasOurFinalizer(present)) services.seen.set(key, present)
   else services.seen.delete(key)
   if (!former || former.metadata.uid === present?.metadata.uid) return
   const { memories, wants, context } = services

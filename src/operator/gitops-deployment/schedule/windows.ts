@@ -87,7 +87,7 @@ const MOST_LOOKS = 8
 
 /** Windows may overlap: it goes from one time at which the state may change to the next, past all that cannot change it. */
 function changeAfter(now: number, isOpen: boolean, windows: readonly Window[]): number | undefined {
-  const next = isOpen ? mayCloseAt : mayOpenAt
+  const next = isOpen ? earliestClosing : earliestOpening
   let at: number | undefined = now
   for (let looks = 0; looks < MOST_LOOKS && at !== undefined; looks++) {
     at = next(at, windows)
@@ -97,13 +97,13 @@ function changeAfter(now: number, isOpen: boolean, windows: readonly Window[]): 
 }
 
 /** Closed windows stay so until the last Deny window that is open closes; where none is, until an Allow window opens. */
-function mayOpenAt(after: number, windows: readonly Window[]): number | undefined {
+function earliestOpening(after: number, windows: readonly Window[]): number | undefined {
   const denied = endsOf(windows.filter(denies), after)
   return denied.length > 0 ? Math.max(...denied) : earliest(openingsOf(windows.filter(allows), after))
 }
 
 /** Open windows stay so until a Deny window opens, or the last Allow window that is open closes. */
-function mayCloseAt(after: number, windows: readonly Window[]): number | undefined {
+function earliestClosing(after: number, windows: readonly Window[]): number | undefined {
   const allowed = endsOf(windows.filter(allows), after)
   const denied = openingsOf(windows.filter(denies), after)
   return earliest(allowed.length > 0 ? [Math.max(...allowed), ...denied] : denied)

@@ -4,7 +4,7 @@ import { type StatusDraft, sentenceOf } from '../../../engines/controller/index.
 import { type Entry, entriesOf, type Observed, type SyncResult, sayFight } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Failure, isFailure, redactUrls, timestamp } from '../../../std/index.ts'
-import type { SyncHold } from '../schedule/hold.ts'
+import type { SyncWait } from '../schedule/sync-wait.ts'
 import { contestedIn, type PendingPrune, pendingPruneOf } from './attention.ts'
 import { type CommitOutcome, type History, historyAfter, outcomeAfter, resultIn } from './outcome.ts'
 import { answerTo } from './requests.ts'
@@ -151,9 +151,9 @@ export function statusWhile(deployment: GitOpsDeployment, reason: string, messag
   }
 }
 
-export const statusWhileHeld = (
+export const statusWhileWaiting = (
   deployment: GitOpsDeployment,
-  { reason, message, until }: SyncHold,
+  { reason, message, until }: SyncWait,
   { commitId }: Snapshot,
 ): StatusDraft => ({
   ...statusWhile(deployment, reason, message, commitId),

@@ -6,7 +6,7 @@ import { dependenciesOf, sameRepository } from '../caches.ts'
 import { checkWindows, type FindOpening, type Opening, openingAt } from './windows.ts'
 
 /** Why a commit is not applied yet, though nothing is wrong with it. */
-export interface SyncHold {
+export interface SyncWait {
   reason: string
   message: string
   /** When a sync window opens, if that is what is waited for. */
@@ -26,15 +26,17 @@ export interface Rules {
 }
 
 /**
- * Says what a commit waits for: every dependency Ready at its own newest generation (and, when it follows the same revision of the
- * same repository, with the same commit), then a sync window. Mistakes in either are `invalid` failures.
+ * Why a fetched commit is not applied yet: dependencies, then windows. Every dependency is to be Ready at its own newest generation
+ * (and, when it follows the same revision of the same repository, with the same commit). Mistakes in either are `invalid` failures.
+ * Not here: suspended, manual, and not fetched yet (reconcile.ts), and objects of a commit that wait for one another or for other
+ * deployments (engines/gitops). docs/architecture.md lists all waits.
  */
-export function holdOf(
+export function syncWaitOf(
   deployment: GitOpsDeployment,
   { commitId }: Snapshot,
   { deployments }: { deployments: Deployments },
   { now, crossNamespace, asked, findOpening = openingAt }: Rules,
-): SyncHold | undefined {
+): SyncWait | undefined {
   refuseMistakes(deployment, deployments, crossNamespace)
   if (!asked) checkWindows(deployment.spec.syncWindows)
   // What is in effect is repaired at any time, and does not become unready with what it once waited for.
@@ -109,11 +111,11 @@ function cycleOf(deployment: GitOpsDeployment, deployments: Deployments): string
   return back(deployment, [start])
 }
 
-/** Wholly, under this very spec: of a commit that is half applied the rest waits its turn, deletions above all. */
+/** Fully applied at this generation; of a half-applied commit the rest is still subject to these waits. */
 const isInEffect = ({ metadata, status }: GitOpsDeployment, commitId: string): boolean =>
   status?.admitted?.revision === commitId && status.admitted.generation === metadata.generation
 
-function closedWindow({ isOpen, until }: Opening, commitId: string): SyncHold | undefined {
+function closedWindow({ isOpen, until }: Opening, commitId: string): SyncWait | undefined {
   if (isOpen) return undefined
   const when =
     until === undefined ? 'no sync window will ever open' : `the next sync window opens at ${new Date(until).toISOString()}`

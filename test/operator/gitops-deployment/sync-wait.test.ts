@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { type GitOpsDeployment, keyOf } from '../../../src/api/index.ts'
-import { holdOf, type Rules } from '../../../src/operator/gitops-deployment/schedule/hold.ts'
+import { type Rules, syncWaitOf } from '../../../src/operator/gitops-deployment/schedule/sync-wait.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -49,51 +49,56 @@ function made(name: string, { dependsOn, repoURL = `https://git.example/${name}`
   return deployment
 }
 
-const hold = (deployment: GitOpsDeployment, others: GitOpsDeployment[] = [], crossNamespace = false, asked?: Rules['asked']) => {
+const waitFor = (
+  deployment: GitOpsDeployment,
+  others: GitOpsDeployment[] = [],
+  crossNamespace = false,
+  asked?: Rules['asked'],
+) => {
   const all = new Map([deployment, ...others].map((one) => [keyOf(one.metadata), one]))
   const deployments = { get: (ref: Parameters<typeof keyOf>[0]) => all.get(keyOf(ref)) }
-  return holdOf(deployment, { commitId: COMMIT, files: [] }, { deployments }, { now: NOW, crossNamespace, asked })
+  return syncWaitOf(deployment, { commitId: COMMIT, files: [] }, { deployments }, { now: NOW, crossNamespace, asked })
 }
 
 const shop = (made_: Made = {}) => made('shop', { dependsOn: [{ name: 'base' }], ...made_ })
 
-describe('what holds a commit', (it) => {
+describe('what a commit waits for', (it) => {
   it('is nothing without dependencies and windows', () => {
-    assert.is(hold(made('shop')), undefined)
+    assert.is(waitFor(made('shop')), undefined)
   })
 
   it('67: is a dependency that is missing, not Ready, or changed since', () => {
-    assert.match(hold(shop())?.message ?? '', /waits for GitOpsDeployment team-a\/base, which does not exist/)
-    assert.match(hold(shop(), [made('base')])?.message ?? '', /was changed and is not looked at yet/)
-    assert.match(hold(shop(), [made('base', { ready: false })])?.message ?? '', /is not Ready \(Degraded\)/)
-    assert.match(hold(shop(), [made('base', { ready: true, observed: 0 })])?.message ?? '', /is not looked at yet/)
-    assert.is(hold(shop(), [made('base', { ready: true })]), undefined)
+    assert.match(waitFor(shop())?.message ?? '', /waits for GitOpsDeployment team-a\/base, which does not exist/)
+    assert.match(waitFor(shop(), [made('base')])?.message ?? '', /was changed and is not looked at yet/)
+    assert.match(waitFor(shop(), [made('base', { ready: false })])?.message ?? '', /is not Ready \(Degraded\)/)
+    assert.match(waitFor(shop(), [made('base', { ready: true, observed: 0 })])?.message ?? '', /is not looked at yet/)
+    assert.is(waitFor(shop(), [made('base', { ready: true })]), undefined)
   })
 
   it('is a dependency that has not applied the same commit of the same repository', () => {
     const repoURL = 'https://git.example/one.git'
     const base = (revision: string) => made('base', { repoURL: 'https://GIT.example/one', ready: true, revision })
-    assert.match(hold(shop({ repoURL }), [base('older')])?.message ?? '', /has not applied commit c0ffee000000/)
-    assert.is(hold(shop({ repoURL }), [base(COMMIT)]), undefined)
+    assert.match(waitFor(shop({ repoURL }), [base('older')])?.message ?? '', /has not applied commit c0ffee000000/)
+    assert.is(waitFor(shop({ repoURL }), [base(COMMIT)]), undefined)
   })
 
   it('is not what was waited for once, when the commit is in effect', () => {
-    assert.is(hold(shop({ ready: true, revision: COMMIT, passed: 1 }), [made('base', { ready: false })]), undefined)
+    assert.is(waitFor(shop({ ready: true, revision: COMMIT, passed: 1 }), [made('base', { ready: false })]), undefined)
   })
 
   it('is what was waited for, when the commit is half applied or the spec is another by now', () => {
     for (const passed of [undefined, 7]) {
       const half = { ready: false, revision: COMMIT, ...(passed && { passed }) }
-      assert.is(hold(shop(half), [made('base', { ready: false })])?.reason, 'DependencyNotReady')
+      assert.is(waitFor(shop(half), [made('base', { ready: false })])?.reason, 'DependencyNotReady')
       const closed = made('shop', { ...half, syncWindows: [{ kind: 'Allow', schedule: '0 22 * * *', duration: '2h' }] })
-      assert.is(hold(closed)?.reason, 'OutsideSyncWindow')
+      assert.is(waitFor(closed)?.reason, 'OutsideSyncWindow')
     }
   })
 
   it('G11: is a circle, which is named', () => {
     const others = [made('base', { dependsOn: [{ name: 'deep' }] }), made('deep', { dependsOn: [{ name: 'shop' }] })]
     try {
-      hold(shop(), others)
+      waitFor(shop(), others)
       assert.unreachable()
     } catch (thrown) {
       const failure = Failure.from(thrown)
@@ -104,21 +109,21 @@ describe('what holds a commit', (it) => {
 
   it('does not take a circle of others for its own', () => {
     const others = [made('base', { dependsOn: [{ name: 'deep' }], ready: true }), made('deep', { dependsOn: [{ name: 'base' }] })]
-    assert.is(hold(shop(), others), undefined)
+    assert.is(waitFor(shop(), others), undefined)
   })
 
   it('R16: refuses another namespace unless that is allowed', () => {
     const far = made('shop', { dependsOn: [{ name: 'base', namespace: 'team-b' }] })
-    assert.throws(() => hold(far), /spec\.dependsOn: GitOpsDeployment team-b\/base is in another namespace/)
-    assert.is(hold(far, [], true)?.reason, 'DependencyNotReady')
+    assert.throws(() => waitFor(far), /spec\.dependsOn: GitOpsDeployment team-b\/base is in another namespace/)
+    assert.is(waitFor(far, [], true)?.reason, 'DependencyNotReady')
   })
 
   it('is a closed sync window, until the next one', () => {
     const syncWindows = [{ kind: 'Allow', schedule: '0 22 * * *', duration: '2h' }] as const
-    const found = hold(made('shop', { syncWindows: [...syncWindows] }))
+    const found = waitFor(made('shop', { syncWindows: [...syncWindows] }))
     assert.is(found?.reason, 'OutsideSyncWindow')
     assert.is(found?.until, Date.parse('2030-01-01T22:00:00Z'))
-    assert.is(hold(made('shop', { syncWindows: [...syncWindows], ready: true, revision: COMMIT, passed: 1 })), undefined)
+    assert.is(waitFor(made('shop', { syncWindows: [...syncWindows], ready: true, revision: COMMIT, passed: 1 })), undefined)
   })
 
   it('is not looked for in sync windows where none matters', () => {
@@ -131,7 +136,7 @@ describe('what holds a commit', (it) => {
       }
       const deployments = { get: () => undefined }
       const how = { now: NOW, crossNamespace: false, findOpening, ...rules }
-      return holdOf(deployment, { commitId: COMMIT, files: [] }, { deployments }, how)
+      return syncWaitOf(deployment, { commitId: COMMIT, files: [] }, { deployments }, how)
     }
     assert.is(look(made('shop', { syncWindows, ready: true, revision: COMMIT, passed: 1 })), undefined)
     assert.is(look(made('shop', { syncWindows }), { asked: 'now' }), undefined)
@@ -142,16 +147,16 @@ describe('what holds a commit', (it) => {
 
   it('is no sync window, but still a dependency, when somebody asks for it now', () => {
     const closed = made('shop', { syncWindows: [{ kind: 'Deny', schedule: '0 0 * * *', duration: '24h' }] })
-    assert.is(hold(closed)?.reason, 'OutsideSyncWindow')
-    assert.is(hold(closed, [], false, 'now'), undefined)
-    assert.is(hold(shop(), [made('base', { ready: false })], false, 'now')?.reason, 'DependencyNotReady')
+    assert.is(waitFor(closed)?.reason, 'OutsideSyncWindow')
+    assert.is(waitFor(closed, [], false, 'now'), undefined)
+    assert.is(waitFor(shop(), [made('base', { ready: false })], false, 'now')?.reason, 'DependencyNotReady')
   })
 
   it('is not at which commit a dependency is, when somebody asks for a revision', () => {
     const repoURL = 'https://git.example/one.git'
     const base = made('base', { repoURL, ready: true, revision: 'older' })
-    assert.is(hold(shop({ repoURL }), [base], false, 'now')?.reason, 'DependencyNotReady')
-    assert.is(hold(shop({ repoURL }), [base], false, 'this-revision'), undefined)
-    assert.is(hold(shop({ repoURL }), [made('base', { repoURL })], false, 'this-revision')?.reason, 'DependencyNotReady')
+    assert.is(waitFor(shop({ repoURL }), [base], false, 'now')?.reason, 'DependencyNotReady')
+    assert.is(waitFor(shop({ repoURL }), [base], false, 'this-revision'), undefined)
+    assert.is(waitFor(shop({ repoURL }), [made('base', { repoURL })], false, 'this-revision')?.reason, 'DependencyNotReady')
   })
 })
