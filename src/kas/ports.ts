@@ -55,15 +55,15 @@ export interface UsedProject {
 export type OnUsed = (agent: Ref, used: UsedProject) => void
 
 /** While another project stands behind a path than the one that the agent knows, it waits. */
-export interface HoldOptions {
+export interface TrustWait {
   signal: AbortSignal
   /** Called before it is waited for, with what is to be said of it. */
-  onHeld(why: Failure): void
+  onUntrusted(why: Failure): void
 }
 
 export interface ProjectGate {
-  /** `undefined` when the signal aborts while the caller is held. */
-  admit(claim: AccessRequest, held: HoldOptions): Promise<Admission | undefined>
+  /** `undefined` when the signal aborts while the caller waits. */
+  admit(claim: AccessRequest, wait: TrustWait): Promise<Admission | undefined>
   /** Admits the agent itself, wherever it is connected, for work of kas on its account; throws when it may not read the project. */
   admitAgent(agent: Ref & { namespace: string }, path: string): Admission
 }

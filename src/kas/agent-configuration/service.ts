@@ -130,7 +130,7 @@ async function admitTo(visit: Visit, path: string, signal: AbortSignal): Promise
       peer: call.peer,
     }
     try {
-      return await options.gate.admit(claim, { signal, onHeld: (failure) => report({ failure }) })
+      return await options.gate.admit(claim, { signal, onUntrusted: (failure) => report({ failure }) })
     } catch (thrown) {
       const failure = Failure.from(thrown)
       report({ failure })

@@ -30,37 +30,37 @@ export interface GateOptions {
 
 /** Lets callers in, and throws them out at the moment they lose the right: the objects that give it are watched. */
 export function createGate({ projects, identities, rate, onUsed }: GateOptions): ProjectGate & { checkToken: CheckToken } {
-  const letIn = (standing: Standing, { project }: Sight): Watch => {
-    if (!project) throw refusalFor(standing)
-    const { caller, wanted } = standing
+  const letIn = (live: LiveCaller, { project }: Verdict): LiveAdmission => {
+    if (!project) throw refusalFor(live)
+    const { caller, wanted } = live
     if (caller.kind === 'agent' && caller.name !== undefined)
       onUsed({ name: caller.name, namespace: caller.namespace }, { path: wanted.path, uid: project.uid })
-    return new Watch(projects, standing, project)
+    return new LiveAdmission(projects, live, project)
   }
   return {
     checkToken: (authorization, peer) => known(identities, authorization, peer),
-    async admit(claim, { signal, onHeld }) {
+    async admit(claim, { signal, onUntrusted }) {
       const caller = await identify(identities, claim)
       // The operator has a stream for each deployment, and one token.
       if (!caller.isVouchedFor) rate(digestOf(bearerOf(claim.authorization)), `${caller.namespace}/${caller.name}`)
-      const standing = standingOf(identities, claim, caller)
-      let sight = sightOf(projects, standing)
-      while (sight.isHeld) {
-        onHeld(replaced(caller, claim.path))
-        const news = newsOf([(notify) => projects.onChangeAt(claim.path, notify), standing.onChange], signal)
+      const live = liveCallerOf(identities, claim, caller)
+      let verdict = verdictOf(projects, live)
+      while (verdict.needsTrust) {
+        onUntrusted(replaced(caller, claim.path))
+        const news = newsOf([(notify) => projects.onChangeAt(claim.path, notify), live.onChange], signal)
         await news.promise
         news.close()
         if (signal.aborted) return
-        await standing.prove()
-        sight = sightOf(projects, standing)
+        await live.prove()
+        verdict = verdictOf(projects, live)
       }
-      return letIn(standing, sight)
+      return letIn(live, verdict)
     },
     admitAgent(agent, path) {
-      const standing = registered(identities, agent, path)
-      const sight = sightOf(projects, standing)
-      if (sight.isHeld) throw replaced(standing.caller, path)
-      return letIn(standing, sight)
+      const live = registeredCaller(identities, agent, path)
+      const verdict = verdictOf(projects, live)
+      if (verdict.needsTrust) throw replaced(live.caller, path)
+      return letIn(live, verdict)
     },
   }
 }
@@ -82,8 +82,8 @@ export const createOperatorGate = ({ reviewToken, operator }: Pick<Identities, '
 export const createProxyGate = (reviewToken: ReviewToken, proxy: ServiceAccountName) =>
   createAccountGate(reviewToken, proxy, { what: 'the proxy', reason: 'NotTheProxy' })
 
-/** The identity of a caller at its admission, and the way to prove it again. */
-interface Standing {
+/** A caller as it was when it came, and the ways to see whether it still is: its proof, and the Agent that it is. */
+interface LiveCaller {
   readonly caller: Caller
   readonly wanted: Pick<AccessRequest, 'path' | 'projectUid'>
   /** Throws when it cannot be. */
@@ -94,7 +94,7 @@ interface Standing {
   onChange(look: () => void): () => void
 }
 
-const standingOf = (identities: Identities, claim: AccessRequest, caller: Caller): Standing => ({
+const liveCallerOf = (identities: Identities, claim: AccessRequest, caller: Caller): LiveCaller => ({
   caller,
   wanted: claim,
   prove: () => identify(identities, claim),
@@ -110,7 +110,7 @@ const standingOf = (identities: Identities, claim: AccessRequest, caller: Caller
 })
 
 /** It needs no token, and yet has no more rights than with one. */
-function registered({ agents }: Identities, agent: Ref & { namespace: string }, path: string): Standing {
+function registeredCaller({ agents }: Identities, agent: Ref & { namespace: string }, path: string): LiveCaller {
   const uid = agents.get(agent)?.metadata.uid
   const caller: Caller = { kind: 'agent', namespace: agent.namespace, name: agent.name }
   const seen = () => {
@@ -129,44 +129,44 @@ function registered({ agents }: Identities, agent: Ref & { namespace: string }, 
   }
 }
 
-/** The project that a caller gets now. */
-interface Sight {
+/** What a caller gets now, and what keeps it from more. */
+interface Verdict {
   project: Project | undefined
   /** The caller was an agent, and is none any more. */
   isLost: boolean
   /** Another project than the one that the agent has used is held back until it is trusted; what the agent has it keeps. */
-  isHeld: boolean
+  needsTrust: boolean
 }
 
-function sightOf(projects: Projects, { caller, wanted, agent: seen }: Standing): Sight {
+function verdictOf(projects: Projects, { caller, wanted, agent: seen }: LiveCaller): Verdict {
   const agent = seen()
   const project = findFor({ caller, wanted, agent }, projects)
-  const isHeld =
+  const needsTrust =
     agent !== undefined && project !== undefined && isAnother({ path: wanted.path, uid: project.uid }, trustOf(agent))
-  return { project, isLost: caller.kind === 'agent' && agent === undefined, isHeld }
+  return { project, isLost: caller.kind === 'agent' && agent === undefined, needsTrust }
 }
 
-const refusalFor = ({ caller, wanted: { path }, agent }: Standing): Failure =>
+const refusalFor = ({ caller, wanted: { path }, agent }: LiveCaller): Failure =>
   refusal(caller, path, agent()?.spec.configurationProject === path)
 
-class Watch implements Admission {
+class LiveAdmission implements Admission {
   readonly caller: Caller
   readonly project: Project
   readonly #projects: Projects
-  readonly #standing: Standing
+  readonly #live: LiveCaller
   readonly #end = new AbortController()
   readonly #stops: (() => void)[]
 
-  constructor(projects: Projects, standing: Standing, project: Project) {
-    this.caller = standing.caller
-    const agent = standing.agent()
+  constructor(projects: Projects, live: LiveCaller, project: Project) {
+    this.caller = live.caller
+    const agent = live.agent()
     this.project = agent ? asKnownTo(agent, project) : project
     this.#projects = projects
-    this.#standing = standing
+    this.#live = live
     this.#stops = [
       // Thousands are let in: a change costs a look for each of those whom it concerns.
-      projects.onChangeAt(standing.wanted.path, () => this.#look()),
-      standing.onChange(() => this.#look()),
+      projects.onChangeAt(live.wanted.path, () => this.#look()),
+      live.onChange(() => this.#look()),
     ]
   }
 
@@ -175,9 +175,9 @@ class Watch implements Admission {
   }
 
   async renew(): Promise<void> {
-    const caller = await this.#standing.prove()
+    const caller = await this.#live.prove()
     if (!isSame(caller, this.caller)) throw revoked()
-    if (!sightOf(this.#projects, this.#standing).project) throw refusalFor(this.#standing)
+    if (!verdictOf(this.#projects, this.#live).project) throw refusalFor(this.#live)
   }
 
   close(): void {
@@ -186,10 +186,10 @@ class Watch implements Admission {
 
   /** The caches have just changed. */
   #look(): void {
-    const { project, isLost, isHeld } = sightOf(this.#projects, this.#standing)
+    const { project, isLost, needsTrust } = verdictOf(this.#projects, this.#live)
     if (isLost) this.#end.abort(revoked())
-    else if (!project) this.#end.abort(refusalFor(this.#standing))
-    else if (isHeld || sourceOf(project) !== sourceOf(this.project)) this.#end.abort(moved)
+    else if (!project) this.#end.abort(refusalFor(this.#live))
+    else if (needsTrust || sourceOf(project) !== sourceOf(this.project)) this.#end.abort(moved)
   }
 }
 

@@ -4,12 +4,12 @@ import type { Caller } from '../ports.ts'
 import type { Project } from '../project.ts'
 
 /**
- * The one rule of who may read what. To be brought about in a cluster, a project of another namespace has to be granted: that
- * everybody may see it does not make it meant for anybody.
+ * The one rule of who may read what. In another namespace an agent or service account needs a grant; public visibility alone is not
+ * enough.
  */
 export function mayRead(caller: Caller, project: Project): boolean {
   if (caller.namespace === project.ref.namespace) return true
-  // For a namespace as a whole only devfiles are read.
+  // No name: a devfile read on behalf of the namespace; internal and public suffice.
   if (caller.name === undefined && project.visibility !== 'private') return true
   return (caller.kind === 'agent' ? project.agents : project.serviceAccounts).some((grantee) => covers(grantee, caller))
 }

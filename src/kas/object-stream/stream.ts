@@ -116,7 +116,7 @@ async function admit(
   try {
     const [authorization, projectUid] = [call.metadata('authorization'), call.metadata('berth-project-uid')]
     const claim = { authorization, namespace, serviceAccount, path, projectUid, peer: call.peer }
-    return await gate.admit(claim, { signal: call.signal, onHeld: () => call.accept() })
+    return await gate.admit(claim, { signal: call.signal, onUntrusted: () => call.accept() })
   } catch (thrown) {
     refused('A caller was refused', call.peer, thrown, { path, namespace })
     // Who is known hears first of what makes no sense.

@@ -81,7 +81,7 @@ describe('a thousand agents that are let in', (it) => {
     peer: '127.0.0.1',
   })
 
-  const waiting = { signal: new AbortController().signal, onHeld: () => undefined }
+  const waiting = { signal: new AbortController().signal, onUntrusted: () => undefined }
 
   it('cost a look for the one that has changed, and none for the others', () => {
     const { agent, agentGate, looksAt } = given()
