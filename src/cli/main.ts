@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { addAbortSignal } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
@@ -39,7 +40,7 @@ for (const stream of [process.stdout, process.stderr]) {
 const shell: Shell = {
   print: (line) => void process.stdout.write(`${line}\n`),
   say: (words) => void process.stderr.write(words),
-  input: () => text(process.stdin),
+  input: () => text(addAbortSignal(stop.signal, process.stdin)),
   env: process.env,
   cwd: process.cwd(),
   home: fileURLToPath(new URL('../..', import.meta.url)),
