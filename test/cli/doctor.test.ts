@@ -156,7 +156,7 @@ describe('doctor', (it) => {
     assert.match(finding?.message ?? '', 'DeploymentTargetClaim team-a/dev is not ready (NoTarget): no target of class x')
     assert.is(
       finding?.remedy,
-      'What NoTarget means stands in docs/conditions.md; what led to it says `kubectl describe deploymenttargetclaim dev -n team-a`.',
+      '`kubectl describe deploymenttargetclaim dev -n team-a` shows what led to it; docs/conditions.md says what NoTarget means.',
     )
   })
 

@@ -52,4 +52,4 @@ const describe = ({ kind, metadata: { name, namespace } }: AnyObject): string =>
 
 /** Messages say themselves what helps, where the object knows it. */
 const explain = (object: AnyObject, reason: string): string =>
-  `What ${reason} means stands in docs/conditions.md; what led to it says \`${describe(object)}\`.`
+  `\`${describe(object)}\` shows what led to it; docs/conditions.md says what ${reason} means.`
