@@ -8,6 +8,7 @@ import { verbs } from '../../src/cli/verbs.ts'
 const shell: Shell = {
   print: () => undefined,
   say: () => undefined,
+  input: async () => '',
   env: {},
   cwd: '/',
   home: new URL('../..', import.meta.url).pathname,

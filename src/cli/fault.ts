@@ -27,7 +27,8 @@ export function faultOf(object: AnyObject): ObjectFault | undefined {
   const said = ready?.status === 'False' ? ready : error
   return {
     reason: said?.reason ?? wordIn(object.status, 'phase'),
-    message: (error?.status === 'True' && error.message) || said?.message || 'it does not say why',
+    // ErrorOccurred has the words that older clients compare; those of Ready say what helps, too.
+    message: said?.message || (error?.status === 'True' && error.message) || 'it does not say why',
     remedy: '',
   }
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Kube } from '../adapters/kube/index.ts'
 import { type Kind, type KubeObject, keyOf, type Ref, refOf } from '../api/index.ts'
 import { Failure, isFailure } from '../std/index.ts'
-import { type ClusterOptions, withKubeconfig } from './options.ts'
+import { type ClusterOptions, withKubeconfig, withNamespace } from './options.ts'
 
 export interface ObjectOptions extends ClusterOptions {
   namespace: string
@@ -10,7 +10,7 @@ export interface ObjectOptions extends ClusterOptions {
 
 /** For verbs about one object. */
 export const withObject = (command: Command, { kind }: Kind): Command =>
-  withKubeconfig(command).argument('<name>', `name of the ${kind}`).option('-n, --namespace <name>', 'its namespace', 'default')
+  withNamespace(withKubeconfig(command).argument('<name>', `name of the ${kind}`), 'its namespace')
 
 /** Where it is not there, the failure says which ones might have been meant; `list` is the command that lists them. */
 export async function findObject<T extends KubeObject>(kube: Kube, kind: Kind<T>, ref: Ref, list: string): Promise<T> {

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { addAbortSignal } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { keepCompiled } from './compile-cache.ts'
@@ -36,8 +38,9 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 const shell: Shell = {
-  print: (text) => void process.stdout.write(`${text}\n`),
-  say: (text) => void process.stderr.write(text),
+  print: (line) => void process.stdout.write(`${line}\n`),
+  say: (words) => void process.stderr.write(words),
+  input: () => text(addAbortSignal(stop.signal, process.stdin)),
   env: process.env,
   cwd: process.cwd(),
   home: fileURLToPath(new URL('../..', import.meta.url)),

@@ -23,6 +23,21 @@ export const withKubeconfig = (command: Command): Command =>
     )
     .option('--context <name>', 'context in the kubeconfig')
 
+/** Stands for the namespace of the context until the command line is complete, and with it the kubeconfig. */
+const OF_CONTEXT = ''
+
+export const withNamespace = (command: Command, meaning: string): Command =>
+  command.addOption(new Option('-n, --namespace <name>', meaning).default(OF_CONTEXT, 'the one of the context'))
+
+/** Puts the namespace of the context where `withNamespace` was told none. */
+export async function settleNamespace(shell: Shell, command: Command): Promise<void> {
+  if (command.getOptionValue('namespace') !== OF_CONTEXT) return
+  const options = command.opts<ClusterOptions>()
+  const kubeconfig = existingKubeconfig(shell, options)
+  const { namespaceIn } = await import('../adapters/kube/index.ts')
+  command.setOptionValue('namespace', namespaceIn({ kubeconfig, context: options.context }))
+}
+
 /** Reads the file that a flag names. */
 export function fileAt(shell: Shell, flag: string, file: string): Buffer {
   try {
@@ -67,14 +82,17 @@ export function kubeconfigOf(shell: Shell, { kubeconfig }: ClusterOptions): stri
 
 /** Loads the client only now: verbs that talk to no cluster start three times faster without it. */
 export async function kubeOf(shell: Shell, options: ClusterOptions): Promise<Kube> {
-  const file = kubeconfigOf(shell, options)
-  if (options.kubeconfig && file && !existsSync(file)) {
-    throw new Failure('not-found', `there is no kubeconfig ${file}.`, {
-      remedy: 'Name an existing file with --kubeconfig, or run `berth up` first.',
-    })
-  }
+  const kubeconfig = existingKubeconfig(shell, options)
   const { connect } = await import('../adapters/kube/index.ts')
-  return connect({ kubeconfig: file, context: options.context })
+  return connect({ kubeconfig, context: options.context })
+}
+
+function existingKubeconfig(shell: Shell, options: ClusterOptions): string | undefined {
+  const file = kubeconfigOf(shell, options)
+  if (!options.kubeconfig || !file || existsSync(file)) return file
+  throw new Failure('not-found', `there is no kubeconfig ${file}.`, {
+    remedy: 'Name an existing file with --kubeconfig, or run `berth up` first.',
+  })
 }
 
 /** Does the work with the person's own rights, and ends the connection. */

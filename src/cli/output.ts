@@ -80,6 +80,9 @@ export function wrap(text: string, width = WIDTH): string[] {
   return [...lines, line]
 }
 
+/** With a full stop, so that another sentence may follow. */
+export const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
+
 /** A summary as a sentence. */
 export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 

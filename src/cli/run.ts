@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { Failure, harmlessLine } from '../std/index.ts'
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts'
 import { netted } from './harmless.ts'
-import { capital, WIDTH } from './output.ts'
+import { capital, sentence, WIDTH } from './output.ts'
 import { OUTPUT_CLOSED, type Shell } from './shell.ts'
 import { verbs } from './verbs.ts'
 import { versionOf } from './version.ts'
@@ -31,14 +31,9 @@ function explain(failure: Failure, args: readonly string[], shell: Shell): ExitC
   if (failure.code === 'cancelled' && aborted)
     return reason instanceof Error && reason.message === OUTPUT_CLOSED ? exitCodes.ok : exitCodes.interrupted
   const remedy = failure.remedy ? ` ${failure.remedy}` : ''
-  shell.say(`berth: ${sentence(failure.message)}${remedy}\n`)
+  shell.say(`berth: ${sentence(harmlessLine(failure.message.trim()))}${remedy}\n`)
   if (args.includes('--verbose')) shell.say(chainOf(failure))
   return exitCodeOf(failure.code)
-}
-
-const sentence = (text: string): string => {
-  const line = harmlessLine(text.trim())
-  return /[.!?]$/.test(line) ? line : `${line}.`
 }
 
 function chainOf(failure: Error): string {

@@ -6,6 +6,8 @@ export interface Shell {
   print(text: string): void
   /** Progress and remarks: standard error. */
   say(text: string): void
+  /** All of standard input. */
+  input(): Promise<string>
   readonly env: Readonly<Record<string, string | undefined>>
   /** The folder that the command was given in. */
   readonly cwd: string

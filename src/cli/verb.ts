@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
-import { examples } from './options.ts'
+import { examples, settleNamespace } from './options.ts'
 import { capital } from './output.ts'
 import type { Shell } from './shell.ts'
 
@@ -40,9 +40,12 @@ export const actionVerb = ({ description, examples: shown, options, run }: Actio
   define(command, shell, finish) {
     if (description !== undefined) command.description(description)
     options?.(command)
-    command
-      .addHelpText('after', examples(...shown))
-      .action(finish(async (...given: unknown[]) => (await run(shell, ...given)) ?? exitCodes.ok))
+    command.addHelpText('after', examples(...shown)).action(
+      finish(async (...given: unknown[]) => {
+        await settleNamespace(shell, command)
+        return (await run(shell, ...given)) ?? exitCodes.ok
+      }),
+    )
   },
 })
 

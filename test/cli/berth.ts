@@ -16,6 +16,8 @@ export interface Outcome {
 export interface Surroundings {
   env?: Record<string, string | undefined>
   cwd?: string
+  /** What standard input has. */
+  input?: string
 }
 
 /** Lines that a terminal of 80 columns would break. Commands and failures are kept whole, paths count as short ones. */
@@ -56,7 +58,7 @@ export function startBerth(parameters: string[], { env, cwd = ROOT }: Surroundin
 }
 
 /** Runs a command line in this process, in a shell of its own: for all that needs no process. */
-export async function berth(parameters: string[], { env, cwd = ROOT }: Surroundings = {}): Promise<Outcome> {
+export async function berth(parameters: string[], { env, cwd = ROOT, input = '' }: Surroundings = {}): Promise<Outcome> {
   const seen: Outcome = { code: null, stdout: '', stderr: '' }
   const shell: Shell = {
     print: (text) => {
@@ -65,6 +67,7 @@ export async function berth(parameters: string[], { env, cwd = ROOT }: Surroundi
     say: (text) => {
       seen.stderr += text
     },
+    input: async () => input,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     cwd,
     home: ROOT,

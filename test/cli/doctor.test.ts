@@ -154,7 +154,10 @@ describe('doctor', (it) => {
   it('repeats what an object says when it is not ready for long', () => {
     const [finding] = troubleOf(claim({ condition: { lastTransitionTime: before(minutes(3)) } }), NOW)
     assert.match(finding?.message ?? '', 'DeploymentTargetClaim team-a/dev is not ready (NoTarget): no target of class x')
-    assert.match(finding?.remedy ?? '', 'kubectl describe deploymenttargetclaim dev -n team-a')
+    assert.is(
+      finding?.remedy,
+      '`kubectl describe deploymenttargetclaim dev -n team-a` shows what led to it; docs/conditions.md says what NoTarget means.',
+    )
   })
 
   it('leaves alone what waits for a short time, or is stopped on purpose', () => {

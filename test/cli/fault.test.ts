@@ -19,9 +19,12 @@ describe('faults', (it) => {
     for (const [each, reason] of table) assert.is(faultOf(each)?.reason, reason, each.kind)
   })
 
-  it('are told in the words of the error rather than of the state', () => {
-    const fault = faultOf(object('Environment', { conditions: [ready('False', 'ClaimNotFound', 'short'), error('long')] }))
-    assert.equal(fault, { reason: 'ClaimNotFound', message: 'long', remedy: '' })
+  it('are told in the words of Ready, which say what helps, rather than in those that older clients compare', () => {
+    const conditions = [ready('False', 'ClaimNotFound', 'there is none. Make one.'), error('unable to find it')]
+    const fault = faultOf(object('Environment', { conditions }))
+    assert.equal(fault, { reason: 'ClaimNotFound', message: 'there is none. Make one.', remedy: '' })
+    const silent = faultOf(object('Environment', { conditions: [ready('True', 'Connected'), error('unable to find it')] }))
+    assert.is(silent?.message, 'unable to find it')
   })
 
   it('are not what only waits, is well, or has no status yet', () => {

@@ -1,9 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { describe } from '../support/suite.ts'
-import { berth } from './berth.ts'
+import { berth, MAIN } from './berth.ts'
 
 const GOOD = 'schemaVersion: 2.2.0\ncomponents:\n  - { name: tools, container: { image: i } }\n'
 const BAD = 'schemaVersion: 2.2.0\ncomponents:\n  - { name: Tools, container: { imge: i } }\n'
@@ -32,6 +33,15 @@ describe('validate', (it) => {
     for (const place of ['bad.yaml:3:13 ', 'bad.yaml:3:31 ', 'bad.yaml:3:33 '])
       assert.ok(stdout.includes(place), `${place}\n${stdout}`)
     assert.match(stderr, 'bad.yaml has 3 mistakes.')
+  })
+
+  it('reads standard input', async () => {
+    const good = await berth(['validate', '-'], { cwd, input: GOOD })
+    assert.equal([good.code, good.stdout], [0, 'stdin is valid.\n'])
+    const bad = await berth(['validate', '-'], { cwd, input: BAD })
+    assert.is(bad.code, 1)
+    assert.match(bad.stdout, /^stdin:3:13 /m)
+    assert.is(execFileSync(process.execPath, [MAIN, 'validate', '-'], { encoding: 'utf8', input: GOOD }), 'stdin is valid.\n')
   })
 
   it('prints the same for programs', async () => {

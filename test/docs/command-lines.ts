@@ -6,6 +6,7 @@ import { verbs } from '../../src/cli/verbs.ts'
 const shell = {
   print: () => undefined,
   say: () => undefined,
+  input: async () => '',
   env: {},
   cwd: '/',
   home: '/',

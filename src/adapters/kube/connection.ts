@@ -220,6 +220,12 @@ function parse<T>(text: string, about: string, share: AnswerShare): T {
   }
 }
 
+/** The namespace of the current context: where whoever names none means to be. */
+export function namespaceIn(from: { kubeconfig?: string | undefined; context?: string | undefined }): string {
+  const config = loadKubeConfig({ file: from.kubeconfig, context: from.context })
+  return config.getContextObject(config.getCurrentContext())?.namespace || 'default'
+}
+
 /** Reads a program's own kubeconfig: the file, else `KUBECONFIG`, the service account of the pod, `~/.kube/config`. */
 export function loadKubeConfig({ file, context }: { file?: string | undefined; context?: string | undefined } = {}): KubeConfig {
   const config = new KubeConfig()

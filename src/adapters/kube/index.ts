@@ -17,7 +17,7 @@ export {
 export { type Answers, createAnswers } from './answers.ts'
 export { type CacheOptions, type Caches, type CacheWiring, createCaches, untilListed, waitingFor } from './caches.ts'
 export { connect, connectTo, type ServerOptions } from './client.ts'
-export type { Meter } from './connection.ts'
+export { type Meter, namespaceIn } from './connection.ts'
 export { type Bell, createDoorbell } from './doorbell.ts'
 export { causesOf, isNamespaceTerminating, type StatusCause, saidIn } from './errors.ts'
 export { createEventRecorder, type EventRecorder, type Occurrence } from './events.ts'

@@ -1,6 +1,6 @@
 import { type Agent, Agents, conditionOf } from '../../api/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
-import { type OutputOptions, withKube, withKubeconfig, withOutput } from '../options.ts'
+import { type OutputOptions, withKube, withKubeconfig, withNamespace, withOutput } from '../options.ts'
 import { marked, render } from '../output.ts'
 import { actionVerb } from '../verb.ts'
 
@@ -11,9 +11,7 @@ interface Options extends ObjectOptions, OutputOptions {
 export const list = actionVerb({
   examples: [['berth agent list -A', 'all that you may see']],
   options: (command) =>
-    withOutput(withKubeconfig(command))
-      .option('-n, --namespace <name>', 'of one namespace', 'default')
-      .option('-A, --all-namespaces', 'of all namespaces'),
+    withNamespace(withOutput(withKubeconfig(command)), 'of one namespace').option('-A, --all-namespaces', 'of all namespaces'),
   run: (shell, options: Options) =>
     withKube(shell, options, async (kube) => {
       const agents = await kube.list(Agents, options.allNamespaces ? {} : { namespace: options.namespace })

@@ -4,12 +4,12 @@ import type { Kube } from '../../adapters/kube/index.ts'
 import { type Agent, Agents, keyOf, type Ref } from '../../api/index.ts'
 import { durationOf, Failure, isFailure, redactUrls, Secret, timestamp } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
-import { withKube, withKubeconfig } from '../options.ts'
+import { withKube, withKubeconfig, withNamespace } from '../options.ts'
 import type { Shell } from '../shell.ts'
 
 /** For verbs about one Agent. */
 export const withAgent = (command: Command): Command =>
-  withKubeconfig(command).argument('<agent>', 'name of the Agent').option('-n, --namespace <name>', 'its namespace', 'default')
+  withNamespace(withKubeconfig(command).argument('<agent>', 'name of the Agent'), 'its namespace')
 
 export interface AgentContext {
   shell: Shell

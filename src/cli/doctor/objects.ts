@@ -30,15 +30,26 @@ export const examineObjects: Examination = async ({ kube, home, now }) => {
 
 export function troubleOf(object: AnyObject, now: number): DoctorFinding[] {
   const since = (time: string | undefined): number => now - Date.parse(time ?? '')
-  const describe = `Run \`kubectl describe ${object.kind.toLowerCase()} ${object.metadata.name}${object.metadata.namespace ? ` -n ${object.metadata.namespace}` : ''}\`.`
   if (isDeleting(object)) {
     if (since(object.metadata.deletionTimestamp) < LONG) return []
     const waits = (object.metadata.finalizers ?? []).join(', ')
-    return [warn(`${nameOf(object)} is being deleted since ${object.metadata.deletionTimestamp}, held by ${waits}`, describe)]
+    return [
+      warn(
+        `${nameOf(object)} is being deleted since ${object.metadata.deletionTimestamp}, held by ${waits}`,
+        `Run \`${describe(object)}\`.`,
+      ),
+    ]
   }
   const fault = faultOf(object)
-  if (fault) return [warn(`${nameOf(object)} (${fault.reason}): ${fault.message}`, fault.remedy || describe)]
+  if (fault) return [warn(`${nameOf(object)} (${fault.reason}): ${fault.message}`, fault.remedy || explain(object, fault.reason))]
   const ready = conditionOf(conditionsOf(object), 'Ready')
   if (!ready || ready.status === 'True' || ON_PURPOSE.has(ready.reason) || since(ready.lastTransitionTime) < LONG) return []
-  return [warn(`${nameOf(object)} is not ready (${ready.reason}): ${ready.message}`, describe)]
+  return [warn(`${nameOf(object)} is not ready (${ready.reason}): ${ready.message}`, explain(object, ready.reason))]
 }
+
+const describe = ({ kind, metadata: { name, namespace } }: AnyObject): string =>
+  `kubectl describe ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ''}`
+
+/** Messages say themselves what helps, where the object knows it. */
+const explain = (object: AnyObject, reason: string): string =>
+  `\`${describe(object)}\` shows what led to it; docs/conditions.md says what ${reason} means.`

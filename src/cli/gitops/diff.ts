@@ -17,7 +17,7 @@ interface Options extends ObjectOptions, OutputOptions {
 
 export const verb = actionVerb({
   description:
-    'Show field by field what a synchronisation of a GitOpsDeployment would do, by a dry run with the rights of its tenant. Nothing is applied; values of Secrets are not shown. It creates a GitOpsDeploymentSyncRun with dryRun, waits for its answer and deletes it.',
+    'Show field by field what a synchronisation of a GitOpsDeployment would do, by a dry run with the rights of its tenant. Nothing is applied; values of Secrets are not shown. It creates a GitOpsDeploymentSyncRun with dryRun, waits for its answer and deletes it. Exits with 1 when an object would be refused: a sync would fail.',
   examples: [
     ['berth diff shop -n team-a', 'with the newest commit'],
     ['berth diff shop -n team-a --revision feature-x', 'with a branch'],
@@ -42,7 +42,12 @@ async function diff(context: DeploymentContext, options: Options): Promise<ExitC
   if (!dryRun) return exitCodes.failed
   if (options.output === 'table') shell.print(describeDryRun(nameOf(deployment), revision, dryRun, shell.paint))
   else shell.print(renderData(options.output, { revision, ...dryRun }))
-  const differs = dryRun.create + dryRun.change + dryRun.delete + dryRun.hold + dryRun.refuse > 0
+  if (dryRun.refuse > 0) {
+    const what = dryRun.refuse === 1 ? 'An object' : `${dryRun.refuse} objects`
+    shell.say(`\n${what} would be refused, as said above: a sync would fail.\n`)
+    return exitCodes.failed
+  }
+  const differs = dryRun.create + dryRun.change + dryRun.delete + dryRun.hold > 0
   return options.exitCode && differs ? exitCodes.different : exitCodes.ok
 }
 

@@ -1,7 +1,7 @@
 import { annotations, GitProjects } from '../../api/index.ts'
 import { Failure, isFailure, systemClock } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
-import { withKube, withKubeconfig } from '../options.ts'
+import { withKube, withKubeconfig, withNamespace } from '../options.ts'
 import { actionVerb } from '../verb.ts'
 
 export const verb = actionVerb({
@@ -11,9 +11,7 @@ export const verb = actionVerb({
     [`kubectl annotate gitproject shop --overwrite ${annotations.poke}=$RANDOM`, 'the same by hand'],
   ],
   options: (command) =>
-    withKubeconfig(command)
-      .argument('<gitproject>', 'name of the GitProject')
-      .option('-n, --namespace <name>', 'namespace of the GitProject', 'default'),
+    withNamespace(withKubeconfig(command).argument('<gitproject>', 'name of the GitProject'), 'its namespace'),
   async run(shell, name: string, options: ObjectOptions) {
     const { namespace } = options
     const now = new Date(systemClock.now()).toISOString()

@@ -2,7 +2,16 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { type Kube, whoWeAre } from '../../adapters/kube/index.ts'
-import { GitProjects, keyOf, nameOf, type WorkspaceSpec, Workspaces } from '../../api/index.ts'
+import {
+  DeploymentTargetClaims,
+  GitProjects,
+  type Kind,
+  keyOf,
+  nameOf,
+  WorkspaceClasses,
+  type WorkspaceSpec,
+  Workspaces,
+} from '../../api/index.ts'
 import { Failure, harmlessLine, isFailure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { type OutputOptions, withKube, withOutput } from '../options.ts'
@@ -69,6 +78,10 @@ async function create(shell: Shell, kube: Kube, name: string, options: Options):
     throw new Failure('invalid', '--devfile and --devfile-path both say what the devfile is.', { remedy: 'Give one of them.' })
   const { namespace, watch, timeout, output, stopped } = options
   const spec = await specOf(shell, kube, options)
+  for (const missing of await missingOf(kube, spec, namespace))
+    shell.say(
+      `There is no ${missing}, and the workspace waits until there is. If the name is wrong, delete it and make it anew.\n`,
+    )
   const made = await kube
     .create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: Workspaces.kind, metadata: { name, namespace }, spec })
     .catch((thrown: unknown) => {
@@ -103,6 +116,27 @@ async function specOf(shell: Shell, kube: Kube, options: Options): Promise<Works
     ...(options.restoreFrom !== undefined && { restoreFrom: backupNamed(options.restoreFrom) }),
     ...(options.stopped && { desiredState: 'Stopped' }),
   }
+}
+
+/** What it names may come later: only the person knows whether a name is wrong. Who may not look is told nothing. */
+async function missingOf(kube: Kube, spec: WorkspaceSpec, namespace: string): Promise<string[]> {
+  const { workspaceClassName = 'default', project, target } = spec
+  const named: [kind: Kind, name: string | undefined][] = [
+    [WorkspaceClasses, workspaceClassName],
+    [GitProjects, project?.gitProject],
+    [DeploymentTargetClaims, target?.claimName],
+  ]
+  const missing: string[] = []
+  for (const [kind, name] of named) {
+    if (name === undefined) continue
+    const ref = { name, ...(kind.namespaced && { namespace }) }
+    const found = await kube.get(kind, ref).catch((thrown: unknown) => {
+      if (!isFailure(thrown, 'forbidden')) throw thrown
+      return 'hidden' as const
+    })
+    if (found === undefined) missing.push(`${kind.kind} ${keyOf(ref)}`)
+  }
+  return missing
 }
 
 /** Written as WORKSPACE or WORKSPACE/BACKUP. */

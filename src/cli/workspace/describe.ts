@@ -13,6 +13,7 @@ import { type OutputOptions, withOutput } from '../options.ts'
 import { marked, renderData, table, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
+import { causeOf } from './progress.ts'
 import { markOf, rowOf } from './row.ts'
 import { since, until } from './time.ts'
 import { commandFor, onWorkspace, withWorkspace } from './workspace.ts'
@@ -52,8 +53,7 @@ function failureLines(workspace: Workspace, now: number): string[] {
   const where = failure.step ? ` in step ${failure.step}` : ''
   const when = failure.since ? `, since ${since(failure.since, now)}` : ''
   const tried = failure.tried ? `; ${failure.tried}` : ''
-  const cause = failure.cause ? `${failure.cause}: ` : ''
-  const text = `${failure.reason}${where}${when}${tried}: ${cause}${failure.message}`
+  const text = `${failure.reason}${where}${when}${tried}: ${causeOf(workspace)}${failure.message}`
   const remedy = failure.remedy ? wrap(`-> ${failure.remedy}`, 78) : []
   return [...wrap(text, 78), ...remedy].map(indented)
 }

@@ -1,7 +1,7 @@
 import { type Workspace, Workspaces } from '../../api/index.ts'
 import { systemClock } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
-import { type OutputOptions, withKube, withKubeconfig, withOutput } from '../options.ts'
+import { type OutputOptions, withKube, withKubeconfig, withNamespace, withOutput } from '../options.ts'
 import { marked, renderData, table } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
@@ -22,9 +22,10 @@ export const verb = actionVerb({
     ['berth get web -n team-a -o json | jq -r .[].url', 'for scripts'],
   ],
   options: (command) =>
-    withOutput(withKubeconfig(command))
-      .argument('[name]', 'of one Workspace; all of the namespace without it')
-      .option('-n, --namespace <name>', 'of one namespace', 'default')
+    withNamespace(
+      withOutput(withKubeconfig(command)).argument('[name]', 'of one Workspace; all of the namespace without it'),
+      'of one namespace',
+    )
       .option('-A, --all-namespaces', 'of all namespaces')
       .option('--owner <user>', 'only those of this owner'),
   run: (shell, name: string | undefined, options: Options) =>

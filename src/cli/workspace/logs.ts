@@ -67,11 +67,11 @@ async function logs(context: LogContext, { container, previous, follow, tail }: 
       remedy: `Choose one with -c: ${chosen.map(({ name }) => name).join(', ')}.`,
     })
   for (const { name, hasBegun } of chosen) {
+    const from = { target, home, pod: pod.metadata.name, container: name }
+    const log = hasBegun ? await linesOfLog(from, query, shell.signal) : undefined
     if (chosen.length > 1) shell.say(`--- ${name}\n`)
-    if (hasBegun) {
-      const from = { target, home, pod: pod.metadata.name, container: name }
-      for await (const line of await linesOfLog(from, query, shell.signal)) shell.print(line)
-    } else shell.say('It has not begun.\n')
+    if (log) for await (const line of log) shell.print(line)
+    else shell.say('It has not begun.\n')
   }
 }
 

@@ -13,18 +13,21 @@ export function news(before: Workspace | undefined, now: Workspace): string[] {
   const [past, step] = [underWay(before), underWay(now)]
   if (step && step !== past) lines.push(`  ... ${step}`)
   const why = whyOf(now)
-  if (why && why !== (before && whyOf(before)))
-    lines.push(...[why, now.status?.failure?.remedy ? `-> ${now.status.failure.remedy}` : ''].filter(Boolean).map(indented))
+  if (why && why !== (before && whyOf(before))) lines.push(`  ${why}`)
   return lines
 }
-
-const indented = (line: string): string => `  ${line}`
 
 /** Pure. What keeps it, as its status says it; empty where nothing does. */
 export function whyOf({ status }: Workspace): string {
   const { failure, waitingFor } = status ?? {}
   if (failure) return `${failure.reason}: ${failure.message}`
   return waitingFor ? `waits for ${waitingFor}` : ''
+}
+
+/** Pure. The object that a failure is of, before its message. The name of a step alone says no more than the reason does. */
+export function causeOf({ status }: Workspace): string {
+  const { cause = '' } = status?.failure ?? {}
+  return cause.includes(' ') ? `${cause}: ` : ''
 }
 
 /** Pure. Where it stands, in a line. */

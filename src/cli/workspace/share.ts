@@ -87,8 +87,22 @@ function urlOf(workspace: Workspace, port: string): string {
   const ports = workspace.status?.ports ?? []
   const found = ports.find(({ name }) => name === port)
   if (found?.url) return found.url
+  if (found) throw withoutAddress(workspace, port)
   const names = ports.flatMap(({ name, url }) => (url ? [name] : [])).join(', ')
-  throw new Failure('not-found', `${nameOf(workspace)} has no port ${port} with an address.`, {
+  throw new Failure('not-found', `${nameOf(workspace)} has no port ${port}.`, {
     remedy: names ? `Name one of ${names} with --port.` : 'Declare one in its devfile.',
+  })
+}
+
+/** The settings count that the workspace has, not those that its class has by now. */
+function withoutAddress(workspace: Workspace, port: string): Failure {
+  const { name = '', settings } = workspace.status?.class ?? {}
+  const told = `port ${port} of ${nameOf(workspace)} has no address`
+  if (settings?.dnsZone)
+    return new Failure('not-found', `${told}: its endpoint is not public, or another one has its number.`, {
+      remedy: 'Give it exposure: public and a targetPort of its own in the devfile.',
+    })
+  return new Failure('not-found', `${told}: the workspace was made when WorkspaceClass ${name} had no dnsZone.`, {
+    remedy: `Have one set there, then take it over with \`${commandFor('restart', workspace)} --upgrade\`.`,
   })
 }

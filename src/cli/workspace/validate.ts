@@ -27,11 +27,12 @@ export const verb = actionVerb({
   examples: [
     ['berth validate .devfile.yaml', 'before it is pushed'],
     ['berth validate .devfile.yaml --profile gitlab', 'and whether GitLab would take it'],
+    ['berth validate - < .devfile.yaml', 'from standard input'],
     ['berth validate .devfile.yaml -o json | jq -r .[].rule', 'for programs'],
   ],
   options: (command) =>
     withOutput(command)
-      .argument('<devfile>', 'file that holds the devfile, YAML or JSON')
+      .argument('<devfile>', 'file that holds the devfile, YAML or JSON; - for standard input')
       .addOption(
         new Option('--profile <name>', 'by which rules: all of the specification, or what GitLab takes of it')
           .choices(PROFILES)
@@ -40,8 +41,8 @@ export const verb = actionVerb({
   run: validate,
 })
 
-async function validate(shell: Shell, file: string, { profile, output }: Options): Promise<ExitCode> {
-  const text = await textOf(shell, file)
+async function validate(shell: Shell, given: string, { profile, output }: Options): Promise<ExitCode> {
+  const [file, text] = given === '-' ? ['stdin', await shell.input()] : [given, await textOf(shell, given)]
   const { problems, warnings } = await findingsOf(shell, text, { name: file, profile })
   const rows = [...problems.map((each) => ({ severity: 'error', ...each })), ...warnings.map(asWarning)]
   if (rows.length > 0 || output !== 'table') shell.print(print(shell, output, rows))

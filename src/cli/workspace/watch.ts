@@ -2,10 +2,10 @@ import { nameOf, refOf, type Workspace, Workspaces, workspaceStateOf, workspaceW
 import { Failure, seconds, spelled, systemClock } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { follow } from '../follow.ts'
-import { wrap } from '../output.ts'
+import { sentence, wrap } from '../output.ts'
 import { reportTo } from '../report.ts'
 import type { Shell } from '../shell.ts'
-import { isSeen, news, standOf } from './progress.ts'
+import { causeOf, isSeen, news, standOf } from './progress.ts'
 import { commandFor, type WorkspaceContext } from './workspace.ts'
 
 export interface WatchGoal {
@@ -19,6 +19,9 @@ export interface WatchGoal {
 
 type Ending = { word: 'done' } | { word: 'gone' } | { word: 'failed' | 'changed'; workspace: Workspace }
 
+/** Most of what a workspace waits for in its first seconds comes by itself. */
+const PATIENCE = seconds(5)
+
 /** Follows the workspace and tells each step with its time, until it is as expected, has failed, or somebody wants it otherwise. */
 export async function watchUntil(
   { shell, kube, workspace }: WorkspaceContext,
@@ -31,6 +34,7 @@ export async function watchUntil(
     const time = spelled(systemClock.now() - began).padStart(7)
     for (const line of lines) report.line(`${time}  ${line}`)
   }
+  const remedies = createRemedies((remedy) => tell([`  -> ${remedy}`]))
   const ending = await follow(
     {
       kube,
@@ -46,16 +50,32 @@ export async function watchUntil(
       if (!now || now.metadata.uid !== workspace.metadata.uid) return { word: 'gone' }
       if ((now.metadata.generation ?? 0) < generation || (now.status?.observedGeneration ?? 0) < generation) return undefined
       tell(news(before, now))
+      remedies.see(now.status?.failure?.remedy ?? '')
       before = now
       return endingOf(now, state)
     },
-  )
+  ).finally(() => remedies.end())
   return conclude(shell, before ?? workspace, ending, state, systemClock.now() - began)
+}
+
+/** Passes on a remedy once it has stood for a while: whoever reads it is to act. */
+function createRemedies(tell: (remedy: string) => void) {
+  let standing = ''
+  let end: () => void = () => undefined
+  return {
+    see(remedy: string) {
+      if (remedy === standing) return
+      end()
+      standing = remedy
+      if (remedy) end = systemClock.after(PATIENCE, () => tell(remedy))
+    },
+    end: () => end(),
+  }
 }
 
 /** The operator has looked at it, so that nobody needs to look for the operator. */
 const adviceOn = (workspace: Workspace): string =>
-  `${workspace.status?.failure?.remedy ?? `More of it: ${commandFor('describe', workspace)}.`} Or wait longer with --timeout.`
+  `${sentence(workspace.status?.failure?.remedy || `More of it: ${commandFor('describe', workspace)}`)} Or wait longer with --timeout.`
 
 function endingOf(now: Workspace, state: WatchGoal['state']): Ending | undefined {
   if (!isSeen(now)) return undefined
@@ -82,7 +102,7 @@ function conclude(shell: Shell, workspace: Workspace, ending: Ending, state: Wat
   const why =
     ending.word === 'changed'
       ? `somebody else wants it ${workspaceWishOf(ending.workspace)}`
-      : `${failure?.step ? `in step ${failure.step}: ` : ''}${failure?.cause ? `${failure.cause}: ` : ''}${failure?.message ?? 'it does not say why'}`
+      : `${failure?.step ? `in step ${failure.step}: ` : ''}${causeOf(ending.workspace)}${failure?.message ?? 'it does not say why'}`
   const text = `berth: ${title} is not ${state} but ${workspaceStateOf(ending.workspace)}: ${why.replace(/\.$/, '')}. ${failure?.remedy ?? ''}`
   for (const line of wrap(text.trim())) shell.say(`${line}\n`)
   shell.say(`More of it: ${commandFor('describe', workspace)}; ${commandFor('logs', workspace)}\n`)

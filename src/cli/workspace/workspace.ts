@@ -37,7 +37,7 @@ export const onWorkspace =
 
 /** Another verb about the same workspace, to be copied. */
 export const commandFor = (verb: string, { metadata: { namespace, name } }: Workspace): string =>
-  `berth ${verb} ${name}${namespace === 'default' ? '' : ` -n ${namespace}`}`
+  `berth ${verb} ${name} -n ${namespace}`
 
 /** Throws `conflict` for one that is over. */
 export function refuseTerminated(workspace: Workspace): void {

@@ -44,6 +44,9 @@ export const BUILT_IN: Record<string, Rule> = {
   'gateway.networking.k8s.io/UDPRoute': route,
 }
 
+const surplus = (count: number): string =>
+  count === 1 ? '1 replica too many still runs' : `${count} replicas too many still run`
+
 function deployment({ spec, status, count, condition }: View): Health {
   const wanted = numberOf(spec.replicas) ?? 1
   const progress = condition('Progressing')
@@ -52,7 +55,7 @@ function deployment({ spec, status, count, condition }: View): Health {
   const missing = firstOf([
     [count('replicas') < wanted, `${count('replicas')} of ${wanted} replicas exist`],
     [count('updatedReplicas') < wanted, `${count('updatedReplicas')} of ${wanted} replicas are updated`],
-    [count('replicas') > wanted, `${count('replicas') - wanted} replicas too many still run`],
+    [count('replicas') > wanted, surplus(count('replicas') - wanted)],
     [count('availableReplicas') < count('updatedReplicas'), `${count('availableReplicas')} of ${wanted} replicas are available`],
     [count('readyReplicas') < wanted, `${count('readyReplicas')} of ${wanted} replicas are ready`],
     [progress !== undefined && progress.reason !== 'NewReplicaSetAvailable', 'its new replica set is not available yet'],
@@ -70,7 +73,7 @@ function statefulSet({ spec, status, count }: View): Health {
   const missing = firstOf([
     [count('replicas') < wanted, `${count('replicas')} of ${wanted} replicas exist`],
     [count('readyReplicas') < wanted, `${count('readyReplicas')} of ${wanted} replicas are ready`],
-    [count('replicas') > wanted, `${count('replicas') - wanted} replicas too many still run`],
+    [count('replicas') > wanted, surplus(count('replicas') - wanted)],
     [
       partition > 0 && count('updatedReplicas') < wanted - partition,
       `${count('updatedReplicas')} of ${wanted - partition} replicas are updated`,
@@ -102,7 +105,7 @@ function replicaSet({ spec, count, condition }: View): Health {
     [count('fullyLabeledReplicas') < wanted, `${count('fullyLabeledReplicas')} of ${wanted} replicas are labelled`],
     [count('availableReplicas') < wanted, `${count('availableReplicas')} of ${wanted} replicas are available`],
     [count('readyReplicas') < wanted, `${count('readyReplicas')} of ${wanted} replicas are ready`],
-    [count('replicas') > wanted, `${count('replicas') - wanted} replicas too many still run`],
+    [count('replicas') > wanted, surplus(count('replicas') - wanted)],
   ])
   return missing === undefined ? HEALTHY : progressing(missing)
 }

@@ -1,5 +1,6 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { labels, type Pod, Pods, type Workspace } from '../../api/index.ts'
+import { Failure, isFailure } from '../../std/index.ts'
 
 interface PodPlace {
   target: Kube
@@ -45,8 +46,19 @@ export const linesOfLog = (
   query: string,
   signal?: AbortSignal,
 ): Promise<AsyncIterable<string>> =>
-  target.stream(`/api/v1/namespaces/${home}/pods/${pod}/log?container=${encodeURIComponent(container)}&${query}`, {
-    signal,
-    about: `the log of container ${container}`,
-    accept: '*/*',
+  target
+    .stream(`/api/v1/namespaces/${home}/pods/${pod}/log?container=${encodeURIComponent(container)}&${query}`, {
+      signal,
+      about: `the log of container ${container}`,
+      accept: '*/*',
+    })
+    .catch((thrown: unknown) => Promise.reject(isOfNoAddress(thrown) ? simulated(pod, thrown) : thrown))
+
+/** The API server's words for a node that has no kubelet to be asked. */
+const isOfNoAddress = (thrown: unknown): boolean => isFailure(thrown) && thrown.message.includes('no preferred addresses found')
+
+const simulated = (pod: string, cause: unknown): Failure =>
+  new Failure('not-found', `the node of Pod ${pod} has no address, as simulated nodes (kwok) have none, so there are no logs`, {
+    remedy: 'Nothing runs on a simulated node, such as those of `berth up`; use a cluster with real ones to see logs.',
+    cause,
   })

@@ -53,7 +53,7 @@ describe('acting on a GitOpsDeployment', (it) => {
     const { code, stderr } = await run('sync', '--wait', '--timeout', '60')
     assert.is(code, 1)
     const said = stderr.replace(/\s+/g, ' ')
-    assert.match(said, 'is not Ready. SyncFailed: 1 of the objects cannot be applied: ConfigMap kube-system/a')
+    assert.match(said, 'is not Ready. SyncFailed: an object cannot be applied: ConfigMap kube-system/a')
     assert.is(said.split('cannot be applied').length, 2, 'once')
     const { stdout } = await run('tree')
     assert.match(stdout, /ConfigMap a +OutOfSync/, stdout)

@@ -96,6 +96,20 @@ describe('looking at a GitOpsDeployment', (it) => {
     assert.match(broken.stderr, 'deploy/a.yaml')
   })
 
+  it('diff fails where an object would be refused', async () => {
+    await stage.deploy()
+    await stage.synced(await stage.git.push({ 'deploy/a.yaml': configMap('a') }))
+    await suspended()
+    const beyond = { ...configMap('b'), metadata: { name: 'b', namespace: 'kube-system' } }
+    await stage.git.push({ 'deploy/a.yaml': configMap('a'), 'deploy/b.yaml': beyond })
+    for (const more of [[], ['--exit-code']]) {
+      const { code, stdout, stderr } = await run('diff', ...more)
+      assert.is(code, 1)
+      assert.match(stdout, /1 refused, 1 as\s+they\s+are\./)
+      assert.match(stderr, 'An object would be refused, as said above: a sync would fail.')
+    }
+  })
+
   it('tree shows each object with sync, health and drift, and what belongs to it', async () => {
     const { namespace } = stage
     await stage.deploy({ drift: 'Detect' })

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { equal, is, match, ok } from 'uvu/assert'
+import { equal, is, match, not, ok } from 'uvu/assert'
 import { GitProjects, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
 import { hours } from '../../../src/std/index.ts'
 import { everybody, INLINE, prepareNamespace, words } from '../../operator/workspace/fixture.ts'
@@ -50,6 +50,9 @@ describe('berth and workspaces', (it) => {
     is(made.code, 0, made.stderr)
     // What came before may be over when it looks for the first time.
     match(made.stderr, /^ +\d[\d.]* s {2}Running$/m)
+    // What it waits for in its first seconds comes by itself.
+    not.match(made.stderr, '->')
+    not.match(made.stderr, 'There is no')
     match(made.stderr, /^ +\d[\d.]* s {4}ClassResolved$/m)
     match(made.stdout, /Workspace \S+\/web is Running, after [\d.]+ s\./)
     equal((await kube.get(Workspaces, at('web')))?.spec.variables?.[0], {
@@ -65,6 +68,13 @@ describe('berth and workspaces', (it) => {
     match((await run('describe', 'web')).stdout, /^Workspace \S+\/web: Running\n/)
     match((await run('describe', 'web', '-o', 'yaml')).stdout, /^kind: Workspace$/m)
     await eventually(async () => /Running +the workspace is running/.test((await run('events', 'web')).stdout))
+
+    const logs = await run('logs', 'web')
+    equal([logs.code, logs.stdout], [3, ''])
+    match(
+      logs.stderr,
+      /^berth: the node of Pod \S+ has no address, as simulated nodes \(kwok\) have none, so there are no logs\. Nothing/,
+    )
 
     match((await run('stop', 'web', '--watch')).stdout, /is Stopped, after/)
     match((await run('bump', 'web')).stderr, 'is stopped, so there is nothing to give time to')
@@ -104,6 +114,22 @@ describe('berth and workspaces', (it) => {
     is((await run('bump', 'long', '--by', 'soon')).code, 7)
   })
 
+  it('say why a port cannot be shared', async () => {
+    await create('ported', '--watch')
+    const share = (port: string) => run('share', 'ported', '--port', port, '--user', 'grace@example.com')
+    const unknown = await share('nothing')
+    equal([unknown.code, unknown.stderr.includes('has no port nothing.')], [3, true])
+    await kube.patch(Workspaces, at('ported'), { spec: { ports: [{ name: 'app', port: 8080 }] } })
+    await expect('ported', ({ status }) => status?.ports?.some(({ name }) => name === 'app'))
+    const { code, stderr } = await share('app')
+    is(code, 3)
+    match(
+      stderr,
+      `port app of Workspace ${namespace}/ported has no address: the workspace was made when WorkspaceClass ${namespace} had`,
+    )
+    match(stderr, `no dnsZone. Have one set there, then take it over with \`berth restart ported -n ${namespace} --upgrade\`.`)
+  })
+
   it('restart with the settings that the class has now, where that is asked for', async () => {
     await create('older', '--watch')
     await kube.patch(WorkspaceClasses, { name: namespace }, { spec: { maxActiveHoursBeforeStop: 5 } })
@@ -126,6 +152,20 @@ describe('berth and workspaces', (it) => {
     equal((await kube.get(Workspaces, at('cloned')))?.spec.project, { gitProject: 'web-project', ref: 'main' })
     const { code, stderr } = await create('none', '--project', `${namespace}/wbe`)
     equal([code, stderr.includes(`There is ${namespace}/web.`)], [3, true])
+    const later = await run(
+      'create',
+      'later',
+      '--class',
+      namespace,
+      '--claim',
+      'no-claim',
+      '--project',
+      'no-project',
+      '--stopped',
+    )
+    is(later.code, 0)
+    match(later.stderr, `There is no GitProject ${namespace}/no-project,`)
+    match(later.stderr, `There is no DeploymentTargetClaim ${namespace}/no-claim,`)
   })
 
   it('say every mistake of a devfile before anything is made', async () => {
@@ -137,12 +177,14 @@ describe('berth and workspaces', (it) => {
   })
 
   it('say while they wait what for, and what to do', async () => {
-    is((await run('create', 'nowhere', '--class', 'no-such')).code, 0)
+    const made = await run('create', 'nowhere', '--class', 'no-such')
+    is(made.code, 0)
+    match(made.stderr, /^There is no WorkspaceClass no-such, and the workspace waits until there is\./)
     await expect('nowhere', ({ status }) => status?.failure?.reason === 'ClassNotFound')
-    const { code, stderr } = await run('start', 'nowhere', '--watch', '--timeout', '4')
+    const { code, stderr } = await run('start', 'nowhere', '--watch', '--timeout', '7')
     is(code, 6)
     match(stderr, /^ +\d[\d.]* s {4}ClassNotFound: there is no WorkspaceClass no-such$/m)
-    match(stderr, /^ +\d[\d.]* s {4}-> Create it, or make the workspace again with another/m)
+    match(stderr, /^ +[56][\d.]* s {4}-> Create it, or make the workspace again with another/m)
     const end = stderr.slice(stderr.indexOf('berth: ')).replace(/\n/g, ' ')
     match(end, 'at the end: CreationRequested, ClassNotFound: there is no WorkspaceClass no-such')
     match(end, 'in spec.workspaceClassName. Or wait longer with --timeout.')

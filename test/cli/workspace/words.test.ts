@@ -67,7 +67,7 @@ describe('workspaces in words', (it) => {
   })
 
   it('say a mistake once', () => {
-    const failure = { reason: 'DevfileInvalid', message: 'it has 2 mistakes: a; b', remedy: 'Correct it.' }
+    const failure = { reason: 'DevfileInvalid', cause: 'DevfileValid', message: 'it has 2 mistakes: a; b', remedy: 'Correct it.' }
     const conditions = [
       condition('DevfileValid', 'False', 'it has 2 mistakes: a; b. Correct it.'),
       condition('ObjectsCurrent', 'False', 'what runs was made before: it has 2 mistakes: a; b. Correct it.'),
@@ -75,6 +75,7 @@ describe('workspaces in words', (it) => {
     const running = workspace({ actualState: 'Running', failure, conditions })
     const letter = describeWorkspace({ paint: plain }, running, NOW)
     assert.is(letter.split('it has 2 mistakes').length, 2)
+    assert.match(letter, '  DevfileInvalid: it has 2 mistakes: a; b\n')
     assert.match(letter, 'ObjectsCurrent: what runs was made before: Done, as said above')
     assert.is(noteOf(running, NOW), 'changes wait: DevfileInvalid')
   })
@@ -91,7 +92,7 @@ describe('workspaces in words', (it) => {
     assert.equal(news(next, next), [])
     const failure = { reason: 'DevfileInvalid', message: 'it has a mistake', remedy: 'Correct it.' }
     const failed = workspace({ actualState: 'Error', failure })
-    assert.equal(news(first, failed), ['Error', '  DevfileInvalid: it has a mistake', '  -> Correct it.'])
+    assert.equal(news(first, failed), ['Error', '  DevfileInvalid: it has a mistake'])
     assert.is(standOf(failed), 'Error, DevfileInvalid: it has a mistake')
     assert.is(standOf(next), 'Starting, in step Image (tools)')
   })

@@ -85,7 +85,8 @@ function outcomeIn(
 
 function conditionsAfter(outcome: SyncOutcome, failed: Entry[], pending: PendingPrune | undefined): Statement[] {
   const { source, fights } = outcome
-  const trouble = failed.length > 0 ? `${failed.length} of the objects cannot be applied: ${sentence(failed)}` : undefined
+  const what = failed.length > 1 ? `${failed.length} objects` : 'an object'
+  const trouble = failed.length > 0 ? `${what} cannot be applied: ${sentence(failed)}` : undefined
   const fight = fights.length > 0 ? bad('Fight', 'Fight', fights.slice(0, 3).map(sayFight).join('; ')) : fine('Fight')
   const beside = [fight, contestedIn(outcome.contested, failed)]
   const sync = trouble === undefined ? fine('SyncError') : bad('SyncError', 'SyncFailed', trouble)

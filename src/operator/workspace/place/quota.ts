@@ -126,6 +126,8 @@ function brokenRule({ spec }: Workspace, { spec: limits }: WorkspaceClass, holde
 
 const MOST_NAMED = 8
 
+const elsewhere = (count: number): string => (count === 1 ? 'one of another namespace' : `${count} of other namespaces`)
+
 /** Which quota it is, and who has it; of namespaces that are not the workspace's own only how many. */
 function refusal({ metadata, spec }: Workspace, found: WorkspaceClass, { field, most, holders }: Rule): Obstacle {
   const { name } = found.metadata
@@ -133,10 +135,10 @@ function refusal({ metadata, spec }: Workspace, found: WorkspaceClass, { field, 
   const known = holders.filter((other) => other.metadata.namespace === metadata.namespace || isSameOwner(other))
   const named = known.slice(0, MOST_NAMED).map((other) => `${keyOf(refOf(other))} (${other.spec.owner ?? 'nobody'})`)
   const rest = holders.length - named.length
-  const list = [...named, ...(rest > 0 ? [named.length > 0 ? `${rest} more` : `${rest} of other namespaces`] : [])].join(', ')
+  const list = [...named, ...(rest > 0 ? [named.length > 0 ? `${rest} more` : elsewhere(rest)] : [])].join(', ')
   const whose = field === 'workspacesQuota' ? '' : ` of ${spec.owner ?? 'nobody'}`
-  const allows = `WorkspaceClass ${name} allows ${most} workspaces${whose} by its ${field}`
-  const message = holders.length > 0 ? `${allows}; they are ${list}` : `${allows}, which is none`
+  const allows = `WorkspaceClass ${name} allows ${most} workspace${most === 1 ? '' : 's'}${whose} by its ${field}`
+  const message = holders.length > 0 ? `${allows}, held by ${list}` : `${allows}, which is none`
   const remedy = 'Terminate one of them, or have the quota raised; this one starts by itself then.'
   return classObstacle('WorkspaceQuotaExceeded', { message, remedy, waitingFor: `a place in WorkspaceClass ${name}` })
 }

@@ -146,7 +146,7 @@ function whyUnbound(claim: DeploymentTargetClaim, named: string): Obstacle | und
   }
   return targetObstacle('ClaimPending', {
     message: `${named} is not Bound yet: ${why}`,
-    remedy: `Look at it: kubectl describe deploymenttargetclaim ${claim.metadata.name}`,
+    remedy: `Look at it with \`kubectl describe deploymenttargetclaim ${claim.metadata.name} -n ${claim.metadata.namespace}\`.`,
     waitingFor: named,
   })
 }

@@ -24,18 +24,18 @@ describe('workspace: quotas, decided', (it) => {
   it('names the quota and who has it', () => {
     const all = [one('web', ADA, 1, true), one('api', GRACE, 2, true), one('far', GRACE, 1, true, 'team-b')]
     const said =
-      'WorkspaceClass standard allows 3 workspaces by its workspacesQuota; they are team-a/web (ada@example.com), team-a/api (grace@example.com), 1 more'
+      'WorkspaceClass standard allows 3 workspaces by its workspacesQuota, held by team-a/web (ada@example.com), team-a/api (grace@example.com), 1 more'
     equal(why(one('next', ADA, 3), { workspacesQuota: 3 }, all), said)
     match(
       why(one('next', ADA, 3), { workspacesPerUserQuota: 1 }, all) ?? '',
-      `allows 1 workspaces of ${ADA} by its workspacesPerUserQuota`,
+      `allows 1 workspace of ${ADA} by its workspacesPerUserQuota`,
     )
     is(why(one('next', ADA, 3), { workspacesQuota: 4 }, all), undefined)
     match(why(one('next', ADA, 3), { workspacesQuota: 0 }, []) ?? '', 'which is none')
   })
   it('names nothing of namespaces that are not its own', () => {
     const all = [one('secret', GRACE, 1, true, 'team-b')]
-    match(why(one('next', ADA, 2), { workspacesQuota: 1 }, all) ?? '', /they are 1 of other namespaces$/)
+    match(why(one('next', ADA, 2), { workspacesQuota: 1 }, all) ?? '', /, held by one of another namespace$/)
   })
   it('lets the oldest in first, and whoever its own quota holds back holds nobody back', () => {
     const waiting = one('waiting', ADA, 1)
@@ -95,7 +95,7 @@ describe('workspace: quotas under races', (it) => {
       equal([now?.placed.length, now?.refused.length], [7, 93])
       return now
     })
-    match(refused[0]?.status?.failure?.message ?? '', `allows 7 workspaces by its workspacesQuota; they are ${namespace}/w`)
+    match(refused[0]?.status?.failure?.message ?? '', `allows 7 workspaces by its workspacesQuota, held by ${namespace}/w`)
     await eventually(async () => (await kube.list(Deployments, { namespace })).length === 7)
 
     // A place that becomes free goes to one of those that wait, and to no more than one.
