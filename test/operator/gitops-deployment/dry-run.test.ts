@@ -79,6 +79,17 @@ describe('a dry run', (it) => {
     assert.is((await stage.status()).sync?.revision, first)
   })
 
+  it('is over at once where nothing has been pushed yet', async () => {
+    await stage.deploy()
+    await stage.empty()
+    const status = await ask()
+    assert.is(status.phase, 'Failed')
+    assert.match(
+      conditionOf(status.conditions, 'Ready')?.message ?? '',
+      /nothing has been pushed to GitProject \S+\/shop yet\. Push a commit/,
+    )
+  })
+
   it('compares with any commit, also for an automated deployment, which goes on as it was', async () => {
     const { git } = stage
     await stage.deploy()

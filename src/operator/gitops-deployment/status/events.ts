@@ -1,4 +1,4 @@
-import type { EventRecorder } from '../../../adapters/kube/index.ts'
+import type { EventRecorder, Occurrence } from '../../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, type Statement } from '../../../api/index.ts'
 import { sayId, sayIds } from '../../../engines/apply/index.ts'
 import { type Entry, entriesOf, type Held, type SyncResult, sayFight } from '../../../engines/gitops/index.ts'
@@ -69,6 +69,11 @@ export function tellRepairs(events: EventRecorder, deployment: GitOpsDeployment,
 export function tellFights(events: EventRecorder, deployment: GitOpsDeployment, fights: SyncResult['fights']): void {
   for (const fight of fights.slice(0, 5))
     events.record(deployment, { type: 'Warning', reason: 'Fight', message: sayFight(fight) })
+}
+
+/** Told when it begins: the condition says it all the time. */
+export function tellOnce(events: EventRecorder, deployment: GitOpsDeployment, occurrence: Occurrence): void {
+  if (conditionOf(deployment.status?.conditions, 'Ready')?.reason !== occurrence.reason) events.record(deployment, occurrence)
 }
 
 /** Told when it changes: the condition says it all the time. */
