@@ -114,6 +114,17 @@ describe('the CRDs', (it) => {
         [],
       )
     })
+    it(`${names.kind}: names plain defaults in the description, for \`kubectl explain\` shows no others`, () => {
+      const plain = fields.filter(
+        ([, { default: value }]) => ['string', 'number', 'boolean'].includes(typeof value) && value !== '',
+      )
+      equal(
+        plain
+          .filter(([, { description = '', default: value }]) => !description.endsWith(` Default: ${value}.`))
+          .map(([path]) => path),
+        [],
+      )
+    })
     it(`${names.kind}: bounds every text, list and map`, () => {
       equal(
         fields.filter(([, field]) => !isBounded(field)).map(([path]) => path),

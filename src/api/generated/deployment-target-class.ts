@@ -18,11 +18,11 @@ export interface DeploymentTargetClassSpec {
    */
   reclaimPolicy: 'Delete' | 'Retain'
   /**
-   * When a claim gets its target. Immediate - as soon as it is made. WaitForFirstConsumer - when the first Environment or Workspace names it, or at once where it was made for a Workspace; claims that name their target do not wait.
+   * When a claim gets its target. Immediate - as soon as it is made. WaitForFirstConsumer - when the first Environment or Workspace names it, or at once where it was made for a Workspace; claims that name their target do not wait. Default: Immediate.
    */
   bindingMode?: 'Immediate' | 'WaitForFirstConsumer'
   /**
-   * Whether a bound claim may ask for more resources, so that the provisioner grows the target in place.
+   * Whether a bound claim may ask for more resources, so that the provisioner grows the target in place. Default: false.
    */
   allowTargetResourceExpansion?: boolean
 }
