@@ -7,6 +7,7 @@ import { describe } from '../support/suite.ts'
 interface Schema {
   type?: string
   description?: string
+  default?: unknown
   enum?: string[]
   format?: string
   maxLength?: number

@@ -78,8 +78,6 @@ export interface Stage {
   namespace: string
   operator: RunningOperator
   git: ReturnType<typeof memoryRepository>
-  /** Has its GitProject say that nothing was pushed yet, as kas does. */
-  empty(): Promise<unknown>
   /** `shop` of the path `deploy`, into the own namespace, unless said otherwise. */
   deploy(spec?: Partial<GitOpsDeployment['spec']>, name?: string): Promise<GitOpsDeployment>
   status(name?: string): Promise<NonNullable<GitOpsDeployment['status']>>
@@ -133,11 +131,6 @@ export async function openStage(
       return operator
     },
     status,
-    empty: () => {
-      const ready = { type: 'Ready', status: 'True', reason: 'RepositoryEmpty', message: '' }
-      const conditions = [{ ...ready, lastTransitionTime: '2030-01-01T00:00:00Z' }]
-      return kube.patch(GitProjects, { name: 'shop', namespace }, { status: { conditions } }, { subresource: 'status' })
-    },
     deploy: (spec = {}, name = 'shop') =>
       kube.create(GitOpsDeployments, {
         apiVersion: 'managed-gitops.redhat.com/v1alpha1',
@@ -178,6 +171,13 @@ export async function openStage(
     },
     stop: () => operator.stop(),
   }
+}
+
+/** Has the GitProject of a stage say that nothing was pushed yet, as kas does. */
+export function sayEmpty({ kube }: TestCluster, { namespace }: Stage): Promise<unknown> {
+  const ready = { type: 'Ready', status: 'True', reason: 'RepositoryEmpty', message: '' }
+  const conditions = [{ ...ready, lastTransitionTime: '2030-01-01T00:00:00Z' }]
+  return kube.patch(GitProjects, { name: 'shop', namespace }, { status: { conditions } }, { subresource: 'status' })
 }
 
 /** At this path of a repository. */

@@ -52,7 +52,7 @@ function deployment({ spec, status, count, condition }: View): Health {
   const missing = firstOf([
     [count('replicas') < wanted, `${count('replicas')} of ${wanted} replicas exist`],
     [count('updatedReplicas') < wanted, `${count('updatedReplicas')} of ${wanted} replicas are updated`],
-    [count('replicas') > wanted, `${count('replicas') - wanted} replicas too many still run`],
+    [count('replicas') > wanted, sayTooMany(count('replicas') - wanted)],
     [count('availableReplicas') < count('updatedReplicas'), `${count('availableReplicas')} of ${wanted} replicas are available`],
     [count('readyReplicas') < wanted, `${count('readyReplicas')} of ${wanted} replicas are ready`],
     [progress !== undefined && progress.reason !== 'NewReplicaSetAvailable', 'its new replica set is not available yet'],
@@ -60,6 +60,9 @@ function deployment({ spec, status, count, condition }: View): Health {
   ])
   return missing === undefined ? HEALTHY : progressing(missing)
 }
+
+const sayTooMany = (more: number): string =>
+  more === 1 ? '1 replica too many still runs' : `${more} replicas too many still run`
 
 function statefulSet({ spec, status, count }: View): Health {
   const { updateStrategy } = spec
@@ -70,7 +73,7 @@ function statefulSet({ spec, status, count }: View): Health {
   const missing = firstOf([
     [count('replicas') < wanted, `${count('replicas')} of ${wanted} replicas exist`],
     [count('readyReplicas') < wanted, `${count('readyReplicas')} of ${wanted} replicas are ready`],
-    [count('replicas') > wanted, `${count('replicas') - wanted} replicas too many still run`],
+    [count('replicas') > wanted, sayTooMany(count('replicas') - wanted)],
     [
       partition > 0 && count('updatedReplicas') < wanted - partition,
       `${count('updatedReplicas')} of ${wanted - partition} replicas are updated`,
@@ -102,7 +105,7 @@ function replicaSet({ spec, count, condition }: View): Health {
     [count('fullyLabeledReplicas') < wanted, `${count('fullyLabeledReplicas')} of ${wanted} replicas are labelled`],
     [count('availableReplicas') < wanted, `${count('availableReplicas')} of ${wanted} replicas are available`],
     [count('readyReplicas') < wanted, `${count('readyReplicas')} of ${wanted} replicas are ready`],
-    [count('replicas') > wanted, `${count('replicas') - wanted} replicas too many still run`],
+    [count('replicas') > wanted, sayTooMany(count('replicas') - wanted)],
   ])
   return missing === undefined ? HEALTHY : progressing(missing)
 }

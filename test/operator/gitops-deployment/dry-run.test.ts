@@ -18,7 +18,7 @@ import { systemClock, timestamp } from '../../../src/std/index.ts'
 import { deployer, letUsersIn } from '../../support/builders/credentials.ts'
 import { configMap, kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
-import { openStage, type Stage } from '../../support/deployments.ts'
+import { openStage, type Stage, sayEmpty } from '../../support/deployments.ts'
 import { startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { apply, eventually, expectGone, expectObject } from '../../support/verbs.ts'
@@ -81,7 +81,7 @@ describe('a dry run', (it) => {
 
   it('is over at once where nothing has been pushed yet', async () => {
     await stage.deploy()
-    await stage.empty()
+    await sayEmpty(cluster, stage)
     const status = await ask()
     assert.is(status.phase, 'Failed')
     assert.match(

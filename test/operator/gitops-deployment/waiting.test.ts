@@ -3,7 +3,7 @@ import { Deployments, GitOpsDeployments, isTrue } from '../../../src/api/index.t
 import { pause, systemClock } from '../../../src/std/index.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
-import { openStage, type Stage } from '../../support/deployments.ts'
+import { openStage, type Stage, sayEmpty } from '../../support/deployments.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 
@@ -39,7 +39,7 @@ describe('a deployment whose objects take their time', (it) => {
 
   it('says that nothing has been pushed yet, as its GitProject knows', async () => {
     await stage.deploy()
-    await stage.empty()
+    await sayEmpty(cluster, stage)
     const { message } = await stage.complains('RepositoryEmpty')
     assert.is(message, `nothing has been pushed to GitProject ${stage.namespace}/shop yet. Push a commit to it`)
     assert.is(isTrue((await stage.status()).conditions, 'SyncError'), false)

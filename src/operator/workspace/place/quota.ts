@@ -133,10 +133,12 @@ function refusal({ metadata, spec }: Workspace, found: WorkspaceClass, { field, 
   const known = holders.filter((other) => other.metadata.namespace === metadata.namespace || isSameOwner(other))
   const named = known.slice(0, MOST_NAMED).map((other) => `${keyOf(refOf(other))} (${other.spec.owner ?? 'nobody'})`)
   const rest = holders.length - named.length
-  const list = [...named, ...(rest > 0 ? [named.length > 0 ? `${rest} more` : `${rest} of other namespaces`] : [])].join(', ')
+  const others = rest === 1 ? 'one of another namespace' : `${rest} of other namespaces`
+  const list = [...named, ...(rest > 0 ? [named.length > 0 ? `${rest} more` : others] : [])].join(', ')
   const whose = field === 'workspacesQuota' ? '' : ` of ${spec.owner ?? 'nobody'}`
-  const allows = `WorkspaceClass ${name} allows ${most} workspaces${whose} by its ${field}`
-  const message = holders.length > 0 ? `${allows}; they are ${list}` : `${allows}, which is none`
+  const allows = `WorkspaceClass ${name} allows ${most} ${most === 1 ? 'workspace' : 'workspaces'}${whose} by its ${field}`
+  const message =
+    holders.length > 0 ? `${allows}; ${holders.length === 1 ? 'it is' : 'they are'} ${list}` : `${allows}, which is none`
   const remedy = 'Terminate one of them, or have the quota raised; this one starts by itself then.'
   return classObstacle('WorkspaceQuotaExceeded', { message, remedy, waitingFor: `a place in WorkspaceClass ${name}` })
 }

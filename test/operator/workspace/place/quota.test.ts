@@ -28,14 +28,17 @@ describe('workspace: quotas, decided', (it) => {
     equal(why(one('next', ADA, 3), { workspacesQuota: 3 }, all), said)
     match(
       why(one('next', ADA, 3), { workspacesPerUserQuota: 1 }, all) ?? '',
-      `allows 1 workspaces of ${ADA} by its workspacesPerUserQuota`,
+      `allows 1 workspace of ${ADA} by its workspacesPerUserQuota`,
     )
     is(why(one('next', ADA, 3), { workspacesQuota: 4 }, all), undefined)
     match(why(one('next', ADA, 3), { workspacesQuota: 0 }, []) ?? '', 'which is none')
   })
   it('names nothing of namespaces that are not its own', () => {
     const all = [one('secret', GRACE, 1, true, 'team-b')]
-    match(why(one('next', ADA, 2), { workspacesQuota: 1 }, all) ?? '', /they are 1 of other namespaces$/)
+    match(
+      why(one('next', ADA, 2), { workspacesQuota: 1 }, all) ?? '',
+      /allows 1 workspace by its workspacesQuota; it is one of another namespace$/,
+    )
   })
   it('lets the oldest in first, and whoever its own quota holds back holds nobody back', () => {
     const waiting = one('waiting', ADA, 1)
