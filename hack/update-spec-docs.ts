@@ -88,7 +88,7 @@ function meaningOf(field: Schema, isRequired: boolean): string {
   const words = [
     isRequired ? '**Required.**' : '',
     field.description ?? '',
-    field.default === undefined ? '' : `Default: \`${JSON.stringify(field.default)}\`.`,
+    saidDefault(field),
     rangeOf(field),
     ...(field['x-kubernetes-validations'] ?? []).map(({ message = '' }) => `Rule: ${message}.`),
   ]
@@ -97,6 +97,10 @@ function meaningOf(field: Schema, isRequired: boolean): string {
     .join(' ')
     .replaceAll('|', '\\|')
 }
+
+/** `kubectl explain` shows no defaults, so the descriptions of plain values name them; those of lists and maps are said here. */
+const saidDefault = ({ default: value, description = '' }: Schema): string =>
+  value === undefined || description.includes('Default: ') ? '' : `Default: \`${JSON.stringify(value)}\`.`
 
 function rangeOf({ minimum, maximum }: Schema): string {
   if (minimum === undefined || minimum === 0) return ''

@@ -88,7 +88,10 @@ function tooNew(name: string, since: SchemaVersion, version: SchemaVersion): Pro
 }
 
 function checkFields(reader: ShapeReader, tree: YamlTree, shape: FieldsShape): undefined {
-  if (tree.kind !== 'map') return problem(reader, tree, { rule: 'type', message: 'must be a mapping' })
+  if (tree.kind !== 'map') {
+    const isEmpty = tree.kind === 'scalar' && tree.source === ''
+    return problem(reader, tree, { rule: 'type', message: isEmpty ? 'is empty, and must be a mapping' : 'must be a mapping' })
+  }
   for (const [name, entry] of tree.entries) checkField(reader, tree, shape, { name, ...entry })
   for (const [field, { isRequired }] of shape.fields)
     if (isRequired && !isThere(tree.entries.get(field)?.value))

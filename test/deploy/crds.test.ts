@@ -7,6 +7,7 @@ import { describe } from '../support/suite.ts'
 interface Schema {
   type?: string
   description?: string
+  default?: unknown
   enum?: string[]
   format?: string
   maxLength?: number
@@ -111,6 +112,17 @@ describe('the CRDs', (it) => {
       ok(root.description)
       equal(
         fields.filter(([, field]) => !field.description).map(([path]) => path),
+        [],
+      )
+    })
+    it(`${names.kind}: names plain defaults in the description, for \`kubectl explain\` shows no others`, () => {
+      const plain = fields.filter(
+        ([, { default: value }]) => ['string', 'number', 'boolean'].includes(typeof value) && value !== '',
+      )
+      equal(
+        plain
+          .filter(([, { description = '', default: value }]) => !description.endsWith(` Default: ${value}.`))
+          .map(([path]) => path),
         [],
       )
     })

@@ -24,7 +24,7 @@ describe('devfile: bad input', (it) => {
     assert.is((await problemsOf('\u0000\u0001{{{{')).length > 0, true)
     assert.equal(await said('schemaVersion: 2.2.0\nschemaVersion: 2.2.0'), ['yaml: Map keys must be unique'])
     assert.match((await said('schemaVersion: 2.2.0\n---\na: b'))[0] ?? '', /multiple documents/)
-    assert.equal(await said(''), ['type: must be a mapping'])
+    assert.equal(await said(''), ['type: is empty, and must be a mapping'])
     assert.equal(await said('just words'), ['type: must be a mapping'])
   })
 

@@ -173,5 +173,12 @@ export async function openStage(
   }
 }
 
+/** Has the GitProject of a stage say that nothing was pushed yet, as kas does. */
+export function sayEmpty({ kube }: TestCluster, { namespace }: Stage): Promise<unknown> {
+  const ready = { type: 'Ready', status: 'True', reason: 'RepositoryEmpty', message: '' }
+  const conditions = [{ ...ready, lastTransitionTime: '2030-01-01T00:00:00Z' }]
+  return kube.patch(GitProjects, { name: 'shop', namespace }, { status: { conditions } }, { subresource: 'status' })
+}
+
 /** At this path of a repository. */
 export const at = (path: string): Partial<GitOpsDeployment['spec']> => ({ source: { repoURL: REPOSITORY, path } })

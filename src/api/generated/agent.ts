@@ -27,7 +27,7 @@ export interface AgentSpec {
     uid: string
   }[]
   /**
-   * Whether namespaces may be made in the agent's cluster for claims of classes that name this agent.
+   * Whether namespaces may be made in the agent's cluster for claims of classes that name this agent. Default: false.
    */
   spaces?: boolean
   /**

@@ -10,7 +10,7 @@ export interface DeploymentTargetClassSpec {
    */
   provisioner: string
   /**
-   * Settings for the provisioner, passed on as they are.
+   * Settings for the provisioner. Those that come with Berth know tierName, credentials and, for namespaces in the cluster of an agent, agent; other keys need a prefix, such as example.com/colour, and are passed on as they are.
    */
   parameters?: Record<string, unknown>
   /**
@@ -18,11 +18,11 @@ export interface DeploymentTargetClassSpec {
    */
   reclaimPolicy: 'Delete' | 'Retain'
   /**
-   * When a claim gets its target. Immediate - as soon as it is made. WaitForFirstConsumer - when the first Environment or Workspace names it; claims that name their target do not wait.
+   * When a claim gets its target. Immediate - as soon as it is made. WaitForFirstConsumer - when the first Environment or Workspace names it, or at once where it was made for a Workspace; claims that name their target do not wait. Default: Immediate.
    */
   bindingMode?: 'Immediate' | 'WaitForFirstConsumer'
   /**
-   * Whether a bound claim may ask for more resources, so that the provisioner grows the target in place.
+   * Whether a bound claim may ask for more resources, so that the provisioner grows the target in place. Default: false.
    */
   allowTargetResourceExpansion?: boolean
 }

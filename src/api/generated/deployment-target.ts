@@ -30,7 +30,7 @@ export interface DeploymentTargetSpec {
      */
     clusterCredentialsSecret: string
     /**
-     * Do not verify the certificate of the API server. For development only.
+     * Do not verify the certificate of the API server. For development only. Default: false.
      */
     allowInsecureSkipTLSVerify?: boolean
   }

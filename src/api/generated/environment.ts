@@ -86,7 +86,7 @@ export interface EnvironmentSpec {
        */
       clusterCredentialsSecret: string
       /**
-       * Do not verify the certificate of the API server. For development only.
+       * Do not verify the certificate of the API server. For development only. Default: false.
        */
       allowInsecureSkipTLSVerify?: boolean
       /**

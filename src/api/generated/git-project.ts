@@ -27,7 +27,7 @@ export interface GitProjectSpec {
     name: string
   }
   /**
-   * private - only who has a grant. internal, public - every namespace of this installation may read devfiles in it. What an agent or a deployment brings about in a cluster needs a grant in any case.
+   * private - only who has a grant. internal, public - every namespace of this installation may read devfiles in it. What an agent or a deployment brings about in a cluster needs a grant in any case. Default: private.
    */
   visibility?: 'private' | 'internal' | 'public'
   /**
@@ -71,7 +71,7 @@ export interface GitProjectSpec {
     name: string
   }
   /**
-   * How often is asked for new commits, such as `20s`; less often while the namespace asks more than five times a second.
+   * How often is asked for new commits, such as `20s`; less often while the namespace asks more than five times a second. Default: 20s.
    */
   pollInterval?: string
 }

@@ -14,7 +14,7 @@ export interface GitOpsDeploymentManagedEnvironmentSpec {
    */
   credentialsSecret: string
   /**
-   * Do not verify the certificate of the API server. For development only.
+   * Do not verify the certificate of the API server. For development only. Default: false.
    */
   allowInsecureSkipTLSVerify?: boolean
   /**
@@ -43,7 +43,7 @@ export interface GitOpsDeploymentManagedEnvironmentSpec {
     kind: string
   }[]
   /**
-   * Whether namespaces may be deployed with labels `pod-security.kubernetes.io/*`, which decide what pods may do.
+   * Whether namespaces may be deployed with labels `pod-security.kubernetes.io/*`, which decide what pods may do. Default: false.
    */
   podSecurityLabels?: boolean
 }

@@ -14,7 +14,7 @@ export interface GitOpsDeploymentSyncRunSpec {
    */
   revisionID?: string
   /**
-   * Whether it is only told, in `status.dryRun`, what would be done. Nothing is applied; also for a GitOpsDeployment that is automated or suspended.
+   * Whether it is only told, in `status.dryRun`, what would be done. Nothing is applied; also for a GitOpsDeployment that is automated or suspended. Default: false.
    */
   dryRun?: boolean
 }

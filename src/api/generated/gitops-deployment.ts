@@ -61,23 +61,23 @@ export interface GitOpsDeploymentSpec {
    */
   serviceAccountName?: string
   /**
-   * Whether objects that left the repository are deleted.
+   * Whether objects that left the repository are deleted. Default: true.
    */
   prune?: boolean
   /**
-   * Whether nothing is applied for the time being.
+   * Whether nothing is applied for the time being. Default: false.
    */
   suspend?: boolean
   /**
-   * How often the objects in the cluster are compared with the repository even when nothing was pushed, such as `10m`.
+   * How often the objects in the cluster are compared with the repository even when nothing was pushed, such as `10m`. Default: 10m.
    */
   interval?: string
   /**
-   * Whether an object is deleted and made anew when a field that cannot be changed has changed in the repository. Only after a dry run has shown that the new object would be accepted.
+   * Whether an object is deleted and made anew when a field that cannot be changed has changed in the repository. Only after a dry run has shown that the new object would be accepted. Default: false.
    */
   force?: boolean
   /**
-   * Repair - what was changed in the cluster by hand is set back at once. Detect - it is only told in the status.
+   * Repair - what was changed in the cluster by hand is set back at once. Detect - it is only told in the status. Default: Repair.
    */
   drift?: 'Repair' | 'Detect'
   /**
@@ -135,12 +135,12 @@ export interface GitOpsDeploymentSpec {
        */
       name: string
       /**
-       * Whether it may be missing.
+       * Whether it may be missing. Default: false.
        */
       optional?: boolean
     }[]
     /**
-     * Whether a name without value and default is an error; otherwise it becomes empty.
+     * Whether a name without value and default is an error; otherwise it becomes empty. Default: true.
      */
     strict?: boolean
   }
@@ -149,15 +149,15 @@ export interface GitOpsDeploymentSpec {
    */
   pruneGuard?: {
     /**
-     * More objects than this at once wait.
+     * More objects than this at once wait. Default: 100.
      */
     maxObjects?: number
     /**
-     * More than this share of the objects at once waits, in percent. Counts from ten objects on.
+     * More than this share of the objects at once waits, in percent. Counts from ten objects on. Default: 50.
      */
     maxPercent?: number
     /**
-     * Whether a path that describes no object any more deletes everything.
+     * Whether a path that describes no object any more deletes everything. Default: false.
      */
     allowEmpty?: boolean
   }

@@ -6,7 +6,7 @@ import type { Condition } from '../conditions.ts'
  */
 export interface SpaceTierSpec {
   /**
-   * A namespace that has as many spaces, of whatever tier, gets no more of this one; -1 means any number.
+   * A namespace that has as many spaces, of whatever tier, gets no more of this one; -1 means any number. Default: -1.
    */
   spacesPerNamespaceQuota?: number
   /**
@@ -18,7 +18,7 @@ export interface SpaceTierSpec {
    */
   annotations?: Record<string, string>
   /**
-   * Level of the Pod Security Standards that the namespace enforces.
+   * Level of the Pod Security Standards that the namespace enforces. Default: restricted.
    */
   podSecurityLevel?: 'privileged' | 'baseline' | 'restricted'
   /**
@@ -68,7 +68,7 @@ export interface SpaceTierSpec {
     spec: Record<string, unknown>
   }[]
   /**
-   * Name of the service account whose credentials the requester gets. Empty means that there is none, and no Secret.
+   * Name of the service account whose credentials the requester gets. Empty means that there is none, and no Secret. Default: namespace-manager.
    */
   serviceAccountName?: string
   /**
@@ -106,7 +106,7 @@ export interface SpaceTierSpec {
     }[]
   }[]
   /**
-   * How long a token lives, such as `24h`; it is renewed when four fifths of that are over.
+   * How long a token lives, such as `24h`; it is renewed when four fifths of that are over. Default: 24h.
    */
   tokenLifetime?: string
 }

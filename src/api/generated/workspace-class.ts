@@ -6,7 +6,7 @@ import type { Condition } from '../conditions.ts'
  */
 export interface WorkspaceClassSpec {
   /**
-   * Whether new workspaces may use the class. Workspaces that exist go on.
+   * Whether new workspaces may use the class. Workspaces that exist go on. Default: true.
    */
   enabled?: boolean
   /**
@@ -22,23 +22,23 @@ export interface WorkspaceClassSpec {
    */
   proxy?: {
     /**
-     * Namespace of the proxy, which the network policies let in.
+     * Namespace of the proxy, which the network policies let in. Default: berth-system.
      */
     namespace?: string
     /**
-     * Whether browsers are let in.
+     * Whether browsers are let in. Default: true.
      */
     httpEnabled?: boolean
     /**
-     * Whether SSH is let in.
+     * Whether SSH is let in. Default: true.
      */
     sshEnabled?: boolean
     /**
-     * The widest visibility that the ports of workspaces have, whatever they ask for. With owner, shares let nobody in either.
+     * The widest visibility that the ports of workspaces have, whatever they ask for. With owner, shares let nobody in either. Default: authenticated.
      */
     maxVisibility?: 'owner' | 'members' | 'authenticated' | 'public'
     /**
-     * How the proxy gets to the workspaces. Service, by the address of a Service, which it has to reach; Tunnel, through kas, to which each pod opens tunnels, so that the cluster needs no way in at all.
+     * How the proxy gets to the workspaces. Service, by the address of a Service, which it has to reach; Tunnel, through kas, to which each pod opens tunnels, so that the cluster needs no way in at all. Default: Service.
      */
     wayIn?: 'Service' | 'Tunnel'
   }
@@ -47,7 +47,7 @@ export interface WorkspaceClassSpec {
    */
   networkPolicy?: {
     /**
-     * Whether a NetworkPolicy is made.
+     * Whether a NetworkPolicy is made. Default: true.
      */
     enabled?: boolean
     /**
@@ -127,15 +127,15 @@ export interface WorkspaceClassSpec {
     }
   }
   /**
-   * How many workspaces the class may have; -1 means any number. Lowering it removes none.
+   * How many workspaces the class may have; -1 means any number. Lowering it removes none. Default: -1.
    */
   workspacesQuota?: number
   /**
-   * How many workspaces one owner may have; -1 means any number.
+   * How many workspaces one owner may have; -1 means any number. Default: -1.
    */
   workspacesPerUserQuota?: number
   /**
-   * Whether the pods run in a user namespace (`hostUsers` false).
+   * Whether the pods run in a user namespace (`hostUsers` false). Default: false.
    */
   useKubernetesUserNamespaces?: boolean
   /**
@@ -143,7 +143,7 @@ export interface WorkspaceClassSpec {
    */
   defaultRuntimeClass?: string
   /**
-   * Whether processes may gain privileges. Only with user namespaces or an isolating runtime class.
+   * Whether processes may gain privileges. Only with user namespaces or an isolating runtime class. Default: false.
    */
   allowPrivilegeEscalation?: boolean
   /**
@@ -168,19 +168,19 @@ export interface WorkspaceClassSpec {
    */
   annotations?: Record<string, string>
   /**
-   * After how many hours a running workspace is stopped.
+   * After how many hours a running workspace is stopped. Default: 36.
    */
   maxActiveHoursBeforeStop?: number
   /**
-   * After how many hours a stopped workspace is terminated.
+   * After how many hours a stopped workspace is terminated. Default: 744.
    */
   maxStoppedHoursBeforeTermination?: number
   /**
-   * After how many hours the Workspace object of one that is Terminated is deleted; -1 means never, 0 at once.
+   * After how many hours the Workspace object of one that is Terminated is deleted; -1 means never, 0 at once. Default: -1.
    */
   maxTerminatedHoursBeforeDeletion?: number
   /**
-   * After how many hours from its creation a workspace is terminated, whatever it does.
+   * After how many hours from its creation a workspace is terminated, whatever it does. Default: 8760.
    */
   maxLifeHours?: number
   /**
@@ -196,7 +196,7 @@ export interface WorkspaceClassSpec {
      */
     stop?: string
     /**
-     * Time zone of both, such as Europe/Berlin.
+     * Time zone of both, such as Europe/Berlin. Default: UTC.
      */
     timeZone?: string
   }
@@ -205,7 +205,7 @@ export interface WorkspaceClassSpec {
    */
   idle?: {
     /**
-     * After how many minutes without use it is stopped; 0 means never. Only while somebody watches its use - without the proxy nothing is known of it, and nothing is stopped for it.
+     * After how many minutes without use it is stopped; 0 means never. Only while somebody watches its use - without the proxy nothing is known of it, and nothing is stopped for it. Default: 0.
      */
     stopAfterMinutes?: number
   }
@@ -222,7 +222,7 @@ export interface WorkspaceClassSpec {
      */
     image?: string
     /**
-     * Port on which the editor listens.
+     * Port on which the editor listens. Default: 60001.
      */
     port?: number
   }
@@ -231,7 +231,7 @@ export interface WorkspaceClassSpec {
    */
   projectCloner?: {
     /**
-     * Image with a shell and git.
+     * Image with a shell and git. Default: alpine/git:2.45.2.
      */
     image?: string
   }
@@ -244,7 +244,7 @@ export interface WorkspaceClassSpec {
    */
   storage?: {
     /**
-     * Size of the volume.
+     * Size of the volume. Default: 10Gi.
      */
     size?: number | string
     /**
@@ -257,7 +257,7 @@ export interface WorkspaceClassSpec {
    */
   warmPool?: {
     /**
-     * How many are kept ready in each of the namespaces.
+     * How many are kept ready in each of the namespaces. Default: 0.
      */
     size?: number
     /**
@@ -270,11 +270,11 @@ export interface WorkspaceClassSpec {
    */
   backup?: {
     /**
-     * Whether the volume is backed up each time the workspace has stopped. A stop never waits for it.
+     * Whether the volume is backed up each time the workspace has stopped. A stop never waits for it. Default: false.
      */
     onStop?: boolean
     /**
-     * How many backups of a workspace are kept.
+     * How many backups of a workspace are kept. Default: 3.
      */
     keep?: number
     /**
@@ -286,7 +286,7 @@ export interface WorkspaceClassSpec {
      */
     archive?: {
       /**
-       * Its size, for all archives together.
+       * Its size, for all archives together. Default: 10Gi.
        */
       size?: number | string
       /**
@@ -300,15 +300,15 @@ export interface WorkspaceClassSpec {
    */
   persistentHome?: {
     /**
-     * Whether containers with the project have their home on the volume.
+     * Whether containers with the project have their home on the volume. Default: false.
      */
     enabled?: boolean
     /**
-     * The home in the containers. A container that has a volume of the devfile there keeps that.
+     * The home in the containers. A container that has a volume of the devfile there keeps that. Default: /home/user.
      */
     path?: string
     /**
-     * Whether what the image has in its home is brought to the volume at the first start. The image needs a shell and `cp` for it.
+     * Whether what the image has in its home is brought to the volume at the first start. The image needs a shell and `cp` for it. Default: true.
      */
     copyFromImage?: boolean
   }

@@ -7,7 +7,7 @@ import type { WorkspaceClassSpec } from './workspace-class.ts'
  */
 export interface WorkspaceSpec {
   /**
-   * What the workspace should be. RestartRequested becomes Running by itself once it has stopped. Terminated is final.
+   * What the workspace should be. RestartRequested becomes Running by itself once it has stopped. Terminated is final. Default: Running.
    */
   desiredState?: 'Running' | 'Stopped' | 'RestartRequested' | 'Terminated'
   /**
@@ -31,7 +31,7 @@ export interface WorkspaceSpec {
      */
     stop?: string
     /**
-     * Time zone of both, such as Europe/Berlin.
+     * Time zone of both, such as Europe/Berlin. Default: UTC.
      */
     timeZone?: string
   }
@@ -103,7 +103,7 @@ export interface WorkspaceSpec {
       name: string
     }
     /**
-     * ByKas - kas is asked for the credentials whenever they are needed. ByCopy - the Secret of credentialsSecretRef is copied into the target, for clusters that kas cannot ask about tokens. Keys for SSH are always copied.
+     * ByKas - kas is asked for the credentials whenever they are needed. ByCopy - the Secret of credentialsSecretRef is copied into the target, for clusters that kas cannot ask about tokens. Keys for SSH are always copied. Default: ByKas.
      */
     delivery?: 'ByKas' | 'ByCopy'
     /**
@@ -176,7 +176,7 @@ export interface WorkspaceSpec {
       key: string
     }
     /**
-     * environment - an environment variable. file - a file, and an environment variable of that name that holds its path.
+     * environment - an environment variable. file - a file, and an environment variable of that name that holds its path. Default: environment.
      */
     type?: 'environment' | 'file'
   }[]
@@ -193,7 +193,7 @@ export interface WorkspaceSpec {
      */
     port: number
     /**
-     * Who may reach it besides those it is shared with - owner, members (whoever any share names), authenticated (whoever is signed in), or public. The class may allow less. It holds for whatever has this port number; for the port of the editor it is never more than members.
+     * Who may reach it besides those it is shared with - owner, members (whoever any share names), authenticated (whoever is signed in), or public. The class may allow less. It holds for whatever has this port number; for the port of the editor it is never more than members. Default: owner.
      */
     visibility?: 'owner' | 'members' | 'authenticated' | 'public'
   }[]

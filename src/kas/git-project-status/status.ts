@@ -45,7 +45,7 @@ function readiness(project: Project, revision: Revision, sighting: PollSighting)
     return { ...ready, status: 'False', reason: sighting.failure.reason ?? 'GitFailed', message }
   }
   if ('empty' in sighting) {
-    const message = 'The repository can be read; nothing has been pushed yet.'
+    const message = 'The repository can be read; nothing has been pushed yet. Push a commit to it.'
     return { ...ready, status: 'True', reason: 'RepositoryEmpty', message }
   }
   return { ...ready, status: 'True', reason: 'Reachable', message: 'The repository can be read.' }

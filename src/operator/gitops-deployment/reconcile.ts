@@ -1,4 +1,12 @@
-import { conditionOf, type GitOpsDeployment, type GitOpsDeploymentSyncRun, isDeleting, keyOf, refOf } from '../../api/index.ts'
+import {
+  conditionOf,
+  type GitOpsDeployment,
+  type GitOpsDeploymentSyncRun,
+  type GitProject,
+  isDeleting,
+  keyOf,
+  refOf,
+} from '../../api/index.ts'
 import { again, type Next, type StatusDraft, sentenceOf, settled } from '../../engines/controller/index.ts'
 import type { Snapshot } from '../../engines/render/index.ts'
 import { type Clock, Failure, hours, isFailure, seconds } from '../../std/index.ts'
@@ -9,7 +17,8 @@ import { runToCarryOut } from './runs/sync-run.ts'
 import { type Rules, syncWaitOf } from './schedule/sync-wait.ts'
 import { ownerOf, type SyncServices } from './services/services.ts'
 import type { Following } from './source/following.ts'
-import { projectOf, wishOf } from './source/repository.ts'
+import { isEmpty, nameOfProject, projectOf, wishOf } from './source/repository.ts'
+import { tellOnce } from './status/events.ts'
 import { askedOf } from './status/requests.ts'
 import { statusFor, statusWhile, statusWhileWaiting } from './status/status.ts'
 
@@ -38,8 +47,7 @@ export async function reconcileDeployment(
   const run = runToCarryOut(deployment, caches)
   const project = projectOf(deployment, caches)
   const { snapshot, failure } = following.of(refOf(deployment), wishOf(deployment, project, run?.spec.revisionID))
-  if (!snapshot)
-    return waitForSource(deployment, { failure, run, isBrief: waitsBriefly(deployment, following, services.context.clock) })
+  if (!snapshot) return waitForSource(deployment, { failure, run, project }, services)
   noteArrival(deployment, snapshot, services)
 
   // Manual: new commits are seen, and applied only when a run asks for it.
@@ -100,13 +108,19 @@ function waitsBriefly({ metadata }: GitOpsDeployment, { heardAt }: Following, cl
 /** The stream rings when there is something; until then what was in effect stays. */
 function waitForSource(
   deployment: GitOpsDeployment,
-  { failure, run, isBrief }: { failure: Failure | undefined; run: GitOpsDeploymentSyncRun | undefined; isBrief: boolean },
+  { failure, run, project }: { failure: Failure | undefined; run: GitOpsDeploymentSyncRun | undefined; project: GitProject },
+  { following, context }: Pick<SyncServices, 'following' | 'context'>,
 ): Next {
   if (failure && run && isFailure(failure, 'not-found', 'invalid', 'forbidden')) return failedRun(run, deployment, failure)
   if (failure) return settled({ status: statusFor(deployment, failure) })
   if (deployment.status?.sync?.revision !== undefined) return settled()
   // Then one status is written instead of two.
-  if (isBrief) return again({ after: MOMENT, why: 'kas was just asked for the files' })
+  if (waitsBriefly(deployment, following, context.clock)) return again({ after: MOMENT, why: 'kas was just asked for the files' })
+  if (isEmpty(project)) {
+    const message = `nothing has been pushed to GitProject ${nameOfProject(project)} yet. Push a commit to it`
+    tellOnce(context.events, deployment, { type: 'Warning', reason: 'RepositoryEmpty', message })
+    return settled({ status: statusWhile(deployment, 'RepositoryEmpty', message) })
+  }
   return settled({ status: statusWhile(deployment, 'WaitingForCommit', 'kas was asked for the files; nothing came yet') })
 }
 

@@ -112,6 +112,6 @@ const homeOf = ({ metadata }: SpaceRequest): string => metadata.namespace ?? ''
 
 const refusal = (namespace: string, tier: string, most: number): Failure =>
   unableToProvision(
-    `namespace ${namespace} has the ${most} spaces that SpaceTier ${tier} allows it (spacesPerNamespaceQuota)`,
+    `namespace ${namespace} has the ${most === 1 ? 'one space' : `${most} spaces`} that SpaceTier ${tier} allows it (spacesPerNamespaceQuota)`,
     'Delete a claim, workspace or SpaceRequest that nobody needs, or have the quota raised; this one goes on by itself then',
   )

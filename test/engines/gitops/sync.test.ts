@@ -166,7 +166,10 @@ describe('a sync', (it) => {
       { destination },
     )
     assert.equal(said(entries), ['ConfigMap a failed', 'ConfigMap c created', 'Namespace berth-never failed'])
-    assert.match(entries.find(({ id }) => id.name === 'a')?.why ?? '', /kube-system is outside the destination/)
+    assert.match(
+      entries.find(({ id }) => id.name === 'a')?.why ?? '',
+      /of namespace kube-system, which is outside the destination/,
+    )
   })
 
   it('names a kind that the destination does not serve', async () => {

@@ -6,14 +6,20 @@ import {
   DeploymentTargetClaims,
   DeploymentTargetClasses,
   DeploymentTargets,
+  Environments,
   finalizers,
+  ownedBy,
+  SANDBOX_PROVISIONER,
   Secrets,
+  Workspaces,
 } from '../../../src/api/index.ts'
 import { type BindingStage, openBinding } from '../../support/binding.ts'
+import { environment, viaClaim } from '../../support/builders/environments.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { claim, credentialsSecret, holderOf, target, targetClass } from '../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
+import { workspace } from '../../support/workspaces.ts'
 
 describe('binding', (it) => {
   const cluster = testCluster()
@@ -40,6 +46,12 @@ describe('binding', (it) => {
       { name, namespace },
       ({ status }) => conditionOf(status?.conditions, 'Ready')?.reason === wanted,
     )
+  const events = async (name: string) => {
+    const { items } = await kube.read<{ items: { type: string; reason: string; involvedObject: { name: string } }[] }>(
+      `/api/v1/namespaces/${namespace}/events`,
+    )
+    return items.filter(({ involvedObject }) => involvedObject.name === name).map(({ type, reason: said }) => `${type} ${said}`)
+  }
   const error = (object: DeploymentTargetClaim) => conditionOf(object.status?.conditions, 'ErrorOccurred')
   /** A target that no claim takes at once, and that the operator itself knows to be Available; whether its API answers is told, too. */
   const available = async (name: string, spec = {}) => {
@@ -69,6 +81,64 @@ describe('binding', (it) => {
     await kube.delete(DeploymentTargetClasses, { name })
   })
 
+  it('a class with WaitForFirstConsumer waits for an Environment or a Workspace that names the claim', async () => {
+    const name = `lazy-${suffix()}`
+    const spec = { provisioner: 'example.com/made-up', bindingMode: 'WaitForFirstConsumer' as const }
+    await kube.create(DeploymentTargetClasses, targetClass(name, spec))
+    for (const each of ['env', 'shared'])
+      await kube.create(DeploymentTargetClaims, claim(namespace, each, { deploymentTargetClassName: name }))
+    for (const each of ['env', 'shared']) {
+      const waiting = await reason(each, 'WaitingForFirstConsumer')
+      assert.is(waiting.metadata.annotations?.[annotations.provisioner], undefined)
+      await eventually(async () => (await events(each)).includes('Normal WaitingForFirstConsumer'))
+    }
+    await kube.create(Environments, environment(namespace, 'dev', viaClaim('env')))
+    await reason('env', 'Provisioning')
+    await kube.create(Workspaces, workspace(namespace, 'web', { target: { claimName: 'shared' } }))
+    await reason('shared', 'Provisioning')
+    await kube.delete(DeploymentTargetClasses, { name })
+  })
+
+  it('and not for claims that are made for a workspace', async () => {
+    const name = `lazy-${suffix()}`
+    const spec = { provisioner: 'example.com/made-up', bindingMode: 'WaitForFirstConsumer' as const }
+    await kube.create(DeploymentTargetClasses, targetClass(name, spec))
+    const owner = ownedBy(await kube.create(Workspaces, workspace(namespace, 'web')))
+    const metadata = { ownerReferences: [owner] }
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'own', { deploymentTargetClassName: name }, metadata))
+    await reason('own', 'Provisioning')
+    await kube.delete(DeploymentTargetClasses, { name })
+  })
+
+  it('an Event says once what a claim waits for, and what can be done', async () => {
+    const name = `nobody-${suffix()}`
+    await kube.create(DeploymentTargetClasses, targetClass(name, { provisioner: 'example.com/nobody' }))
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: name }))
+    const dev = await reason('dev', 'Provisioning')
+    assert.match(
+      conditionOf(dev.status?.conditions, 'Ready')?.message ?? '',
+      'If nobody serves that name, install it, or make a claim of another class: a class cannot be changed',
+    )
+    await eventually(async () => (await events('dev')).includes('Normal Provisioning'))
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'none', { deploymentTargetClassName: '' }))
+    await eventually(async () => (await events('none')).includes('Warning WaitingForTarget'))
+    await kube.delete(DeploymentTargetClasses, { name })
+  })
+
+  it('a claim of a built-in provisioner is told which parameter nobody knows', async () => {
+    const name = `misspelt-${suffix()}`
+    const parameters = { teirName: 'huge', 'example.com/colour': 'blue' }
+    await kube.create(DeploymentTargetClasses, targetClass(name, { provisioner: SANDBOX_PROVISIONER, parameters }))
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: name }))
+    const dev = await reason('dev', 'ClassParametersInvalid')
+    assert.is(
+      conditionOf(dev.status?.conditions, 'Ready')?.message,
+      `DeploymentTargetClass ${name}: parameters have teirName, which provisioner ${SANDBOX_PROVISIONER} does not know. Make a class with none but these: tierName, credentials`,
+    )
+    assert.is(dev.metadata.annotations?.[annotations.provisioner], undefined)
+    await kube.delete(DeploymentTargetClasses, { name })
+  })
+
   it('D44, X12: a missing class is named, and its creation is noticed at once', async () => {
     const name = `late-${suffix()}`
     await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: name }))
@@ -88,6 +158,10 @@ describe('binding', (it) => {
     await reason('early', 'TargetNotFound')
     await kube.create(DeploymentTargets, target(namespace, 'prod'))
     const early = await phase('early', 'Bound')
+    assert.is(
+      conditionOf(early.status?.conditions, 'Ready')?.message,
+      'has DeploymentTarget prod, which leads to namespace team-a',
+    )
     assert.is(early.metadata.annotations?.[annotations.bindComplete], 'true')
     assert.is(early.metadata.annotations?.[annotations.boundByController], undefined)
     const prod = await targetPhase('prod', 'Bound')

@@ -18,7 +18,7 @@ import { systemClock, timestamp } from '../../../src/std/index.ts'
 import { deployer, letUsersIn } from '../../support/builders/credentials.ts'
 import { configMap, kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
-import { openStage, type Stage } from '../../support/deployments.ts'
+import { openStage, type Stage, sayEmpty } from '../../support/deployments.ts'
 import { startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { apply, eventually, expectGone, expectObject } from '../../support/verbs.ts'
@@ -77,6 +77,17 @@ describe('a dry run', (it) => {
     assert.ok(await stage.configMap('b'))
     assert.not.ok(await stage.configMap('c'))
     assert.is((await stage.status()).sync?.revision, first)
+  })
+
+  it('is over at once where nothing has been pushed yet', async () => {
+    await stage.deploy()
+    await sayEmpty(cluster, stage)
+    const status = await ask()
+    assert.is(status.phase, 'Failed')
+    assert.match(
+      conditionOf(status.conditions, 'Ready')?.message ?? '',
+      /nothing has been pushed to GitProject \S+\/shop yet\. Push a commit/,
+    )
   })
 
   it('compares with any commit, also for an automated deployment, which goes on as it was', async () => {

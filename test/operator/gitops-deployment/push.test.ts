@@ -206,7 +206,7 @@ describe('a GitOpsDeployment', (it) => {
     await deploy({ destination: {} })
     const commit = await git.push({ 'deploy/a.yaml': configMap('a') })
     const ready = await complains('SyncFailed')
-    assert.match(ready.message, /ConfigMap .*\/a .*system:serviceaccount:.*:default.*cannot/)
+    assert.match(ready.message, /ConfigMap .*\/a\b.*system:serviceaccount:.*:default.*cannot/)
     await grant(kube, namespace, 'default', 'admin')
     await synced(commit)
     assert.ok(await kube.get(ConfigMaps, { name: 'a', namespace }))

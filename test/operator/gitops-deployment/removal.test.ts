@@ -165,7 +165,7 @@ describe('a GitOpsDeployment that is deleted', (it) => {
     await eventually(async () => {
       const blocked = (await stage.status()).conditions?.find(({ type }) => type === 'DeletionBlocked')
       assert.equal([blocked?.status, blocked?.reason], ['True', 'CannotDelete'])
-      assert.match(blocked?.message ?? '', /ConfigMap .*\/a .*cannot/)
+      assert.match(blocked?.message ?? '', /ConfigMap .*\/a: .*cannot/)
       return true
     })
     ahead = seconds(40)

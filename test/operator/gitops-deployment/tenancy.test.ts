@@ -2,13 +2,16 @@ import * as assert from 'uvu/assert'
 import type { Kube } from '../../../src/adapters/kube/index.ts'
 import {
   ConfigMaps,
+  Environments,
   GitOpsDeploymentManagedEnvironments,
   GitOpsDeployments,
   GitProjects,
+  labels,
+  ownedBy,
   Secrets,
 } from '../../../src/api/index.ts'
 import { deployer, untilMay } from '../../support/builders/credentials.ts'
-import { managedEnvironment, managedSecret } from '../../support/builders/environments.ts'
+import { environment, managedEnvironment, managedSecret, viaClaim } from '../../support/builders/environments.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'
@@ -103,6 +106,16 @@ describe('a tenant who lacks one right', (it) => {
       assert.is(await stage.configMap('a'), undefined)
     })
 
+  it('and how to give it that right, in an Event with the file', async () => {
+    await mayAllBut('patch')
+    await stage.deploy()
+    await stage.git.push({ 'deploy/a.yaml': configMap('a') })
+    const said = /a \(deploy\/a\.yaml:1\): configmaps .*kubectl create rolebinding/
+    await forbidden(said)
+    const [event = ''] = await stage.events('SyncFailed')
+    assert.match(event, said)
+  })
+
   it('83: for one kind, has the others applied', async () => {
     await mayAllBut()
     await stage.deploy()
@@ -186,11 +199,11 @@ describe('a tenant with credentials of a target', (it) => {
   it.afterEach(() => stage.stop())
   it.after(() => cluster.close())
 
-  const open = async (spec: Parameters<typeof managedEnvironment>[2] = {}, name = 'dev', brought?: string) => {
+  const open = async (spec: Parameters<typeof managedEnvironment>[2] = {}, name = 'dev', brought?: string, metadata = {}) => {
     const { kubeconfig = brought } = brought === undefined ? await deployer(kube, target, { role: 'admin', name }) : {}
     await kube.create(Secrets, managedSecret(stage.namespace, name, kubeconfig))
     const given = { apiURL: kube.server, credentialsSecret: name, ...spec }
-    await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(stage.namespace, name, given))
+    await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(stage.namespace, name, given, metadata))
   }
   const inTarget = (name: string) => kube.get(ConfigMaps, { name, namespace: target })
 
@@ -213,6 +226,16 @@ describe('a tenant with credentials of a target', (it) => {
     const commit = await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '2' }) })
     await eventually(async () => (await stage.status()).sync?.revision === commit)
     assert.is((await inTarget('a'))?.data?.x, undefined)
+  })
+
+  it('is not sent to a setting that an Environment writes again', async () => {
+    const owner = ownedBy(await kube.create(Environments, environment(stage.namespace, 'prod', viaClaim('prod'))))
+    const labelled = { ownerReferences: [owner], labels: { [labels.claimUid]: 'x' } }
+    await open({ namespaces: [target] }, 'managed-environment-prod', undefined, labelled)
+    await stage.deploy({ destination: { environment: 'prod' } })
+    await stage.git.push({ 'deploy/n.yaml': { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'more' } } })
+    const { message } = await stage.complains('SyncFailed')
+    assert.match(message, /is cluster-scoped.*; leave it out of this path: Environment prod leads to one namespace$/)
   })
 
   it('has nothing deleted in a namespace that was taken from the environment', async () => {

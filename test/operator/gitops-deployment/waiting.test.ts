@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
-import { Deployments, GitOpsDeployments } from '../../../src/api/index.ts'
+import { Deployments, GitOpsDeployments, isTrue } from '../../../src/api/index.ts'
 import { pause, systemClock } from '../../../src/std/index.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
-import { openStage, type Stage } from '../../support/deployments.ts'
+import { openStage, type Stage, sayEmpty } from '../../support/deployments.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 
@@ -36,6 +36,16 @@ describe('a deployment whose objects take their time', (it) => {
   })
   it.afterEach(() => stage.stop())
   it.after(() => cluster.close())
+
+  it('says that nothing has been pushed yet, as its GitProject knows', async () => {
+    await stage.deploy()
+    await sayEmpty(cluster, stage)
+    const { message } = await stage.complains('RepositoryEmpty')
+    assert.is(message, `nothing has been pushed to GitProject ${stage.namespace}/shop yet. Push a commit to it`)
+    assert.is(isTrue((await stage.status()).conditions, 'SyncError'), false)
+    assert.equal(await stage.events('RepositoryEmpty'), [message])
+    await stage.synced(await stage.git.push({ 'deploy/a.yaml': configMap('a') }))
+  })
 
   it('asks nobody how they do while it waits', async () => {
     await stage.deploy()

@@ -1,6 +1,6 @@
 import { causesOf } from '../../../adapters/kube/index.ts'
 import { beginningOf, type Failure } from '../../../std/index.ts'
-import type { ObjectId } from '../../apply/index.ts'
+import { type ObjectId, sayId } from '../../apply/index.ts'
 
 /**
  * waiting: what it depends on is not ready yet, or what depends on it not gone; it is tried again. withheld: its deletion
@@ -35,6 +35,13 @@ export interface Entry {
 export const entriesOf = (entries: readonly Entry[], ...changes: Change[]): Entry[] =>
   entries.filter(({ change }) => changes.includes(change))
 
+/** As people say it, with the place in the repository. The server's words are a sentence by themselves, ours the rest of one about the object. */
+export function sayEntry({ id, why = '', source, failure }: Entry): string {
+  const about = `${sayId(id)}${source ? ` (${source})` : ''}`
+  if (why === '') return about
+  return `${about}${failure?.cause === undefined ? '' : ':'} ${why}`.replace(/\.$/, '')
+}
+
 /** A failure about an object as users may read it: what the server says about a Secret may quote the Secret. */
 export function sentenceAbout(id: ObjectId, failure: Failure): string {
   if (failure.code === 'internal') return 'unexpected internal error; the log says more'
@@ -57,7 +64,29 @@ function missingRight({ code, message }: Failure): string | undefined {
 }
 
 /** Remedies are our own words: there is nothing of the object in them. */
-const withRemedy = (text: string, { remedy }: Failure): string => (remedy ? `${text}. ${remedy}` : text)
+function withRemedy(text: string, failure: Failure): string {
+  const remedy = failure.remedy ?? howToGive(failure)
+  return remedy ? `${text}. ${remedy}` : text
+}
+
+const SERVICE_ACCOUNT =
+  /User "system:serviceaccount:([a-z0-9-]+):([a-z0-9.-]+)" cannot [a-z]+ resource "([a-z0-9/-]+)" in API group "([a-z0-9.-]*)" (?:in the namespace "([a-z0-9-]+)"|at the cluster scope)/
+
+/** Groups of which the ClusterRole `edit` has almost everything. */
+const EDITED = ['', 'apps', 'autoscaling', 'batch', 'networking.k8s.io', 'policy']
+const NOT_EDITED = ['limitranges', 'namespaces', 'resourcequotas']
+
+/** How a service account gets the right that the authorizer misses. */
+function howToGive({ code, message }: Failure): string | undefined {
+  const [, home = '', name = '', resource = '', group = '', namespace] =
+    (code === 'forbidden' && SERVICE_ACCOUNT.exec(message)) || []
+  if (name === '') return undefined
+  if (namespace === undefined) return 'Give it a ClusterRole with that right, or leave the object out'
+  const role = group === 'rbac.authorization.k8s.io' ? 'admin' : 'edit'
+  if (role === 'edit' && (!EDITED.includes(group) || NOT_EDITED.includes(resource)))
+    return `Give it a Role with that right in namespace ${namespace}, or leave the object out`
+  return `Give it that right, for example with: kubectl create rolebinding ${name}-deploys -n ${namespace} --clusterrole=${role} --serviceaccount=${home}:${name}`
+}
 
 const fieldsOf = (failure: Failure): string => {
   const fields = causesOf(failure).map(({ field }) => field)

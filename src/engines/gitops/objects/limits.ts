@@ -15,8 +15,10 @@ export interface Limits {
   remedies?: { readonly allowedKinds: string; readonly clusterResources: string } | undefined
 }
 
+export const ALLOWED_KINDS = 'add its kind to allowedKinds of the managed environment'
+
 const REMEDIES = {
-  allowedKinds: 'add its kind to allowedKinds of the managed environment',
+  allowedKinds: ALLOWED_KINDS,
   clusterResources: 'set clusterResources on the managed environment',
 }
 
@@ -46,8 +48,9 @@ export const isWithin = ({ namespace }: ObjectId, { namespaces = [], clusterReso
 /** Why the destination's own namespace may not be made there. */
 export function objectionToNamespace(name: string, limits: Limits): string | undefined {
   const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
-  const where = { ...object, metadata: { name, namespace: name } }
-  return strangeKind(object, limits) ?? outside(where, true, limits)
+  const { namespaces = [] } = limits
+  const isOutside = namespaces.length > 0 && !namespaces.includes(name)
+  return strangeKind(object, limits) ?? (isOutside ? saysOutside(namespaces) : undefined)
 }
 
 function strangeKind({ apiVersion, kind }: AnyObject, { allowedKinds = [], remedies = REMEDIES }: Limits): string | undefined {
@@ -59,17 +62,19 @@ function strangeKind({ apiVersion, kind }: AnyObject, { allowedKinds = [], remed
 }
 
 function outside(
-  { kind, metadata: { namespace } }: AnyObject,
+  { metadata: { namespace } }: AnyObject,
   namespaced: boolean,
   { namespaces = [], clusterResources, remedies = REMEDIES }: Limits,
 ): string | undefined {
   if (namespaces.length === 0) return undefined
   if (!namespaced && !clusterResources)
-    return `${kind} is cluster-scoped, and the destination allows namespaced objects only; ${remedies.clusterResources}`
+    return `is cluster-scoped, and the destination allows namespaced objects only; ${remedies.clusterResources}`
   if (namespace !== undefined && !namespaces.includes(namespace))
-    return `namespace ${namespace} is outside the destination, which allows ${namespaces.join(', ')}`
+    return `is of namespace ${namespace}, which ${saysOutside(namespaces)}; set metadata.namespace to ${namespaces.length > 1 ? 'one of these' : 'that one'}, or leave it out`
   return undefined
 }
+
+const saysOutside = (namespaces: readonly string[]): string => `is outside the destination, which allows ${namespaces.join(', ')}`
 
 function weakened({ apiVersion, kind, metadata: { labels = {} } }: AnyObject, limits: Limits): string | undefined {
   if (kind !== 'Namespace' || groupOf(apiVersion) !== '' || limits.podSecurityLabels) return undefined

@@ -116,10 +116,13 @@ function judgingOf(leaving: readonly Held[], candidates: ReadonlyMap<string, Pru
   return { ...pruning, holds: keysOf(held), staying, confirmed, protectsData: guards !== undefined }
 }
 
-const leftBehind = ({ id }: Held): Entry => ({
+const leftBehind = ({ id, uid }: Held): Entry => ({
   id,
   change: 'skipped',
-  why: 'is outside the destination as it is now, and left behind',
+  why:
+    uid === undefined
+      ? 'was never seen in effect, and is outside the destination as it is now; if it is there, it is left behind'
+      : 'is outside the destination as it is now, and left behind',
 })
 
 const withheld = ({ id }: Held, block: PruneBlock): Entry => ({

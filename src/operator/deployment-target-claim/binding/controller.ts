@@ -5,6 +5,7 @@ import {
   DeploymentTargets,
   Environments,
   SpaceRequests,
+  Workspaces,
 } from '../../../api/index.ts'
 import type { Controller, ControllerContext } from '../../../engines/controller/index.ts'
 import { reconcileClaim } from './reconcile.ts'
@@ -20,6 +21,7 @@ export function claimBinding(context: ControllerContext): Controller<DeploymentT
     classes: context.caches.of(DeploymentTargetClasses),
     requests: context.caches.of(SpaceRequests),
     environments: context.caches.of(Environments),
+    workspaces: context.caches.of(Workspaces),
   }
   const taken = new Set<string>()
   return {

@@ -1,7 +1,6 @@
 import {
   annotations,
   askedProvisionerOf,
-  byClaimName,
   claimRefOf,
   conditionOf,
   type DeploymentTarget,
@@ -16,12 +15,14 @@ import {
   isPrivate,
   isPrivateBy,
   refOf,
+  SPACE_PROVISIONERS,
   withoutFinalizer,
   YES,
 } from '../../../api/index.ts'
 import { type ControllerContext, type Next, settled } from '../../../engines/controller/index.ts'
+import { assertParameters } from '../provisioning/index.ts'
 import { mismatch, unsuitable } from './match.ts'
-import { type BindingCaches, bestFree, ownTargets, provisioningOf, reservedTargets } from './situation.ts'
+import { type BindingCaches, bestFree, hasConsumer, type News, ownTargets, provisioningOf, reservedTargets } from './situation.ts'
 import {
   alreadyClaimed,
   type BindingVerdict,
@@ -32,6 +33,7 @@ import {
   missingTarget,
   noResources,
   pending,
+  placeOf,
   resourcesCondition,
   statusOf,
 } from './status.ts'
@@ -120,48 +122,54 @@ async function bindBest(claim: DeploymentTargetClaim, binding: BindingContext): 
   // What is being made for this claim belongs to it; taking another one now would leave that without an owner.
   const best = provisioning ? undefined : bestFree(caches, claim, taken)
   if (best) return lockTarget(claim, best, binding)
-  const hint = reserved[0]
-    ? `DeploymentTarget ${reserved[0].metadata.name} names this claim but ${mismatch(claim, reserved[0])}`
-    : undefined
-  return askForOne(claim, binding, provisioning?.message ?? hint)
+  const hint = reserved[0] && {
+    message: `DeploymentTarget ${reserved[0].metadata.name} names this claim but ${mismatch(claim, reserved[0])}`,
+    isStuck: true,
+  }
+  return askForOne(claim, binding, provisioning ?? hint)
 }
 
 /** Nothing fits: mark the claim for the provisioner of its class. */
-async function askForOne(claim: DeploymentTargetClaim, binding: BindingContext, news: string | undefined): Promise<Next> {
+async function askForOne(claim: DeploymentTargetClaim, binding: BindingContext, news: News | undefined): Promise<Next> {
   const { deploymentTargetClassName: name } = claim.spec
-  const waiting = (what: string) => pending('WaitingForTarget', news ? `${what}; ${news}` : what)
+  const waiting = (what: string) => pending('WaitingForTarget', news ? `${what}; ${news.message}` : what)
   if (name === '')
     return report(
       claim,
-      waiting('no DeploymentTarget without class is free. Create one, or name a class that provisions'),
+      { ...waiting('no DeploymentTarget without class is free. Create one, or name a class that provisions'), event: 'Warning' },
       binding,
     )
   const found = binding.caches.classes.get({ name })
   if (!found) return report(claim, missingClass(claim), binding)
   const { provisioner, bindingMode } = found.spec
-  if (bindingMode === 'WaitForFirstConsumer' && !isWanted(claim, binding)) {
+  if (bindingMode === 'WaitForFirstConsumer' && !hasConsumer(binding.caches, claim)) {
     return report(
       claim,
-      pending(
-        'WaitingForFirstConsumer',
-        `waiting for an Environment that names this claim, as DeploymentTargetClass "${name}" wants it`,
-      ),
+      {
+        ...pending(
+          'WaitingForFirstConsumer',
+          `waiting for an Environment or a Workspace that names this claim, as DeploymentTargetClass "${name}" wants it`,
+        ),
+        event: 'Normal',
+      },
       binding,
     )
   }
-  // As long as the provisioner has said nothing there may be none.
-  const remedy = news
-    ? ''
-    : `. If nobody serves that name, install it, or correct the provisioner of DeploymentTargetClass "${name}"`
-  return report(claim, { ...waiting(`waiting for provisioner ${provisioner}${remedy}`), reason: 'Provisioning' }, binding, {
+  const isOurs = SPACE_PROVISIONERS.includes(provisioner)
+  // Not of a class that has made something already: what is made goes on.
+  if (isOurs && !news?.isUnderWay) assertParameters(found)
+  // As long as another provisioner has said nothing there may be none.
+  const remedy =
+    isOurs || news ? '' : '. If nobody serves that name, install it, or make a claim of another class: a class cannot be changed'
+  // Ours takes seconds, which is no news.
+  const event = news?.isStuck ? 'Warning' : isOurs ? undefined : 'Normal'
+  const verdict: BindingVerdict = { ...waiting(`waiting for provisioner ${provisioner}${remedy}`), reason: 'Provisioning', event }
+  return report(claim, verdict, binding, {
     [annotations.provisioner]: provisioner,
     // Before anything is made for it. Workspaces make theirs so; of others the class may want it.
     ...(!isPrivate(claim) && isPrivateBy(found, isForWorkspace(claim)) && { [annotations.privateTo]: '' }),
   })
 }
-
-const isWanted = ({ metadata }: DeploymentTargetClaim, { caches }: BindingContext): boolean =>
-  caches.environments.by(byClaimName, `${metadata.namespace}/${metadata.name}`).length > 0
 
 const waitFor = (claim: DeploymentTargetClaim, target: DeploymentTarget, binding: BindingContext): Promise<Next> => {
   const news = conditionOf(target.status?.conditions, 'Ready')?.message
@@ -196,7 +204,11 @@ async function complete(claim: DeploymentTargetClaim, target: DeploymentTarget, 
   const chosen = claim.spec.targetName ? {} : { [annotations.boundByController]: YES }
   const object = await keepMarks(claim, context, { [annotations.bindComplete]: YES, ...chosen }, target.metadata.name)
   if (claim.status?.phase !== 'Bound')
-    context.events.record(claim, { type: 'Normal', reason: 'Bound', message: `got DeploymentTarget ${target.metadata.name}` })
+    context.events.record(claim, {
+      type: 'Normal',
+      reason: 'Bound',
+      message: `got DeploymentTarget ${target.metadata.name}, which leads to ${placeOf(target)}`,
+    })
   const mayGrow = caches.classes.get({ name: claim.spec.deploymentTargetClassName })?.spec.allowTargetResourceExpansion === true
   return settled({ object, status: statusOf(bound(target), resourcesCondition(claim, target, mayGrow)) })
 }
@@ -209,10 +221,10 @@ async function report(
 ): Promise<Next> {
   const object = await keepMarks(claim, context, marks)
   const before = conditionOf(claim.status?.conditions, 'Ready')
-  const isWorthAnEvent = verdict.error !== undefined || verdict.isWorthAnEvent
-  if (isWorthAnEvent && before?.message !== verdict.message) {
-    context.events.record(claim, { type: 'Warning', reason: verdict.reason, message: verdict.message })
-  }
+  const { reason, message, error, event: type = error === undefined ? undefined : 'Warning' } = verdict
+  // How far something is that only takes its time is told by the condition.
+  const isNews = before?.reason !== reason || (type === 'Warning' && before.message !== message)
+  if (type && isNews) context.events.record(claim, { type, reason, message })
   return settled({ object, status: statusOf(verdict, noResources(claim)) })
 }
 

@@ -1,5 +1,6 @@
 import type { Cache } from '../../../adapters/kube/index.ts'
 import {
+  byClaimName,
   byClaimUid,
   byHolder,
   claimRefOf,
@@ -10,9 +11,13 @@ import {
   type Environment,
   indexBy,
   isDeleting,
+  isForWorkspace,
   isPrivate,
+  keyOf,
   keysBeside,
+  refOf,
   type SpaceRequest,
+  type Workspace,
 } from '../../../api/index.ts'
 import { compareTargets, mismatch } from './match.ts'
 
@@ -23,6 +28,7 @@ export interface BindingCaches {
   classes: Cache<DeploymentTargetClass>
   requests: Cache<SpaceRequest>
   environments: Cache<Environment>
+  workspaces: Cache<Workspace>
 }
 
 const byHolderUid = indexBy((target: DeploymentTarget) => [claimRefOf(target)?.uid ?? ''])
@@ -34,6 +40,15 @@ export const byTargetName = indexBy((claim: DeploymentTargetClaim) => keysBeside
 export const byWanted = indexBy((claim: DeploymentTargetClaim) =>
   claim.status?.phase === 'Bound' ? [] : [poolOf(claim), claim.spec.deploymentTargetClassName],
 )
+
+/** Of workspaces: by the claim that they share. */
+const byShared = indexBy((workspace: Workspace) => keysBeside(workspace, workspace.spec.target?.claimName))
+
+/** Somebody is to use the target: an Environment or a Workspace names the claim, or it was made for a Workspace or a warm pool. */
+export function hasConsumer({ environments, workspaces }: BindingCaches, claim: DeploymentTargetClaim): boolean {
+  const key = keyOf(refOf(claim))
+  return isForWorkspace(claim) || environments.by(byClaimName, key).length > 0 || workspaces.by(byShared, key).length > 0
+}
 
 /** `namespace/class`. */
 export const poolOf = ({ metadata, spec }: DeploymentTarget | DeploymentTargetClaim): string =>
@@ -69,17 +84,24 @@ export function bestFree(
   return best
 }
 
+/** What else is known of a claim that nothing fits. */
+export interface News {
+  message: string
+  /** Something is being made for it. */
+  isUnderWay?: boolean
+  /** It does not go on by itself. */
+  isStuck: boolean
+}
+
 /** The SpaceRequest that was made for the claim, and how far it is. */
-export function provisioningOf(
-  { requests }: BindingCaches,
-  { metadata }: DeploymentTargetClaim,
-): { request: SpaceRequest; message: string } | undefined {
+export function provisioningOf({ requests }: BindingCaches, { metadata }: DeploymentTargetClaim): News | undefined {
   const request = requests.by(byClaimUid, metadata.uid ?? 'none').find((one) => one.metadata.namespace === metadata.namespace)
   if (!request) return undefined
   const ready = conditionOf(request.status?.conditions, 'Ready')
   const state = ready ? `${ready.reason}${ready.message ? `: ${ready.message}` : ''}` : 'not looked at yet'
   return {
-    request,
+    isUnderWay: true,
+    isStuck: ready?.reason === 'UnableToProvision',
     message: `SpaceRequest ${request.metadata.name} is ${ready?.status === 'True' ? 'ready' : 'not ready'} (${state})`,
   }
 }

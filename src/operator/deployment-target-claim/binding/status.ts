@@ -7,7 +7,7 @@ import {
   isTrue,
   type Statement,
 } from '../../../api/index.ts'
-import type { Failure } from '../../../std/index.ts'
+import { type Failure, sayFailure } from '../../../std/index.ts'
 import { shortOf } from './match.ts'
 
 const RESOURCES = 'ResourcesSatisfied'
@@ -21,8 +21,8 @@ export interface BindingVerdict {
   message: string
   /** The user has to act: `ErrorOccurred` turns True with this text. */
   error?: string
-  /** No error, but it may wait for ever: an Event tells it, as it does of errors. */
-  isWorthAnEvent?: boolean
+  /** No error, but it may wait for long: an Event tells it, as it does of errors. */
+  event?: 'Normal' | 'Warning' | undefined
   target?: { name: string; uid?: string }
 }
 
@@ -48,9 +48,15 @@ export const bound = (target: DeploymentTarget): BindingVerdict => ({
   reason: isDeleting(target) ? 'TargetTerminating' : 'Bound',
   message: isDeleting(target)
     ? `DeploymentTarget ${target.metadata.name} is being deleted; the claim will be Lost`
-    : `has DeploymentTarget ${target.metadata.name}`,
+    : `has DeploymentTarget ${target.metadata.name}, which leads to ${placeOf(target)}`,
   target: targetRef(target),
 })
+
+/** A namespace that was made for the claim has a name that nobody chose. */
+export function placeOf({ spec: { kubernetesCredentials } }: DeploymentTarget): string {
+  const { defaultNamespace, apiURL } = kubernetesCredentials
+  return defaultNamespace ? `namespace ${defaultNamespace}` : apiURL
+}
 
 export const lost = (claim: DeploymentTargetClaim, why: string): BindingVerdict => {
   const { name, namespace } = claim.metadata
@@ -76,7 +82,7 @@ export const missingTarget = (name: string): BindingVerdict => ({
     'TargetNotFound',
     `waiting for DeploymentTarget "${name}" to be created in this namespace. Create it, or make a claim that names another in spec.targetName, or none.`,
   ),
-  isWorthAnEvent: true,
+  event: 'Warning',
 })
 
 export const missingClass = ({ metadata, spec }: DeploymentTargetClaim): BindingVerdict => {
@@ -131,7 +137,7 @@ const resourcesOf = (claim: DeploymentTargetClaim, status: Statement['status'], 
 /** After a failure the phase stays; only the error is said. */
 export function statusAfter(claim: DeploymentTargetClaim, failure: Failure) {
   const { phase = 'Pending', target, conditions } = claim.status ?? {}
-  const message = failure.code === 'internal' ? 'unexpected internal error occurred in DTC controller' : failure.message
+  const message = failure.code === 'internal' ? 'unexpected internal error occurred in DTC controller' : sayFailure(failure)
   const ready: Statement = {
     type: 'Ready',
     status: phase === 'Bound' && isTrue(conditions, 'Ready') ? 'True' : 'False',

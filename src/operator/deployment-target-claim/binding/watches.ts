@@ -13,6 +13,8 @@ import {
   refsBeside,
   type SpaceRequest,
   SpaceRequests,
+  type Workspace,
+  Workspaces,
 } from '../../../api/index.ts'
 import type { Watch } from '../../../engines/controller/index.ts'
 import { type BindingCaches, byTargetName, byWanted, poolOf } from './situation.ts'
@@ -30,6 +32,7 @@ export const watchesOf = (caches: BindingCaches): Watch[] => [
     wakes: (environment: Environment) =>
       refsBeside(environment, environment.spec.configuration?.target?.deploymentTargetClaim.claimName),
   },
+  { kind: Workspaces, wakes: (workspace: Workspace) => refsBeside(workspace, workspace.spec.target?.claimName) },
 ]
 
 function concernedBy(target: DeploymentTarget, { claims }: BindingCaches): Ref[] {

@@ -29,6 +29,34 @@ function labelValueOf(name: string): string {
   return name.length <= LONGEST ? name : `${name.slice(0, LONGEST - 9)}-${hash('sha256', name).slice(0, 8)}`
 }
 
+/** A word that nobody reads is a mistake of whoever wrote it: the class cannot be changed, and its claims would get something else. */
+export function assertParameters(from: DeploymentTargetClass): void {
+  assertKnown(from)
+  assertTier(from)
+  assertCredentials(from)
+  if (from.spec.provisioner === AGENT_PROVISIONER) agentOf(from)
+}
+
+/** Keys with a prefix, such as `example.com/colour`, are for others who read the SpaceRequest. */
+function assertKnown({ metadata, spec: { provisioner, parameters = {} } }: DeploymentTargetClass): void {
+  const known = provisioner === AGENT_PROVISIONER ? ['agent', 'tierName', 'credentials'] : ['tierName', 'credentials']
+  const unknown = Object.keys(parameters).filter((key) => !key.includes('/') && !known.includes(key))
+  if (unknown.length === 0) return
+  throw invalidParameter(
+    `DeploymentTargetClass ${metadata.name}: parameters have ${unknown.join(', ')}, which provisioner ${provisioner} does not know`,
+    `Make a class with none but these: ${known.join(', ')}`,
+  )
+}
+
+function assertTier({ metadata, spec: { parameters = {} } }: DeploymentTargetClass): void {
+  const { tierName = SANDBOX_TIER } = parameters
+  if (typeof tierName === 'string') return
+  throw invalidParameter(
+    `DeploymentTargetClass ${metadata.name}: parameters.tierName is ${JSON.stringify(tierName)}`,
+    'Make a class whose parameters.tierName names a SpaceTier',
+  )
+}
+
 /** The tenant does not decide who answers: the class says in whose cluster. */
 function agentOf({ metadata, spec: { parameters = {} } }: DeploymentTargetClass): string {
   const { agent } = parameters
@@ -60,8 +88,8 @@ export function requestFor(claim: DeploymentTargetClaim, from: DeploymentTargetC
   const { name, namespace = '', uid = '' } = claim.metadata
   const { parameters = {}, reclaimPolicy } = from.spec
   const { tierName } = parameters
+  assertParameters(from)
   const agent = from.spec.provisioner === AGENT_PROVISIONER ? agentOf(from) : undefined
-  assertCredentials(from)
   const privateTo = privateToOf(claim)
   const { resources } = claim.spec
   return {

@@ -1,6 +1,6 @@
 import type { EventRecorder } from '../../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, keyOf, type Ref, refOf, type Statement } from '../../../api/index.ts'
-import { keyOfId, sayId, sayIds } from '../../../engines/apply/index.ts'
+import { keyOfId, sayIds } from '../../../engines/apply/index.ts'
 import { again, type Next, type StatusDraft, settled } from '../../../engines/controller/index.ts'
 import {
   type Destination,
@@ -11,6 +11,7 @@ import {
   type InventoryStore,
   OWNER_LABEL,
   removeAll,
+  sayEntry,
 } from '../../../engines/gitops/index.ts'
 import { type Clock, Failure, isFailure, minutes, seconds } from '../../../std/index.ts'
 import { inventoryInStatus, inventoryName, inventoryOf, ownerOf, type SyncServices } from '../services/services.ts'
@@ -268,6 +269,6 @@ function statusOf({ status }: GitOpsDeployment, conditions: Statement[]): Status
 }
 
 function sentence(entries: readonly Entry[]): string {
-  const said = entries.slice(0, 3).map(({ id, why = '' }) => `${sayId(id)} ${why}`.trim())
+  const said = entries.slice(0, 3).map(sayEntry)
   return entries.length > 3 ? `${said.join('; ')}; and ${entries.length - 3} more` : said.join('; ')
 }

@@ -4,6 +4,7 @@ import {
   type GitOpsDeploymentSyncRun,
   GitOpsDeploymentSyncRuns,
   GitOpsDeployments,
+  type GitProject,
   isDeleting,
   refOf,
 } from '../../../api/index.ts'
@@ -18,13 +19,13 @@ import {
 } from '../../../engines/controller/index.ts'
 import { ignoreRules, type Preview, preview } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
-import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, timestamp } from '../../../std/index.ts'
+import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, seconds, timestamp } from '../../../std/index.ts'
 import { openCaches, type SyncCaches } from '../caches.ts'
 import { type GitOpsSettings, inventoryOf, ownerOf } from '../services/services.ts'
 import { createTargets, destinationOf } from '../services/targets.ts'
 import { readVariables } from '../services/variables.ts'
 import { createFollowing, type Following } from '../source/following.ts'
-import { projectOf, wishOf } from '../source/repository.ts'
+import { isEmpty, nameOfProject, projectOf, wishOf } from '../source/repository.ts'
 import { isConfirmed } from '../status/requests.ts'
 import { dryRunOf } from './dry-run-status.ts'
 import { isOver, over, ready } from './sync-run.ts'
@@ -91,12 +92,12 @@ async function reconcileDryRun(run: GitOpsDeploymentSyncRun, services: DryRunSer
   const now = timestamp(context.clock.now())
   try {
     const deployment = await deploymentOf(run, services)
-    const { snapshot, failure } = following.of(
-      refOf(run),
-      wishOf(deployment, projectOf(deployment, services.caches), run.spec.revisionID),
-    )
+    const project = projectOf(deployment, services.caches)
+    const { snapshot, failure } = following.of(refOf(run), wishOf(deployment, project, run.spec.revisionID))
     if (!snapshot && failure) throw failure
-    if (!snapshot) return settled({ status: looking(run, now, 'WaitingForCommit', 'kas was asked for the files') })
+    if (!snapshot && isEmpty(project) && isLate(run, now)) throw nothingPushed(project)
+    if (!snapshot)
+      return settled({ recheck: MOMENT, status: looking(run, now, 'WaitingForCommit', 'kas was asked for the files') })
     const wait = search.wait(run.metadata.namespace ?? '')
     if (wait > 0) return settled({ recheck: wait, status: looking(run, now, 'Waiting', BUSY) })
     const found = await look(deployment, snapshot, services, signal)
@@ -108,6 +109,18 @@ async function reconcileDryRun(run: GitOpsDeploymentSyncRun, services: DryRunSer
     return settled({ status: over(run, { result: 'Failed', message: sentenceOf(failure).slice(0, 4096) }, now) })
   }
 }
+
+/** The files come sooner than a GitProject says that its repository is empty no more. */
+const MOMENT = seconds(2)
+
+const isLate = ({ status }: GitOpsDeploymentSyncRun, now: string): boolean =>
+  status?.startedAt !== undefined && Date.parse(now) - Date.parse(status.startedAt) >= MOMENT
+
+const nothingPushed = (project: GitProject): Failure =>
+  new Failure('not-found', `nothing has been pushed to GitProject ${nameOfProject(project)} yet`, {
+    reason: 'RepositoryEmpty',
+    remedy: 'Push a commit to it; `berth poke` has kas look at once',
+  })
 
 const BUSY = 'dry runs of this namespace had very much to look through for secrets; this one comes after a pause'
 

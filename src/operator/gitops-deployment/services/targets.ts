@@ -1,16 +1,18 @@
 import type { Identity, Kube, Reach } from '../../../adapters/kube/index.ts'
 import {
   type CoreSecret,
+  Environments,
   type GitOpsDeployment,
   type GitOpsDeploymentManagedEnvironment,
   KUBECONFIG_KEY,
   keyOf,
   kubeconfigIn,
+  labels,
   refOf,
   secretTypes,
   userOfAccount,
 } from '../../../api/index.ts'
-import type { Destination } from '../../../engines/gitops/index.ts'
+import { ALLOWED_KINDS, type Destination } from '../../../engines/gitops/index.ts'
 import { credentialsForEnvironment, openTarget } from '../../../engines/targets/index.ts'
 import { type Clock, Failure, minutes, pause, type Secret } from '../../../std/index.ts'
 import { byEnvironment, environmentNames, MADE_PREFIX, type SyncCaches } from '../caches.ts'
@@ -103,6 +105,20 @@ export function destinationOf(
     clusterResources,
     allowedKinds,
     podSecurityLabels,
+    remedies: remediesOf(environment),
+  }
+}
+
+/** What an Environment has made it writes again, so a change there does not last. */
+function remediesOf({ metadata }: GitOpsDeploymentManagedEnvironment): Destination['remedies'] {
+  const owner = metadata.ownerReferences?.find(({ kind }) => kind === Environments.kind)
+  if (!owner) return undefined
+  const isClaimed = metadata.labels?.[labels.claimUid] !== undefined
+  return {
+    allowedKinds: ALLOWED_KINDS,
+    clusterResources: isClaimed
+      ? `leave it out of this path: Environment ${owner.name} leads to one namespace`
+      : `leave it out of this path, or set clusterResources in spec.unstableConfigurationFields.kubernetesCredentials of Environment ${owner.name}`,
   }
 }
 

@@ -1,4 +1,4 @@
-import { covers, type GitOpsDeployment, type GitProject } from '../../../api/index.ts'
+import { conditionOf, covers, type GitOpsDeployment, type GitProject } from '../../../api/index.ts'
 import type { GitRef } from '../../../rpc/index.ts'
 import { Failure, redactUrls } from '../../../std/index.ts'
 import { byRepository, type SyncCaches, sameRepository } from '../caches.ts'
@@ -30,6 +30,9 @@ export function projectOf(
 
 /** As `spec.source.project` names it. */
 export const nameOfProject = ({ metadata }: GitProject): string => `${metadata.namespace}/${metadata.name}`
+
+/** As kas has seen it last. */
+export const isEmpty = ({ status }: GitProject): boolean => conditionOf(status?.conditions, 'Ready')?.reason === 'RepositoryEmpty'
 
 const isOf = (namespace: string, { metadata }: GitProject): boolean => metadata.namespace === namespace
 

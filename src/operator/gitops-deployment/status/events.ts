@@ -1,7 +1,7 @@
-import type { EventRecorder } from '../../../adapters/kube/index.ts'
+import type { EventRecorder, Occurrence } from '../../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, type Statement } from '../../../api/index.ts'
 import { sayId, sayIds } from '../../../engines/apply/index.ts'
-import { type Entry, entriesOf, type Held, type SyncResult, sayFight } from '../../../engines/gitops/index.ts'
+import { type Entry, entriesOf, type Held, type SyncResult, sayEntry, sayFight } from '../../../engines/gitops/index.ts'
 import type { PendingPrune } from './attention.ts'
 
 const TOLD: [Entry['change'], string][] = [
@@ -21,10 +21,10 @@ export function tellChanges(
     const ids = entriesOf(entries, change).map(({ id }) => id)
     if (ids.length > 0) events.record(deployment, { type: 'Normal', reason, message: `${commitId.slice(0, 12)}: ${sayIds(ids)}` })
   }
-  for (const { id, why = '' } of entriesOf(entries, 'failed').slice(0, 5))
-    events.record(deployment, { type: 'Warning', reason: 'SyncFailed', message: `${sayId(id)} ${why}` })
-  for (const { id, why = '' } of entriesOf(entries, 'skipped').slice(0, 5))
-    events.record(deployment, { type: 'Normal', reason: 'Kept', message: `${sayId(id)} ${why}` })
+  for (const entry of entriesOf(entries, 'failed').slice(0, 5))
+    events.record(deployment, { type: 'Warning', reason: 'SyncFailed', message: sayEntry(entry) })
+  for (const entry of entriesOf(entries, 'skipped').slice(0, 5))
+    events.record(deployment, { type: 'Normal', reason: 'Kept', message: sayEntry(entry) })
 }
 
 /** Told once for each commit and guard: the status says it all the time. */
@@ -69,6 +69,11 @@ export function tellRepairs(events: EventRecorder, deployment: GitOpsDeployment,
 export function tellFights(events: EventRecorder, deployment: GitOpsDeployment, fights: SyncResult['fights']): void {
   for (const fight of fights.slice(0, 5))
     events.record(deployment, { type: 'Warning', reason: 'Fight', message: sayFight(fight) })
+}
+
+/** Told when it begins: the condition says it all the time. */
+export function tellOnce(events: EventRecorder, deployment: GitOpsDeployment, occurrence: Occurrence): void {
+  if (conditionOf(deployment.status?.conditions, 'Ready')?.reason !== occurrence.reason) events.record(deployment, occurrence)
 }
 
 /** Told when it changes: the condition says it all the time. */

@@ -1,7 +1,7 @@
 import { conditionOf, type GitOpsDeployment, isTrue, type Statement } from '../../../api/index.ts'
 import { keyOfId, sayId } from '../../../engines/apply/index.ts'
 import { type StatusDraft, sentenceOf } from '../../../engines/controller/index.ts'
-import { type Entry, entriesOf, type Observed, type SyncResult, sayFight } from '../../../engines/gitops/index.ts'
+import { type Entry, entriesOf, type Observed, type SyncResult, sayEntry, sayFight } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Failure, isFailure, redactUrls, timestamp } from '../../../std/index.ts'
 import type { SyncWait } from '../schedule/sync-wait.ts'
@@ -284,9 +284,7 @@ function reconciledState({ metadata, spec }: GitOpsDeployment, { destination, pr
 }
 
 const sentence = (entries: Entry[]): string => {
-  const said = entries
-    .slice(0, 3)
-    .map(({ id, why = '', source }) => `${sayId(id)}${source ? ` (${source})` : ''} ${why}`.trim().replace(/\.$/, ''))
+  const said = entries.slice(0, 3).map(sayEntry)
   return entries.length > 3 ? `${said.join('; ')}; and ${entries.length - 3} more` : said.join('; ')
 }
 

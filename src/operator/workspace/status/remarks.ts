@@ -126,14 +126,29 @@ function clonedOf({ name, isThere, known, git, isPrepared }: ProjectFindings, wa
 
 const TOLD: readonly string[] = ['Ready', ...REMARKS]
 /** Stations of an ordinary life; every other reason not to be ready is a trouble. */
-const ORDINARY = ['Starting', 'Running', 'Stopping', 'Stopped', 'Terminating', 'Terminated', 'ClaimPending', 'Connecting']
+const ORDINARY = [
+  'Starting',
+  'Running',
+  'Stopping',
+  'Stopped',
+  'Terminating',
+  'Terminated',
+  'ClaimPending',
+  'Connecting',
+  'Cloning',
+]
 
 /** An Event for each new reason: who looks at the Events reads the life of the workspace in order. */
 export function tellChanges({ events }: ControllerContext, workspace: Workspace, next: Next): Next {
   const news = (next.status?.conditions ?? []).filter(
     ({ type, reason }) => TOLD.includes(type) && conditionOf(workspace.status?.conditions, type)?.reason !== reason,
   )
-  for (const { status, reason, message } of news)
-    events.record(workspace, { type: status === 'True' || ORDINARY.includes(reason) ? 'Normal' : 'Warning', reason, message })
+  for (const statement of news) {
+    const { reason, message } = statement
+    events.record(workspace, { type: eventTypeOf(statement), reason, message })
+  }
   return next
 }
+
+export const eventTypeOf = ({ status, reason }: Pick<Statement, 'status' | 'reason'>): 'Normal' | 'Warning' =>
+  status === 'True' || ORDINARY.includes(reason) ? 'Normal' : 'Warning'

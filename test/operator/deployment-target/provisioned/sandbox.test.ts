@@ -70,7 +70,7 @@ describe('devsandbox provisioner', (it) => {
     await kube.create(SpaceTiers, spaceTier(tier))
     const spec = {
       provisioner: SANDBOX_PROVISIONER,
-      parameters: { tierName: tier, colour: 'blue' },
+      parameters: { tierName: tier, 'example.com/colour': 'blue' },
       allowTargetResourceExpansion: true,
     }
     await kube.create(DeploymentTargetClasses, targetClass(classes.delete, { ...spec, reclaimPolicy: 'Delete' }))
@@ -122,7 +122,10 @@ describe('devsandbox provisioner', (it) => {
     assert.ok(request.metadata.name.startsWith('dev-'))
     assert.is(request.spec.tierName, tier)
     assert.is(request.metadata.labels?.[labels.claimUid], asked.metadata.uid)
-    assert.equal(JSON.parse(request.metadata.annotations?.[annotations.parameters] ?? ''), { tierName: tier, colour: 'blue' })
+    assert.equal(JSON.parse(request.metadata.annotations?.[annotations.parameters] ?? ''), {
+      tierName: tier,
+      'example.com/colour': 'blue',
+    })
 
     assert.is(dev.spec.targetName, 'dev-dt')
     const made = await expectObject(kube, DeploymentTargets, at('dev-dt'), ({ status }) => status?.phase === 'Bound')
@@ -161,6 +164,22 @@ describe('devsandbox provisioner', (it) => {
     await quiet()
     const each = (total() - before) / names.length
     assert.ok(each <= 22, `${each} requests per claim: ${JSON.stringify(sent)}`)
+  })
+
+  it('an Event on the claim tells what keeps its namespace from being made', async () => {
+    const name = `tierless-${namespace.slice(-8)}`
+    await open()
+    const spec = { provisioner: SANDBOX_PROVISIONER, parameters: { tierName: 'nowhere' } }
+    await kube.create(DeploymentTargetClasses, targetClass(name, spec))
+    await ask('dev', name)
+    const told = await eventually(async () => {
+      const { items } = await kube.read<{ items: { type: string; reason: string; message: string }[] }>(
+        `/api/v1/namespaces/${namespace}/events`,
+      )
+      return items.find(({ type, reason }) => type === 'Warning' && reason === 'Provisioning')
+    })
+    assert.match(told.message, /UnableToProvision: .*there is no SpaceTier "nowhere"/)
+    await kube.delete(DeploymentTargetClasses, { name })
   })
 
   it('X6, X8: a deleted claim takes target, request and namespace along, in this order', async () => {

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Workspace, WorkspaceClass, WorkspaceClassSpec } from '../../../../src/api/index.ts'
 import { gitPlanOf } from '../../../../src/operator/workspace/git/index.ts'
-import { type ProjectFindings, remarksOn } from '../../../../src/operator/workspace/status/remarks.ts'
+import { eventTypeOf, type ProjectFindings, remarksOn } from '../../../../src/operator/workspace/status/remarks.ts'
 import { describe } from '../../../support/suite.ts'
 
 const workspace = {
@@ -51,6 +51,11 @@ describe('workspace: remarks', (it) => {
     assert.equal(reasonOf({ ...project, isThere: false, known: undefined, git: undefined }), ['False GitProjectNotFound'])
     assert.equal(reasonOf({ ...project, git: undefined }), ['False UrlNotSupported'])
     assert.equal(reasonOf({ ...project, trouble: 'no Secret' }), ['False Cloning', 'False SecretNotAccessible'])
+  })
+
+  it('a project that is cloned when the pod starts is no trouble, and one that is not there is', () => {
+    const typeOf = (reason: string) => eventTypeOf({ status: 'False', reason })
+    assert.equal([typeOf('Cloning'), typeOf('GitProjectNotFound')], ['Normal', 'Warning'])
   })
 
   it('says when its class has changed or is gone, and when all is well again', () => {
