@@ -6,6 +6,8 @@
  * chooses which (`--seed N`). `--exhaustive` (`npm run test:exhaustive`) runs the files that take a sample of their cases, with all of
  * them, in pieces if wanted: `-- sweeps`, `-- races`, `-- fuzz`.
  *
+ * `npm test -- e2e` runs what wants a real node, and makes its programs first; other runs have it where they are made already.
+ *
  * TEST_KUBECONFIG names a cluster to use, TEST_JOBS how many processes run at once (five on two cores: many wait).
  * A file that fails is run once more, alone, after all others; if it then passes it counts, a line calls it UNSTABLE, and what it
  * printed first is kept in test-results/. The last line is the result; the exit code is 0 only if something ran and nothing failed.
@@ -87,13 +89,15 @@ async function main(order: Order, signal: AbortSignal): Promise<Score> {
   return total
 }
 
-function processOf({ isHostile, isExhaustive, seed }: Order, cluster: SharedCluster | undefined): Process | undefined {
+function processOf({ isHostile, isExhaustive, seed, parts }: Order, cluster: SharedCluster | undefined): Process | undefined {
   return (
     cluster && {
       env: {
         ...cluster.env,
         TEST_SEED: String(seed),
         TEST_EXHAUSTIVE: isExhaustive ? 'true' : undefined,
+        // The programs of a node take minutes to make, so that only who names the tests with one waits for it.
+        TEST_NODE: parts.some((part) => part.includes('e2e')) ? 'make' : undefined,
         // The modules that most files load are compiled once a run.
         NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled'),
       },

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { join } from 'node:path'
 import { type Clock, Failure, systemClock } from '../../std/index.ts'
+import { cacheFolder } from './cache.ts'
 import { type Download, downloadReleases, findReleases } from './download.ts'
 import { makeFolder } from './folder.ts'
 import { goBuild, goFor } from './go-build.ts'
@@ -111,20 +112,8 @@ export async function findSources(acquisition: Acquisition): Promise<ToolSource[
 
 function searchOf({ env, report = silentReport, signal, ...rest }: Acquisition): Search {
   const { recipe = readRecipe(), wanted = TOOLS, clock = systemClock } = rest
-  const home = cacheHome(env)
-  if (!home)
-    throw new Failure('invalid', 'there is no place for a cache', { remedy: 'Set HOME, or XDG_CACHE_HOME to an absolute path.' })
   const mirror = mirrorOf(env.BERTH_RELEASES)
-  return { env, report, recipe, wanted, clock, signal, mirror, cache: join(home, 'berth', 'control-plane') }
-}
-
-/**
- * The XDG base directory specification says to ignore a relative folder. cli/compile-cache.ts says the same again, because it may
- * not load the files behind a door of ours.
- */
-function cacheHome({ XDG_CACHE_HOME: named, HOME: home }: Acquisition['env']): string | undefined {
-  if (named && isAbsolute(named)) return named
-  return home ? join(home, '.cache') : undefined
+  return { env, report, recipe, wanted, clock, signal, mirror, cache: cacheFolder('control-plane', env) }
 }
 
 const folderIn = ({ cache, recipe }: Search): string => join(cache, recipe.digest)

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { Failure, recordIn, type Secret } from '../../std/index.ts'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { Failure, recordIn, Secret } from '../../std/index.ts'
 import type { Layout } from './layout.ts'
 
 const PRIVATE = { mode: 0o600 }
@@ -16,10 +16,10 @@ export function ensureCredentials(layout: Layout): void {
     writeFileSync(layout.serviceAccountPublicKey, publicKey)
     writeFileSync(layout.serviceAccountKey, privateKey, PRIVATE)
   }
-  if (!existsSync(layout.tokens)) {
-    writeFileSync(layout.tokens, `${randomBytes(24).toString('hex')},berth-admin,berth-admin,system:masters\n`, PRIVATE)
-  }
+  if (!existsSync(layout.tokens)) writeFileSync(layout.tokens, tokenOf('berth-admin', 'system:masters'), PRIVATE)
 }
+
+const tokenOf = (user: string, group: string): string => `${randomBytes(24).toString('hex')},${user},${user},${group}\n`
 
 const BEGIN = '-----BEGIN CERTIFICATE-----'
 
@@ -34,6 +34,18 @@ export function adminToken(layout: Layout): string {
   const token = readFileSync(layout.tokens, 'utf8').split(',')[0]
   if (!token) throw new Failure('internal', `${layout.tokens} holds no token`)
   return token
+}
+
+/** The token of a node's kubelet, made when it is asked for first. The Node authorizer knows who it is by its name. */
+export function kubeletToken(layout: Layout, node: string): Secret<string> {
+  const user = `system:node:${node}`
+  const find = () =>
+    readFileSync(layout.tokens, 'utf8')
+      .split('\n')
+      .map((line) => line.split(','))
+      .find(([, name]) => name === user)
+  if (!find()) appendFileSync(layout.tokens, tokenOf(user, 'system:nodes'))
+  return new Secret(find()?.[0] ?? '')
 }
 
 const NAME = 'berth'

@@ -8,6 +8,16 @@ import type { Tool } from './tools.ts'
 export const SERVERS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok'] as const satisfies Tool[]
 export type ServerName = (typeof SERVERS)[number]
 
+/** Where the servers run. */
+export interface ControlPlaneSite {
+  port: number
+  /** In the network of a node of ours; without it on the machine's loopback. */
+  hasNode: boolean
+}
+
+/** The address of a node of ours, in its own network (hack/node). */
+export const NODE_ADDRESS = '10.244.0.1'
+
 /** Only what Kubernetes objects need to live; no cloud, no certificates, no node addresses. A wrong name ends it at start. */
 const CONTROLLERS = [
   'namespace-controller',
@@ -36,7 +46,7 @@ const CONTROLLERS = [
 ]
 
 /** `port` is the API server's: the only one that is opened. etcd listens on a socket, the others serve nothing. */
-export const FLAGS: Record<ServerName, (layout: Layout, port: number) => string[]> = {
+export const FLAGS: Record<ServerName, (layout: Layout, site: ControlPlaneSite) => string[]> = {
   etcd: (layout) => [
     `--data-dir=${layout.data}`,
     // Losing power may lose the cluster, which is disposable; not waiting for the disk halves the time of every test.
@@ -52,16 +62,12 @@ export const FLAGS: Record<ServerName, (layout: Layout, port: number) => string[
     '--quota-backend-bytes=4294967296',
     '--log-level=warn',
   ],
-  'kube-apiserver': (layout, port) => [
+  'kube-apiserver': (layout, { port, hasNode }) => [
     '--etcd-servers=unix:etcd.sock',
-    '--bind-address=127.0.0.1',
     `--secure-port=${port}`,
-    // Loopback is refused in EndpointSlices, so nobody keeps the endpoints of the `kubernetes` Service.
-    '--advertise-address=127.0.0.1',
-    '--endpoint-reconciler-type=none',
+    ...(hasNode ? besideNode(layout) : ALONE),
     `--cert-dir=${layout.certificates}`,
     `--token-auth-file=${layout.tokens}`,
-    '--authorization-mode=RBAC',
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${layout.serviceAccountPublicKey}`,
     `--service-account-signing-key-file=${layout.serviceAccountKey}`,
@@ -96,6 +102,26 @@ export const FLAGS: Record<ServerName, (layout: Layout, port: number) => string[
     ...stageFiles().map((file) => `--config=${file}`),
   ],
 }
+
+/** On loopback, with RBAC alone. */
+const ALONE = [
+  '--bind-address=127.0.0.1',
+  // Loopback is refused in EndpointSlices, so nobody keeps the endpoints of the `kubernetes` Service.
+  '--advertise-address=127.0.0.1',
+  '--endpoint-reconciler-type=none',
+  '--authorization-mode=RBAC',
+]
+
+/** In the network of a node of ours, whose pods and kubelet it knows. */
+const besideNode = ({ kubeletAuthority, kubeletClient }: Layout): string[] => [
+  '--bind-address=0.0.0.0',
+  `--advertise-address=${NODE_ADDRESS}`,
+  '--authorization-mode=Node,RBAC',
+  `--kubelet-certificate-authority=${kubeletAuthority}`,
+  `--kubelet-client-certificate=${kubeletClient.certificate}`,
+  `--kubelet-client-key=${kubeletClient.certificateKey}`,
+  '--kubelet-preferred-address-types=InternalIP',
+]
 
 const STAGES = join(RECIPE_FOLDER, 'stages')
 

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { lt } from 'semver'
 import { Failure } from '../../std/index.ts'
@@ -8,7 +8,7 @@ import { run } from './run.ts'
 import { type ToolBuild, toolsIn } from './tools.ts'
 
 /** The Go that is installed, as in `go1.26.1`, or why it does not do: one that is too old would fetch another from the network. */
-export async function goFor({ go }: Recipe, env: ToolBuild['env']): Promise<{ version: string } | { why: string }> {
+export async function goFor({ go }: Pick<Recipe, 'go'>, env: ToolBuild['env']): Promise<{ version: string } | { why: string }> {
   const said = await run('go', ['version'], { env: { ...env, GOTOOLCHAIN: 'local' } }).catch(() => '')
   const version = /go\d\S*/.exec(said)?.[0]
   if (!version) return { why: 'Go is not installed' }
@@ -43,27 +43,60 @@ export async function goBuild(build: ToolBuild): Promise<void> {
 }
 
 async function buildTools({ recipe, wanted, env, report, signal }: ToolBuild, programs: string, work: string): Promise<void> {
-  const go = { cwd: recipe.folder, env: { ...env, CGO_ENABLED: '0', GOBIN: programs, GOTMPDIR: work }, signal }
+  await installPackages({
+    what: 'the control plane',
+    folder: recipe.folder,
+    packages: ['tool'],
+    wanted: wanted.length,
+    flags: kubernetesFlags(recipe.kubernetes),
+    programs,
+    work,
+    env,
+    report,
+    signal,
+  })
+  const { missing } = toolsIn(programs, wanted)
+  if (missing.length > 0) throw new Failure('internal', `the Go build made no ${missing.join(', ')}`)
+}
+
+export interface PackageBuild extends Pick<ToolBuild, 'env' | 'report' | 'signal'> {
+  /** The person reads it: "building the control plane". */
+  what: string
+  /** Of the Go module. */
+  folder: string
+  packages: readonly string[]
+  /** The number of programs. */
+  wanted: number
+  /** Of `go install`, beside those that make a build reproducible. */
+  flags: readonly string[]
+  /** Where the programs are to be. */
+  programs: string
+  /** Where Go works. */
+  work: string
+}
+
+/** Builds the programs of a Go module, and tells how many of their packages are done. */
+export async function installPackages(build: PackageBuild): Promise<void> {
+  const { what, folder, packages, wanted, flags, programs, work, report, signal } = build
+  const env = { ...build.env, CGO_ENABLED: '0', GOBIN: programs, GOTMPDIR: work }
+  const go = { cwd: folder, env, signal }
   report.progress({ what: 'fetching Go modules', done: 0, total: 1 })
-  const total = (await run('go', ['list', '-deps', 'tool'], go)).trim().split('\n').length + wanted.length
+  const total = (await run('go', ['list', '-deps', ...packages], go)).trim().split('\n').length + wanted
   let compiled = 0
-  const count = (line: string) => {
+  const onLine = (line: string) => {
     // `-v` prints the name of each package as its turn comes, and other remarks with spaces in them.
     if (line === '' || line.includes(' ')) return
     compiled++
-    const linked = wanted.length - toolsIn(programs, wanted).missing.length
-    report.progress({ what: 'building the control plane', done: Math.min(compiled + linked, total), total })
+    // To link a large program takes as long as to compile hundreds of packages.
+    report.progress({ what: `building ${what}`, done: Math.min(compiled + readdirSync(programs).length, total), total })
   }
-  await run('go', ['install', '-v', '-trimpath', '-ldflags', linkerFlags(recipe), 'tool'], { ...go, onLine: count })
-
-  const { missing } = toolsIn(programs, wanted)
-  if (missing.length > 0) throw new Failure('internal', `the Go build made no ${missing.join(', ')}`)
-  report.progress({ what: 'building the control plane', done: total, total })
+  await run('go', ['install', '-v', '-trimpath', ...flags, ...packages], { ...go, onLine })
+  report.progress({ what: `building ${what}`, done: total, total })
 }
 
 /** Without a version the API server believes to be v0.0.0, and clients that ask for features are misled. */
-function linkerFlags({ kubernetes }: Recipe): string {
+export function kubernetesFlags(kubernetes: string): string[] {
   const [major, minor] = kubernetes.slice(1).split('.')
   const set = (name: string, value = '0') => `-X k8s.io/component-base/version.${name}=${value}`
-  return ['-s', '-w', set('gitVersion', kubernetes), set('gitMajor', major), set('gitMinor', minor)].join(' ')
+  return ['-ldflags', ['-s', '-w', set('gitVersion', kubernetes), set('gitMajor', major), set('gitMinor', minor)].join(' ')]
 }

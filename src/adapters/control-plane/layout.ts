@@ -22,6 +22,11 @@ export function layoutOf(dir: string) {
     tokens: at('tokens.csv'),
     serviceAccountKey: at('service-account.key'),
     serviceAccountPublicKey: at('service-account.pub'),
+    /** Of the API server and the kubelet of a node of ours. */
+    kubeletAuthority: at('certificates/kubelet-authority.crt'),
+    kubeletClient: { certificate: at('certificates/kubelet-client.crt'), certificateKey: at('certificates/kubelet-client.key') },
+    /** All of a node of ours: its files, its images, its logs. */
+    node: at('node'),
   }
 }
 

@@ -2,17 +2,27 @@ import { dirname, join } from 'node:path'
 import { run } from './run.ts'
 
 /** Fake nodes, and the storage class whose volumes the stages provide. */
-export async function createNodes(kubectl: string, kubeconfig: string, nodes: number): Promise<void> {
-  const items = [storageClass, ...Array.from({ length: nodes }, (_, index) => node(`node-${index + 1}`))]
-  const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
-  // Its cache of discovery belongs to the cluster, not to whoever starts it.
-  const cache = join(dirname(kubeconfig), 'kubectl-cache')
-  await run(
-    kubectl,
-    ['--kubeconfig', kubeconfig, '--cache-dir', cache, 'apply', '--server-side', '--validate=false', '-f', '-'],
-    { env: {}, input },
-  )
+export function createNodes(kubectl: string, kubeconfig: string, nodes: number): Promise<void> {
+  const names = Array.from({ length: nodes }, (_, index) => `node-${index + 1}`)
+  const fake = storageClass({ provisioner: 'kwok.x-k8s.io/volume', volumeBindingMode: 'Immediate' })
+  return apply(kubectl, kubeconfig, [fake, ...names.map(node)])
 }
+
+/** The storage class of a node of ours: its volumes are folders on the node (hack/node/helpers/storage). */
+export const createLocalStorage = (kubectl: string, kubeconfig: string): Promise<void> =>
+  apply(kubectl, kubeconfig, [storageClass({ provisioner: 'berth.dev/local', volumeBindingMode: 'WaitForFirstConsumer' })])
+
+async function apply(kubectl: string, kubeconfig: string, items: readonly object[]): Promise<void> {
+  const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
+  await callKubectl(kubectl, kubeconfig, ['apply', '--server-side', '--validate=false', '-f', '-'], input)
+}
+
+export const callKubectl = (kubectl: string, kubeconfig: string, parameters: string[], input?: string): Promise<string> =>
+  // Its cache of discovery belongs to the cluster, not to whoever starts it.
+  run(kubectl, ['--kubeconfig', kubeconfig, '--cache-dir', join(dirname(kubeconfig), 'kubectl-cache'), ...parameters], {
+    env: {},
+    ...(input !== undefined && { input }),
+  })
 
 const node = (name: string) => ({
   apiVersion: 'v1',
@@ -24,11 +34,10 @@ const node = (name: string) => ({
   },
 })
 
-const storageClass = {
+const storageClass = (how: { provisioner: string; volumeBindingMode: string }) => ({
   apiVersion: 'storage.k8s.io/v1',
   kind: 'StorageClass',
   metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
-  provisioner: 'kwok.x-k8s.io/volume',
   reclaimPolicy: 'Delete',
-  volumeBindingMode: 'Immediate',
-}
+  ...how,
+})

@@ -24,12 +24,7 @@ export const RECIPE_FOLDER = fileURLToPath(new URL('../../../hack/control-plane/
 export function readRecipe(folder = RECIPE_FOLDER): Recipe {
   const [mod, sum] = ['go.mod', 'go.sum'].map((name) => read(join(folder, name)))
   const digest = createHash('sha256').update(`${mod}${sum}`).digest('hex').slice(0, 16)
-  const lines = (mod ?? '').split('\n').map((line) => line.replace(/^\s*(require )?/, '').split(' '))
-  const versionOf = (module: string): string => {
-    const [, found] = lines.find(([name, version]) => name === module && version) ?? []
-    if (found) return found
-    throw new Failure('invalid', `${join(folder, 'go.mod')} says no version of ${module}`)
-  }
+  const versionOf = versionsIn(folder)
   return {
     folder,
     digest,
@@ -37,6 +32,18 @@ export function readRecipe(folder = RECIPE_FOLDER): Recipe {
     etcd: versionOf('go.etcd.io/etcd/server/v3'),
     kwok: versionOf('sigs.k8s.io/kwok'),
     go: versionOf('go'),
+  }
+}
+
+/** Answers which version of a module, or of `go`, the folder's go.mod names. */
+export function versionsIn(folder: string): (module: string) => string {
+  const lines = read(join(folder, 'go.mod'))
+    .split('\n')
+    .map((line) => line.replace(/^\s*(require )?/, '').split(' '))
+  return (module) => {
+    const [, found] = lines.find(([name, version]) => name === module && version) ?? []
+    if (found) return found
+    throw new Failure('invalid', `${join(folder, 'go.mod')} says no version of ${module}`)
   }
 }
 

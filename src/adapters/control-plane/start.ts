@@ -5,7 +5,9 @@ import { FLAGS, SERVERS, type ServerName } from './flags.ts'
 import { removeFolder, removeTree } from './folder.ts'
 import { lastLines, lastWords } from './last-words.ts'
 import { ensureFolders, type Layout, layoutOf } from './layout.ts'
-import { createNodes } from './nodes.ts'
+import { forwardInto, startNode, untilNodeReady } from './node/node.ts'
+import type { NodePrograms } from './node/node-programs.ts'
+import { createLocalStorage, createNodes } from './nodes.ts'
 import { freePort } from './ports.ts'
 import { isReady, waitUntil } from './ready.ts'
 import { endServer, launch, logOf, type Server } from './server.ts'
@@ -18,8 +20,10 @@ export interface Start {
   tools: ControlPlaneTools
   /** It outlives this process; `stopControlPlane(dir)` ends it. Without, it dies with this process, however that ends. */
   detached?: boolean
-  /** The number of fake nodes. */
+  /** The number of fake nodes, where there is no real one. */
   nodes?: number
+  /** A real node beside the control plane, of these programs; `whyNoNode` says where it can't be. */
+  node?: NodePrograms | undefined
   /** The whole environment of the servers; that of this process without it. */
   env?: Record<string, string | undefined>
   signal?: AbortSignal | undefined
@@ -37,16 +41,19 @@ export interface ControlPlane {
   stop(): Promise<void>
   /** Ends all servers and removes the folder. */
   remove(): Promise<void>
+  /** Runs a program in the network of the node; empty without one. */
+  enter: readonly string[]
   /** Starts one server anew, with the same port, keys and data, whatever the others are doing: for tests of bad days. */
   startServer(name: ServerName): Promise<void>
 }
 
 /** A control plane that runs, or is being started. */
-interface Plane extends Pick<Start, 'tools' | 'detached' | 'env' | 'signal'> {
+interface Plane extends Pick<Start, 'tools' | 'node' | 'detached' | 'env' | 'signal'> {
   layout: Layout
   port: number
   url: string
-  running: Map<ServerName, Server>
+  running: Map<string, Server>
+  enter: readonly string[]
 }
 
 /** Brings up etcd, the API server and their companions; returns when the API server is ready and the nodes are there. */
@@ -57,7 +64,10 @@ export async function startControlPlane({ dir, nodes = 2, ...start }: Start): Pr
   const plane = await startAll({ ...start, layout })
   try {
     const { kubectl } = start.tools.paths
-    if (kubectl) await createNodes(kubectl, layout.kubeconfig, nodes)
+    if (kubectl && plane.node) {
+      await createLocalStorage(kubectl, layout.kubeconfig)
+      await untilNodeReady(kubectl, layout.kubeconfig)
+    } else if (kubectl) await createNodes(kubectl, layout.kubeconfig, nodes)
   } catch (thrown) {
     await stopAll(plane)
     throw thrown
@@ -67,6 +77,7 @@ export async function startControlPlane({ dir, nodes = 2, ...start }: Start): Pr
     server: plane.url,
     dir: layout.dir,
     tls: { certificate: layout.certificate, key: layout.certificateKey, authority: layout.authority },
+    enter: plane.enter,
     stop: () => stopAll(plane),
     async remove() {
       await stopAll(plane)
@@ -77,14 +88,16 @@ export async function startControlPlane({ dir, nodes = 2, ...start }: Start): Pr
 }
 
 /** Between asking the kernel for a free port and listening on it somebody else may take it; so another is tried. */
-async function startAll(basics: Omit<Plane, 'port' | 'url' | 'running'>, attempts = 3): Promise<Plane> {
+async function startAll(basics: Omit<Plane, 'port' | 'url' | 'running' | 'enter'>, attempts = 3): Promise<Plane> {
   // An etcd that was killed while it made its data may never elect a leader; nobody has had anything of it yet.
   const { authority, kubeconfig, data } = basics.layout
   if (!existsSync(authority) && !existsSync(kubeconfig)) removeTree(data)
   const port = await freePort()
-  const plane: Plane = { ...basics, port, url: `https://127.0.0.1:${port}`, running: new Map() }
+  const plane: Plane = { ...basics, port, url: `https://127.0.0.1:${port}`, running: new Map(), enter: [] }
   try {
-    for (const name of SERVERS) await startServer(plane, name)
+    const node = plane.node && (await startAround(plane, plane.node))
+    for (const name of SERVERS) if (!(node && name === 'kwok')) await startServer(plane, name)
+    if (node) endFirst(plane, node)
     return plane
   } catch (thrown) {
     await stopAll(plane)
@@ -93,19 +106,39 @@ async function startAll(basics: Omit<Plane, 'port' | 'url' | 'running'>, attempt
   }
 }
 
+/** The node whose network the servers are to be in, and a way there from the machine's loopback. */
+async function startAround(plane: Plane, programs: NodePrograms): Promise<Server> {
+  const { layout, url, port, detached = false, env, signal } = plane
+  const node = await startNode({ layout, programs, url, detached, env, signal })
+  plane.running.set('node', node.server)
+  plane.enter = node.enter
+  remember(plane)
+  const forward = { ...forwardInto(programs, port), enter: node.enter, log: logOf(layout.logs, 'forward') }
+  plane.running.set('forward', await launch({ name: 'forward', ...forward, dir: layout.dir, detached, env }))
+  remember(plane)
+  return node.server
+}
+
+/** The one that was started last ends first. The API server waits for whoever listens to it, and so the node ends before it. */
+function endFirst(plane: Plane, server: Server): void {
+  plane.running.delete(server.name)
+  plane.running.set(server.name, server)
+  remember(plane)
+}
+
 async function startServer(plane: Plane, name: ServerName, { alone = false } = {}): Promise<void> {
-  const { layout, tools, detached = false, env, port } = plane
+  const { layout, tools, detached = false, env, port, enter } = plane
   const program = tools.paths[name]
   if (!program) return
   const log = logOf(layout.logs, name)
-  const flags = FLAGS[name](layout, port)
-  plane.running.set(name, await launch({ name, program, flags, dir: layout.dir, log, detached, env }))
+  const flags = FLAGS[name](layout, { port, hasNode: plane.node !== undefined })
+  plane.running.set(name, await launch({ name, program, flags, enter, dir: layout.dir, log, detached, env }))
   remember(plane)
   if (name === 'kube-apiserver') await untilReady(plane, alone ? [name] : [...plane.running.keys()])
 }
 
 /** `needed`: servers without which it will never be. */
-async function untilReady(plane: Plane, needed: readonly ServerName[]): Promise<void> {
+async function untilReady(plane: Plane, needed: readonly string[]): Promise<void> {
   const { layout, url, signal } = plane
   await waitUntil(
     async () => {
@@ -120,7 +153,7 @@ async function untilReady(plane: Plane, needed: readonly ServerName[]): Promise<
   writeKubeconfig(layout, url, authority)
 }
 
-function failIfEnded({ running, layout }: Plane, needed: readonly ServerName[]): void {
+function failIfEnded({ running, layout }: Plane, needed: readonly string[]): void {
   const ended = [...running].find(([name, server]) => needed.includes(name) && server.hasExited())
   if (!ended) return
   const log = logOf(layout.logs, ended[0])

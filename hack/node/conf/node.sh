@@ -1,0 +1,60 @@
+# The first process of a node, in the node's own files: it sets up the network, starts what a node runs, and starts it again if it ends.
+# Variable: NODE (its name).
+set -eu
+
+b() { /bin/busybox "$@"; }
+
+cd /
+b umount -l /old
+b rmdir /old
+b mount --make-rshared /
+
+# These settings are the whole machine's. The kubelet is shown the values that it would write.
+show() {
+  shown="/run/shown-$(echo "$1" | b tr / -)"
+  echo "$2" > "$shown"
+  b mount --bind "$shown" "/proc/sys/$1"
+}
+show vm/overcommit_memory 1
+show vm/panic_on_oom 0
+show kernel/panic 10
+show kernel/panic_on_oops 1
+show kernel/keys/root_maxkeys 1000000
+show kernel/keys/root_maxbytes 25000000
+
+b hostname "$NODE"
+b ip link set lo up
+b brctl addbr cni0
+b ip addr add 10.244.0.1/24 dev cni0
+b ip link set cni0 up
+b ip route add default via 10.244.0.1 dev cni0
+echo 1 > /proc/sys/net/ipv4/ip_forward
+
+# Whatever ends is started again. It may end because the API server is not up yet.
+keep() {
+  name=$1
+  shift
+  while :; do
+    "$@" >> "/var/log/$name.log" 2>&1 || true
+    b sleep 1
+  done &
+}
+
+trap 'exit 0' TERM
+keep containerd containerd --config /etc/berth/containerd.toml
+until ctr version > /dev/null 2>&1; do b sleep 0.1; done
+
+# Of an earlier run, whose processes are gone: the kubelet makes pods anew, and would wait for these to end.
+ctr -n k8s.io containers ls -q | b xargs -r ctr -n k8s.io containers rm
+ctr -n k8s.io sandboxes ls | b awk 'NR > 1 {print $1}' | b xargs -r ctr -n k8s.io sandboxes rm
+for image in /opt/berth/images/*.tar; do
+  name="localhost/$(b basename "$image" .tar):1"
+  ctr -n k8s.io images ls -q | b grep -qxF "$name" || ctr -n k8s.io images import "$image"
+done
+
+keep kubelet kubelet --config=/etc/berth/kubelet.yaml --kubeconfig=/etc/berth/kubelet.kubeconfig --hostname-override="$NODE" \
+  --node-ip=10.244.0.1 --cert-dir=/var/lib/kubelet/pki
+keep kube-proxy kube-proxy --config=/etc/berth/kube-proxy.yaml --hostname-override="$NODE"
+keep dns dns -conf /etc/berth/Corefile
+keep storage storage /etc/berth/admin.kubeconfig "$NODE" /var/volumes
+wait

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Writes debian.txt: the Debian packages of a node, with what they need, in the versions of today. It wants apt, and touches nothing of
+# this machine's: apt's lists and caches are in a folder of their own that goes at the end.
+# Usage: hack/node/lock-packages.sh
+set -eu
+
+wanted='busybox-static iptables mount runc ca-certificates'
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cat > "$work/sources.list" << END
+deb http://deb.debian.org/debian bookworm main
+deb http://deb.debian.org/debian bookworm-updates main
+deb http://deb.debian.org/debian-security bookworm-security main
+END
+
+for architecture in amd64 arm64; do
+  state="$work/$architecture"
+  mkdir -p "$state/lists/partial" "$state/archives/partial"
+  : > "$state/status"
+  cat > "$state/apt.conf" << END
+APT::Architecture "$architecture";
+APT::Architectures { "$architecture"; };
+APT::Install-Recommends "false";
+APT::Sandbox::User "root";
+Dir::State "$state";
+Dir::State::status "$state/status";
+Dir::Cache "$state";
+Dir::Etc::sourcelist "$work/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+END
+  export APT_CONFIG="$state/apt.conf"
+  apt-get update -q > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+  # shellcheck disable=SC2086
+  apt-get install -q --print-uris $wanted | sed -n "s/^'\([^']*\)'.*/\1/p" > "$work/urls"
+  while read -r url; do
+    path=${url#http://deb.debian.org/}
+    # apt writes %7e for ~ where its index does not.
+    file=$(printf '%s' "$path" | sed 's/%7e/~/g; s/%2b/+/g; s/%3a/:/g')
+    archive=${file%%/*}
+    apt-cache dumpavail | awk -v RS= -v file="${file#"$archive"/}" '
+      index($0 "\n", "\nFilename: " file "\n") { n = split($0, lines, "\n"); for (i = 1; i <= n; i++) if (lines[i] ~ /^SHA256: /) print substr(lines[i], 9) }
+    ' | head -1 | { read -r sum; echo "$architecture $sum $path"; }
+  done < "$work/urls"
+done > "$work/debian.txt"
+
+{
+  echo "# Made by lock-packages.sh from the Debian of $(date -u +%Y%m%dT000000Z): architecture, SHA-256, path."
+  cat "$work/debian.txt"
+} > "$here/debian.txt"

@@ -1,0 +1,46 @@
+# Starts the first process of a node in namespaces and cgroups of its own, and waits for its end. However this process ends, everything of
+# the node ends with it, and its cgroups go.
+# Variables: those of enter.sh, and CGROUP, the name of the node's cgroup in each hierarchy.
+set -eu
+
+alive="$STATE/alive"
+rm -f "$alive"
+mkfifo "$alive"
+
+# Reads until the last process of the node has ended, for each holds the other end.
+setsid sh -c '
+  cat > /dev/null
+  for hierarchy in $HIERARCHIES; do
+    folder="/sys/fs/cgroup/$hierarchy/$CGROUP"
+    # The kernel needs a moment to forget the processes.
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+      find "$folder" -depth -type d -exec rmdir {} \; 2> /dev/null
+      [ -d "$folder" ] || break
+      sleep 0.1
+    done
+  done
+' < "$alive" &
+reaper=$!
+exec 3> "$alive"
+
+sh -c '
+  for hierarchy in $HIERARCHIES; do
+    folder="/sys/fs/cgroup/$hierarchy/$CGROUP"
+    mkdir -p "$folder"
+    # Until these are set nothing may run in it; the whole machine is as good as any part.
+    if [ "$hierarchy" = cpuset ]; then
+      for file in cpus mems; do cat "/sys/fs/cgroup/cpuset/cpuset.$file" > "$folder/cpuset.$file"; done
+    fi
+    echo $$ > "$folder/cgroup.procs"
+  done
+  exec setpriv --pdeathsig KILL \
+    unshare --net --mount --propagation private --uts --ipc --pid --cgroup --fork --kill-child \
+    "$ROOT/usr/bin/busybox" sh "$STATE/conf/enter.sh"
+' &
+node=$!
+exec 3>&-
+echo "$node" > "$STATE/pid"
+trap 'kill -KILL "$node"' TERM
+# A signal ends a wait: the second one is for the process that it has ended.
+wait "$node" || wait "$node" || true
+wait "$reaper" || wait "$reaper" || true

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { arch } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Failure } from '../../../std/index.ts'
+import { kubernetesFlags } from '../go-build.ts'
+import { versionsIn } from '../recipe.ts'
+
+/** Names the programs of a node: Go modules, and Debian packages for what is not written in Go or wants C. */
+export interface NodeRecipe {
+  /** hack/node of this package. */
+  folder: string
+  /** Names exactly these versions of everything: the key of the cache. */
+  digest: string
+  modules: readonly GoModule[]
+  /** The Go that builds them, or newer. */
+  go: string
+  /** Of this machine's architecture. */
+  packages: readonly DebianPackage[]
+  /** The day whose Debian has the packages, as in `20261126T000000Z`. */
+  day: string
+}
+
+export interface GoModule {
+  folder: string
+  /** As in "building the kubelet". */
+  what: string
+  packages: readonly string[]
+  /** The number of its programs. */
+  wanted: number
+  /** Of `go install`. */
+  flags: readonly string[]
+}
+
+export interface DebianPackage {
+  sha256: string
+  /** Below a mirror of Debian, as in `debian/pool/main/r/runc/runc_1.1.5_amd64.deb`. */
+  path: string
+}
+
+/** The same way up from src/ and from dist/. */
+export const NODE_FOLDER = fileURLToPath(new URL('../../../../hack/node/', import.meta.url))
+
+const ARCHITECTURES: Partial<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
+
+export function readNodeRecipe(folder = NODE_FOLDER): NodeRecipe {
+  const lock = readFileSync(join(folder, 'debian.txt'), 'utf8')
+  const architecture = ARCHITECTURES[arch()]
+  const packages = lock
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([first]) => first === architecture)
+    .map(([, sha256 = '', path = '']) => ({ sha256, path }))
+  const day = /\d{8}T\d{6}Z/.exec(lock)?.[0]
+  if (!day || packages.length === 0) throw new Failure('invalid', `${join(folder, 'debian.txt')} has no packages for ${arch()}`)
+  const modules = modulesIn(folder)
+  const go = versionsIn(join(folder, 'containerd'))('go')
+  return { folder, digest: digestOf(lock, modules), modules, go, packages, day }
+}
+
+/** Features that need libraries in C, or that no node of ours has. */
+const CONTAINERD_TAGS = 'no_btrfs no_devmapper no_zfs no_aufs no_tracing'
+
+function modulesIn(folder: string): GoModule[] {
+  const at = (name: string) => join(folder, name)
+  const kubernetes = versionsIn(at('kubernetes'))('k8s.io/kubernetes')
+  const containerd = 'github.com/containerd/containerd/v2'
+  const version = versionsIn(at('containerd'))(containerd).slice(1)
+  const named = `-s -w -X ${containerd}/version.Version=${version}`
+  return [
+    { folder: at('kubernetes'), what: 'the kubelet', packages: ['tool'], wanted: 2, flags: kubernetesFlags(kubernetes) },
+    {
+      folder: at('containerd'),
+      what: 'containerd',
+      packages: ['tool'],
+      wanted: 7,
+      flags: ['-tags', CONTAINERD_TAGS, '-ldflags', named],
+    },
+    { folder: at('helpers'), what: 'CoreDNS', packages: ['./...'], wanted: 4, flags: ['-ldflags', '-s -w'] },
+  ]
+}
+
+function digestOf(lock: string, modules: readonly GoModule[]): string {
+  const hash = createHash('sha256').update(lock)
+  for (const { folder, packages, flags } of modules) {
+    hash.update(JSON.stringify([packages, flags]))
+    for (const file of filesIn(folder)) hash.update(readFileSync(file))
+  }
+  return hash.digest('hex').slice(0, 16)
+}
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .sort()

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { platform } from 'node:os'
+import { join } from 'node:path'
+import { getuid, pid } from 'node:process'
+import { Failure } from '../../../std/index.ts'
+import { removeTree } from '../folder.ts'
+import { lastWords } from '../last-words.ts'
+import type { Layout } from '../layout.ts'
+import { callKubectl } from '../nodes.ts'
+import { waitUntil } from '../ready.ts'
+import { run } from '../run.ts'
+import { launch, logOf, type Server } from '../server.ts'
+import { writeNodeCredentials } from './credentials.ts'
+import type { NodePrograms } from './node-programs.ts'
+import { NODE_FOLDER } from './node-recipe.ts'
+
+/** The name of a node of ours. Each has a network of its own, so that two of them may have the same. */
+export const NODE_NAME = 'node-1'
+
+interface NodeStart {
+  layout: Layout
+  programs: NodePrograms
+  /** The URL of the API server, the same within the network of the node and without. */
+  url: string
+  detached: boolean
+  env: Record<string, string | undefined> | undefined
+  signal?: AbortSignal | undefined
+}
+
+export interface RunningNode {
+  server: Server
+  /** Runs a program in the network of the node, and else on the machine. */
+  enter: readonly string[]
+}
+
+/** Why this machine can have no node of ours, fit for a sentence; nothing where it can. */
+export async function whyNoNode(): Promise<string | undefined> {
+  if (platform() !== 'linux') return `a real node needs Linux, and this is ${platform()}`
+  if (getuid?.() !== 0) return 'a real node needs root, for its namespaces and cgroups'
+  if (hierarchies().length === 0) return 'a real node needs cgroup v1, and this machine has v2'
+  try {
+    await run('setpriv', ['--pdeathsig', 'KILL', 'unshare', ...NAMESPACES, 'true'])
+    return undefined
+  } catch (thrown) {
+    return `a real node needs namespaces of its own: ${Failure.from(thrown).message}`
+  }
+}
+
+/** As in hack/node/start.sh. */
+const NAMESPACES = ['--net', '--mount', '--propagation', 'private', '--uts', '--ipc', '--pid', '--cgroup', '--fork']
+
+/**
+ * Starts a node: namespaces of its own for its network, mounts, processes and names, a root of Debian's programs, containerd, a kubelet,
+ * kube-proxy and DNS. All of it ends with its first process, and nothing of it is seen outside but its folder and its cgroups. It
+ * waits for the API server by itself.
+ */
+export async function startNode({ layout, programs, url, detached, env, signal }: NodeStart): Promise<RunningNode> {
+  const at = (name: string) => join(layout.node, name)
+  // The node's own files begin anew each time; images, volumes and logs stay.
+  for (const name of ['upper', 'work', 'conf', 'kubelet', 'pid']) removeTree(at(name))
+  for (const name of ['upper', 'work', 'kubelet', 'root', 'containerd', 'volumes', 'log'])
+    mkdirSync(at(name), { recursive: true })
+  cpSync(join(NODE_FOLDER, 'conf'), at('conf'), { recursive: true })
+  await writeNodeCredentials(layout, url, at('conf'), NODE_NAME)
+  const log = logOf(layout.logs, 'node')
+  const server = await launch({
+    name: 'node',
+    program: 'sh',
+    flags: [join(NODE_FOLDER, 'start.sh')],
+    dir: layout.dir,
+    log,
+    detached,
+    env: {
+      ...(env ?? process.env),
+      STATE: layout.node,
+      ROOT: programs.root,
+      PROGRAMS: programs.folder,
+      NODE: NODE_NAME,
+      MACHINE: readlinkSync('/proc/self/ns/mnt'),
+      HIERARCHIES: hierarchies().join(' '),
+      CGROUP: cgroupOf(layout.dir),
+    },
+  })
+  let network: string | undefined
+  await waitUntil(
+    () => {
+      if (server.hasExited())
+        throw new Failure('internal', `the node ended while it started${lastWords(log)}`, { remedy: `Its log is ${log}.` })
+      network = networkOf(at('pid'))
+      return network !== undefined
+    },
+    { what: `the node in ${layout.node} has started`, signal },
+  )
+  return { server, enter: ['nsenter', `--net=${network}`, '--'] }
+}
+
+/** Passes connections to a port of the machine's loopback on to the same port in the network of the node. */
+export const forwardInto = ({ folder }: NodePrograms, port: number): { program: string; flags: string[] } => ({
+  program: join(folder, 'bin', 'forward'),
+  flags: [`/proc/${pid}/ns/net`, String(port)],
+})
+
+/** Waits until pods can run. */
+export async function untilNodeReady(kubectl: string, kubeconfig: string): Promise<void> {
+  for (const state of ['create', 'condition=Ready'])
+    await callKubectl(kubectl, kubeconfig, ['wait', `--for=${state}`, `node/${NODE_NAME}`, '--timeout=120s'])
+}
+
+/** The name of the cgroup that a node has in each hierarchy: another one for each folder. */
+export const cgroupOf = (dir: string): string => `berth-${createHash('sha256').update(dir).digest('hex').slice(0, 8)}`
+
+/** The network of the node, as a file: that of the process whose number is in the file, as soon as it has one of its own. */
+function networkOf(file: string): string | undefined {
+  if (!existsSync(file)) return undefined
+  const network = `/proc/${readFileSync(file, 'utf8').trim()}/ns/net`
+  return existsSync(network) && readlinkSync(network) !== readlinkSync('/proc/self/ns/net') ? network : undefined
+}
+
+/** The names of the machine's hierarchies of cgroup v1, each of which has controllers of its own; none where it has v2 (cgroups(7)). */
+const hierarchies = (): string[] =>
+  readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .filter((line) => / - cgroup /.test(line))
+    .map((line) => line.split(' ')[4] ?? '')
+    .flatMap((point) => (point.startsWith(CGROUPS) ? [point.slice(CGROUPS.length)] : []))
+
+const CGROUPS = '/sys/fs/cgroup/'

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { globSync, lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { cgroupOf } from '../../src/adapters/control-plane/node/node.ts'
+import { lacksNode, nodeCluster } from '../support/node.ts'
+import { describe } from '../support/suite.ts'
+import { eventually } from '../support/verbs.ts'
+
+/** What stands in /etc, and which names there are elsewhere: others write to the files there all the time. */
+const machine = () => ({
+  etc: pathsIn('/etc').map((path) => `${path} ${contentOf(path)}`),
+  names: [...pathsIn('/run'), ...pathsIn('/var'), ...mounts()],
+})
+
+/** Where something is mounted, and of which kind it is. */
+const mounts = (): string[] =>
+  readFileSync('/proc/self/mountinfo', 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => `mount ${line.split(' ')[4]} ${line.split(' - ')[1]}`)
+
+const pathsIn = (folder: string): string[] => [
+  folder,
+  ...readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name))),
+]
+
+function contentOf(path: string): string {
+  const { mode, uid, gid, size } = lstatSync(path)
+  const stat = [mode, uid, gid].join(' ')
+  if (lstatSync(path).isSymbolicLink()) return `${stat} ${readlinkSync(path)}`
+  return lstatSync(path).isFile() ? `${stat} ${size} ${createHash('sha256').update(readFileSync(path)).digest('hex')}` : stat
+}
+
+function compare(before: ReturnType<typeof machine>, dir: string): void {
+  const after = machine()
+  assert.equal(after.etc, before.etc)
+  const missingIn = (some: readonly string[], others: readonly string[]) => {
+    const known = new Set(others)
+    return some.filter((name) => !known.has(name))
+  }
+  assert.equal(missingIn(before.names, after.names), [], 'nothing is gone')
+  const added = missingIn(after.names, before.names)
+  assert.equal(
+    added.filter((name) => name.includes(dir) || OURS.test(name)),
+    [],
+    'nothing of the node is seen',
+  )
+}
+
+const OURS = /containerd|kubelet|cni|runc|netns|overlay/
+
+const cgroups = (dir: string): string[] => globSync(`/sys/fs/cgroup/*/${cgroupOf(dir)}`)
+
+describe(
+  'the machine on which a node has run',
+  (it) => {
+    const home = mkdtempSync(join(tmpdir(), 'berth-traces-'))
+    it.after(() => rmSync(home, { recursive: true }))
+
+    it('is as it was before, also while the node runs', async () => {
+      const before = machine()
+      const cluster = await nodeCluster()
+      await cluster.kubectl('run', 'a', '--image=localhost/busybox:1', '--', 'sleep', '1000')
+      await cluster.kubectl('wait', '--for=condition=Ready', 'pod/a', '--timeout=120s')
+      compare(before, cluster.dir)
+      assert.is.not(cgroups(cluster.dir).length, 0)
+      await cluster.remove()
+      compare(before, cluster.dir)
+      assert.equal(cgroups(cluster.dir), [])
+      assert.equal(processesOf(cluster.dir), [])
+    })
+
+    it('is as it was before when the process that started the node was killed', async () => {
+      const before = machine()
+      const dir = join(realpathSync(home), 'killed')
+      const script = `const { nodeCluster } = await import(${JSON.stringify(new URL('../support/node.ts', import.meta.url).href)})
+        await nodeCluster(${JSON.stringify(dir)})
+        console.log('up')
+        setInterval(() => undefined, 1000)`
+      const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+      const up = Promise.withResolvers<void>()
+      child.stdout.once('data', () => up.resolve())
+      child.once('exit', () => up.reject(new Error('it ended before the node was up')))
+      await up.promise
+      assert.is.not(processesOf(dir).length, 0)
+      assert.is.not(cgroups(dir).length, 0)
+      child.kill('SIGKILL')
+      await eventually(() => processesOf(dir).length === 0)
+      await eventually(() => cgroups(dir).length === 0)
+      compare(before, dir)
+    })
+  },
+  await lacksNode(),
+)
+
+/** Those whose command line names the folder. */
+const processesOf = (dir: string): string[] =>
+  globSync('/proc/[0-9]*/cmdline').filter((file) => {
+    try {
+      return readFileSync(file, 'utf8').includes(dir) && !file.includes(`/${process.pid}/`)
+    } catch {
+      return false
+    }
+  })
