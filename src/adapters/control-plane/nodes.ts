@@ -10,7 +10,7 @@ export function createNodes(kubectl: string, kubeconfig: string, nodes: number):
 
 /** The storage class of a node of ours: its volumes are folders on the node (hack/node/helpers/storage). */
 export const createLocalStorage = (kubectl: string, kubeconfig: string): Promise<void> =>
-  apply(kubectl, kubeconfig, [storageClass({ provisioner: 'berth.dev/local', volumeBindingMode: 'WaitForFirstConsumer' })])
+  apply(kubectl, kubeconfig, [storageClass({ provisioner: 'local.berth.dev', volumeBindingMode: 'WaitForFirstConsumer' })])
 
 async function apply(kubectl: string, kubeconfig: string, items: readonly object[]): Promise<void> {
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
 )
 
-const name = "berth.dev/local"
+const name = "local.berth.dev"
 
 type folders struct {
 	node   string
