@@ -33,7 +33,8 @@ END
   export APT_CONFIG="$state/apt.conf"
   apt-get update -q > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
   # shellcheck disable=SC2086
-  apt-get install -q --print-uris $wanted | sed -n "s/^'\([^']*\)'.*/\1/p" > "$work/urls"
+  apt-get install -q --print-uris $wanted > "$work/uris"
+  sed -n "s/^'\([^']*\)'.*/\1/p" "$work/uris" > "$work/urls"
   while read -r url; do
     path=${url#http://deb.debian.org/}
     # apt writes %7e for ~ where its index does not.

@@ -1,11 +1,13 @@
 # Starts the first process of a node in namespaces and cgroups of its own, and waits for its end. However this process ends, everything of
 # the node ends with it, and its cgroups go.
-# Variables: those of enter.sh, and CGROUP, the name of the node's cgroup in each hierarchy.
+# Variables: those of conf/enter.sh, and CGROUP, the name of the node's cgroup in each hierarchy.
 set -eu
+: "${STATE:?}" "${ROOT:?}" "${HIERARCHIES:?}" "${CGROUP:?}"
 
 alive="$STATE/alive"
 rm -f "$alive"
 mkfifo "$alive"
+exec 3<> "$alive"
 
 # Reads until the last process of the node has ended, for each holds the other end.
 setsid sh -c '
@@ -13,17 +15,21 @@ setsid sh -c '
   for hierarchy in $HIERARCHIES; do
     folder="/sys/fs/cgroup/$hierarchy/$CGROUP"
     # The kernel needs a moment to forget the processes.
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
+    for _ in $(seq 100); do
       find "$folder" -depth -type d -exec rmdir {} \; 2> /dev/null
       [ -d "$folder" ] || break
       sleep 0.1
     done
   done
-' < "$alive" &
+' < "$alive" 3>&- &
 reaper=$!
-exec 3> "$alive"
 
-sh -c '
+# It ends with the process that starts it, unless that has ended already.
+starter=$$
+export starter
+setpriv --pdeathsig KILL sh -c '
+  set -eu
+  [ "$PPID" = "$starter" ]
   for hierarchy in $HIERARCHIES; do
     folder="/sys/fs/cgroup/$hierarchy/$CGROUP"
     mkdir -p "$folder"
@@ -33,8 +39,7 @@ sh -c '
     fi
     echo $$ > "$folder/cgroup.procs"
   done
-  exec setpriv --pdeathsig KILL \
-    unshare --net --mount --propagation private --uts --ipc --pid --cgroup --fork --kill-child \
+  exec unshare --net --mount --propagation private --uts --ipc --pid --cgroup --fork --kill-child \
     "$ROOT/usr/bin/busybox" sh "$STATE/conf/enter.sh"
 ' &
 node=$!
@@ -43,4 +48,6 @@ echo "$node" > "$STATE/pid"
 trap 'kill -KILL "$node"' TERM
 # A signal ends a wait: the second one is for the process that it has ended.
 wait "$node" || wait "$node" || true
+# The number may be another's from here on.
+trap : TERM
 wait "$reaper" || wait "$reaper" || true

@@ -28,7 +28,7 @@ import { parseConfig } from '../../src/operator/index.ts'
 import { letBerthIn } from '../support/builders/credentials.ts'
 import { environment, viaClaim } from '../support/builders/environments.ts'
 import { testCluster } from '../support/control-plane.ts'
-import { type RunningOperator, startOperator } from '../support/operator.ts'
+import { onlyIn, type RunningOperator, startOperator } from '../support/operator.ts'
 import { listeningForRefusals, refusalOf } from '../support/refusal.ts'
 import { leaveForPrivileged, spaceTier } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
@@ -70,7 +70,11 @@ describe('the rights of the operator', (it) => {
       log: listening,
       tenantRole: tenantRoles.operator,
       via: (admin) => admin.as({ user: OPERATOR, groups: GROUPS }),
-      controllers: (context) => controllersOf(context, parseConfig({}, {}), { follow }),
+      controllers: (context) =>
+        // Namespaces are of no namespace: those of other tests are for other operators.
+        controllersOf(context, parseConfig({}, {}), { follow }).map((each) =>
+          each.kind === Namespaces ? onlyIn([namespace, foreign, closed], each) : each,
+        ),
     })
     await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: kept[0] ?? '' }))
     await kube.create(Environments, environment(namespace, 'dev', viaClaim('dev')))

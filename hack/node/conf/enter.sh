@@ -6,7 +6,8 @@ set -eu
 b() { "$ROOT/usr/bin/busybox" "$@"; }
 
 # Everything below mounts and unmounts: in the machine's own namespace it would take the machine apart.
-if [ "$(b readlink /proc/self/ns/mnt)" = "$MACHINE" ]; then
+here=$(b readlink /proc/self/ns/mnt)
+if [ "$here" = "${MACHINE:?}" ]; then
   echo "not in a mount namespace of its own: nothing is mounted" >&2
   exit 1
 fi
@@ -17,7 +18,7 @@ b mkdir -p "$new/old" "$new/proc" "$new/sys" "$new/dev" "$new/run" "$new/tmp" "$
   "$new/etc/berth" "$new/var/lib/containerd" "$new/var/lib/kubelet" "$new/var/lib/cni" "$new/var/log" "$new/var/volumes"
 
 b mount -t proc proc "$new/proc"
-b mount -t sysfs sysfs "$new/sys"
+b mount -t sysfs -o ro sysfs "$new/sys"
 b mount -t tmpfs -o mode=755 tmpfs "$new/sys/fs/cgroup"
 for hierarchy in $HIERARCHIES; do
   b mkdir -p "$new/sys/fs/cgroup/$hierarchy"
@@ -43,8 +44,11 @@ for kept in containerd kubelet; do b mount --bind "$STATE/$kept" "$new/var/lib/$
 b mount --bind "$STATE/log" "$new/var/log"
 b mount --bind "$STATE/volumes" "$new/var/volumes"
 b mount --bind "$STATE/conf" "$new/etc/berth"
-b mount --bind -o ro "$PROGRAMS/bin" "$new/opt/berth/bin"
-b mount --bind -o ro "$PROGRAMS/images" "$new/opt/berth/images"
+# Other nodes have these too. A bind mount takes its options only when it is mounted once more.
+for shared in bin images; do
+  b mount --bind "$PROGRAMS/$shared" "$new/opt/berth/$shared"
+  b mount -o remount,bind,ro none "$new/opt/berth/$shared"
+done
 
 cd "$new"
 b pivot_root . old

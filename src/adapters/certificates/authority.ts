@@ -1,4 +1,4 @@
-import { randomBytes, webcrypto } from 'node:crypto'
+import { KeyObject, randomBytes, webcrypto, X509Certificate } from 'node:crypto'
 import { Integer, OctetString, Utf8String } from 'asn1js'
 import ipaddr from 'ipaddr.js'
 import { AltName, AttributeTypeAndValue, BasicConstraints, Certificate, Extension, ExtKeyUsage, GeneralName } from 'pkijs'
@@ -11,8 +11,10 @@ export interface KeyAndCertificate {
 }
 
 /** Signs the certificates of others. */
-export interface Authority extends KeyAndCertificate {
+export interface Authority {
   name: string
+  /** PEM. */
+  certificate: string
   signingKey: webcrypto.CryptoKey
 }
 
@@ -44,7 +46,7 @@ export async function createAuthority(name: string, validity: Validity): Promise
   const unsigned = certificateFor({ name }, name, validity)
   unsigned.extensions = [extension(BASIC_CONSTRAINTS, basics, { critical: true })]
   const certificate = await sign(unsigned, keys.publicKey, keys.privateKey)
-  return { name, certificate, key: await pemOfKey(keys), signingKey: keys.privateKey }
+  return { name, certificate, signingKey: keys.privateKey }
 }
 
 /** A certificate for a program, with a key of its own. */
@@ -65,7 +67,7 @@ export async function issueCertificate(
     extension(EXTENDED_KEY_USAGE, new ExtKeyUsage({ keyPurposes: usages.map((usage) => PURPOSES[usage]) })),
     ...(names.length > 0 ? [extension(SUBJECT_ALTERNATIVE_NAME, new AltName({ altNames: names }))] : []),
   ]
-  return { certificate: await sign(unsigned, keys.publicKey, authority.signingKey), key: await pemOfKey(keys) }
+  return { certificate: await sign(unsigned, keys.publicKey, authority.signingKey), key: pemOfKey(keys) }
 }
 
 /** A clock that is a little behind must not find a certificate that is not valid yet. */
@@ -90,18 +92,13 @@ function certificateFor(
 async function sign(certificate: Certificate, publicKey: webcrypto.CryptoKey, signingKey: webcrypto.CryptoKey): Promise<string> {
   await certificate.subjectPublicKeyInfo.importKey(publicKey)
   await certificate.sign(signingKey, 'SHA-256')
-  return pem('CERTIFICATE', certificate.toSchema().toBER())
+  return new X509Certificate(Buffer.from(certificate.toSchema().toBER())).toString()
 }
 
 const createKeys = (): Promise<webcrypto.CryptoKeyPair> => webcrypto.subtle.generateKey(KEYS, true, ['sign', 'verify'])
 
-const pemOfKey = async ({ privateKey }: webcrypto.CryptoKeyPair): Promise<string> =>
-  pem('PRIVATE KEY', await webcrypto.subtle.exportKey('pkcs8', privateKey))
-
-const pem = (label: string, bytes: ArrayBuffer): string => {
-  const lines = Buffer.from(bytes).toString('base64').replace(/.{64}/g, '$&\n').trimEnd()
-  return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`
-}
+const pemOfKey = ({ privateKey }: webcrypto.CryptoKeyPair): string =>
+  KeyObject.from(privateKey).export({ type: 'pkcs8', format: 'pem' }).toString()
 
 /** Positive, as RFC 5280 wants it: the highest bit is the sign. */
 function serialNumber(): ArrayBuffer {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { Failure, recordIn, Secret } from '../../std/index.ts'
+import { Failure, recordIn, type Secret } from '../../std/index.ts'
 import type { Layout } from './layout.ts'
 
 const PRIVATE = { mode: 0o600 }
@@ -37,32 +37,36 @@ export function adminToken(layout: Layout): string {
 }
 
 /** The token of a node's kubelet, made when it is asked for first. The Node authorizer knows who it is by its name. */
-export function kubeletToken(layout: Layout, node: string): Secret<string> {
+export function kubeletToken({ tokens }: Layout, node: string): string {
   const user = `system:node:${node}`
-  const find = () =>
-    readFileSync(layout.tokens, 'utf8')
-      .split('\n')
-      .map((line) => line.split(','))
-      .find(([, name]) => name === user)
-  if (!find()) appendFileSync(layout.tokens, tokenOf(user, 'system:nodes'))
-  return new Secret(find()?.[0] ?? '')
+  const known = readFileSync(tokens, 'utf8')
+    .split('\n')
+    .map((line) => line.split(','))
+  const found = known.find(([, name]) => name === user)?.[0]
+  if (found) return found
+  const added = tokenOf(user, 'system:nodes')
+  appendFileSync(tokens, added)
+  return added.split(',')[0] ?? ''
 }
 
 const NAME = 'berth'
 const usersWith = (token: string) => [{ name: NAME, user: { token } }]
 
 /** JSON is YAML too; every client reads it. */
-export function writeKubeconfig(layout: Layout, server: string, authority: string): void {
+export function kubeconfigFor(server: string, authority: string, token: string): string {
   const kubeconfig = {
     apiVersion: 'v1',
     kind: 'Config',
     'current-context': NAME,
     clusters: [{ name: NAME, cluster: { server, 'certificate-authority-data': Buffer.from(authority).toString('base64') } }],
-    users: usersWith(adminToken(layout)),
+    users: usersWith(token),
     contexts: [{ name: NAME, context: { cluster: NAME, user: NAME, namespace: 'default' } }],
   }
-  writeFileSync(layout.kubeconfig, `${JSON.stringify(kubeconfig, null, 2)}\n`, PRIVATE)
+  return `${JSON.stringify(kubeconfig, null, 2)}\n`
 }
+
+export const writeKubeconfig = (layout: Layout, server: string, authority: string): void =>
+  writeFileSync(layout.kubeconfig, kubeconfigFor(server, authority, adminToken(layout)), PRIVATE)
 
 /** The text of that kubeconfig with the token of another. */
 export const kubeconfigWith = (written: string, token: Secret<string>): string =>

@@ -47,7 +47,6 @@ async function buildTools({ recipe, wanted, env, report, signal }: ToolBuild, pr
     what: 'the control plane',
     folder: recipe.folder,
     packages: ['tool'],
-    wanted: wanted.length,
     flags: kubernetesFlags(recipe.kubernetes),
     programs,
     work,
@@ -65,8 +64,6 @@ export interface PackageBuild extends Pick<ToolBuild, 'env' | 'report' | 'signal
   /** Of the Go module. */
   folder: string
   packages: readonly string[]
-  /** The number of programs. */
-  wanted: number
   /** Of `go install`, beside those that make a build reproducible. */
   flags: readonly string[]
   /** Where the programs are to be. */
@@ -77,18 +74,20 @@ export interface PackageBuild extends Pick<ToolBuild, 'env' | 'report' | 'signal
 
 /** Builds the programs of a Go module, and tells how many of their packages are done. */
 export async function installPackages(build: PackageBuild): Promise<void> {
-  const { what, folder, packages, wanted, flags, programs, work, report, signal } = build
+  const { what, folder, packages, flags, programs, work, report, signal } = build
   const env = { ...build.env, CGO_ENABLED: '0', GOBIN: programs, GOTMPDIR: work }
   const go = { cwd: folder, env, signal }
   report.progress({ what: 'fetching Go modules', done: 0, total: 1 })
-  const total = (await run('go', ['list', '-deps', ...packages], go)).trim().split('\n').length + wanted
+  const names = (await run('go', ['list', '-deps', '-f', '{{.Name}}', ...packages], go)).trim().split('\n')
+  const total = names.length + names.filter((name) => name === 'main').length
+  const before = readdirSync(programs).length
   let compiled = 0
   const onLine = (line: string) => {
     // `-v` prints the name of each package as its turn comes, and other remarks with spaces in them.
     if (line === '' || line.includes(' ')) return
     compiled++
     // To link a large program takes as long as to compile hundreds of packages.
-    report.progress({ what: `building ${what}`, done: Math.min(compiled + readdirSync(programs).length, total), total })
+    report.progress({ what: `building ${what}`, done: Math.min(compiled + readdirSync(programs).length - before, total), total })
   }
   await run('go', ['install', '-v', '-trimpath', ...flags, ...packages], { ...go, onLine })
   report.progress({ what: `building ${what}`, done: total, total })

@@ -1,8 +1,8 @@
-import { arch, platform } from 'node:os'
+import { platform } from 'node:os'
 import { Failure, isRecord, recordIn, withoutEnd, wrongSetting } from '../../std/index.ts'
 import { addressIn, userIn, withoutSecrets } from './address.ts'
 import type { Recipe } from './recipe.ts'
-import type { Tool } from './tools.ts'
+import { ARCHITECTURE, type Tool } from './tools.ts'
 
 /** A file that a project has released, and where it says what the file must be. */
 export interface Release {
@@ -40,7 +40,7 @@ const HOW_TO_WRITE = 'Write the https:// or http:// address of a mirror without 
  * beside it; an archive of etcd, with a list of sums; kwok, of whose files only GitHub says the sums.
  */
 export function releaseOf(tool: Tool, recipe: Recipe, mirror?: ReleaseMirror): Release {
-  const machine = { os: platform(), arch: ARCHITECTURES[arch()] ?? arch() }
+  const machine = { os: platform(), arch: ARCHITECTURE }
   // Of a control plane only kubectl is for all systems.
   if (machine.os !== 'linux' && tool !== 'kubectl') throw new Failure('unavailable', `no ${tool} is released for ${machine.os}`)
   const at = (path: string) => `${mirror?.url ?? 'https://'}${path}`
@@ -57,7 +57,6 @@ interface Machine {
 
 type At = (path: string) => string
 
-const ARCHITECTURES: Record<string, string> = { x64: 'amd64', ppc64: 'ppc64le' }
 const SUM = /\b[0-9a-f]{64}\b/
 
 function etcd(version: string, machine: Machine, at: At): Release {

@@ -16,8 +16,6 @@ export interface Launch {
   name: string
   program: string
   flags: readonly string[]
-  /** The program that runs it in the namespaces of a node of ours, with its parameters. */
-  enter?: readonly string[] | undefined
   dir: string
   log: string
   /** true: the server outlives this process. false: it dies with it, whatever kills it. */
@@ -53,8 +51,8 @@ export async function launch(what: Launch): Promise<Server> {
 }
 
 /** In a session of its own, so that Ctrl-C in the terminal reaches only us, and we stop the servers in good order. */
-async function kept({ name, program, flags, enter = [], dir, env }: Launch, log: number): Promise<Server> {
-  const keeper = spawn('sh', ['-c', KEEPER, 'keeper', ...enter, program, ...flags], {
+async function kept({ name, program, flags, dir, env }: Launch, log: number): Promise<Server> {
+  const keeper = spawn('sh', ['-c', KEEPER, 'keeper', program, ...flags], {
     cwd: dir,
     env,
     detached: true,
@@ -72,9 +70,8 @@ async function kept({ name, program, flags, enter = [], dir, env }: Launch, log:
   return { name, pid, ...end }
 }
 
-async function alone({ name, program, flags, enter = [], dir, env }: Launch, log: number): Promise<Server> {
-  const [first = program, ...rest] = [...enter, program, ...flags]
-  const child = spawn(first, rest, { cwd: dir, env, detached: true, stdio: ['ignore', log, log] })
+async function alone({ name, program, flags, dir, env }: Launch, log: number): Promise<Server> {
+  const child = spawn(program, flags, { cwd: dir, env, detached: true, stdio: ['ignore', log, log] })
   const end = ended(child)
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)

@@ -5,7 +5,7 @@ import { FLAGS, SERVERS, type ServerName } from './flags.ts'
 import { removeFolder, removeTree } from './folder.ts'
 import { lastLines, lastWords } from './last-words.ts'
 import { ensureFolders, type Layout, layoutOf } from './layout.ts'
-import { forwardInto, startNode, untilNodeReady } from './node/node.ts'
+import { forwardInto, launchNode, untilNodeReady, wayInto } from './node/node.ts'
 import type { NodePrograms } from './node/node-programs.ts'
 import { createLocalStorage, createNodes } from './nodes.ts'
 import { freePort } from './ports.ts'
@@ -109,14 +109,29 @@ async function startAll(basics: Omit<Plane, 'port' | 'url' | 'running' | 'enter'
 /** The node whose network the servers are to be in, and a way there from the machine's loopback. */
 async function startAround(plane: Plane, programs: NodePrograms): Promise<Server> {
   const { layout, url, port, detached = false, env, signal } = plane
-  const node = await startNode({ layout, programs, url, detached, env, signal })
-  plane.running.set('node', node.server)
-  plane.enter = node.enter
+  const node = await launchNode({ layout, programs, url, detached, env })
+  plane.running.set('node', node)
   remember(plane)
-  const forward = { ...forwardInto(programs, port), enter: node.enter, log: logOf(layout.logs, 'forward') }
-  plane.running.set('forward', await launch({ name: 'forward', ...forward, dir: layout.dir, detached, env }))
+  await waitUntil(
+    () => {
+      failIfEnded(plane, ['node'])
+      plane.enter = wayInto(layout) ?? []
+      return plane.enter.length > 0
+    },
+    { what: `the node in ${layout.node} has a network`, signal },
+  )
+  const { program, flags } = forwardInto(programs, port)
+  const log = logOf(layout.logs, 'forward')
+  const forward = { name: 'forward', ...entered(plane, program, flags), dir: layout.dir, log, detached, env }
+  plane.running.set('forward', await launch(forward))
   remember(plane)
-  return node.server
+  return node
+}
+
+/** The same, in the network of the node where there is one. */
+function entered({ enter }: Plane, program: string, flags: readonly string[]): { program: string; flags: readonly string[] } {
+  const [first = program, ...rest] = [...enter, program, ...flags]
+  return { program: first, flags: rest }
 }
 
 /** The one that was started last ends first. The API server waits for whoever listens to it, and so the node ends before it. */
@@ -127,12 +142,12 @@ function endFirst(plane: Plane, server: Server): void {
 }
 
 async function startServer(plane: Plane, name: ServerName, { alone = false } = {}): Promise<void> {
-  const { layout, tools, detached = false, env, port, enter } = plane
+  const { layout, tools, detached = false, env, port } = plane
   const program = tools.paths[name]
   if (!program) return
   const log = logOf(layout.logs, name)
   const flags = FLAGS[name](layout, { port, hasNode: plane.node !== undefined })
-  plane.running.set(name, await launch({ name, program, flags, enter, dir: layout.dir, log, detached, env }))
+  plane.running.set(name, await launch({ name, ...entered(plane, program, flags), dir: layout.dir, log, detached, env }))
   remember(plane)
   if (name === 'kube-apiserver') await untilReady(plane, alone ? [name] : [...plane.running.keys()])
 }

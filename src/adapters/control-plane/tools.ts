@@ -1,4 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs'
+import { arch } from 'node:os'
 import { join } from 'node:path'
 import type { Recipe } from './recipe.ts'
 
@@ -34,6 +35,11 @@ export interface ToolBuild {
   report: ProgressReport
   signal?: AbortSignal | undefined
 }
+
+const ARCHITECTURES: Record<string, string> = { x64: 'amd64', ppc64: 'ppc64le' }
+
+/** This machine's, by the name that Go, Debian and image registries have for it. */
+export const ARCHITECTURE = ARCHITECTURES[arch()] ?? arch()
 
 /** The price of a control plane without a program. The first three are not in the list: nothing goes without them. */
 const COSTS: Partial<Record<Tool, string>> = {

@@ -1,7 +1,15 @@
 import type { ManifestProject } from '../../agentcfg/index.ts'
 import { annotations } from '../../api/index.ts'
-import { sayId } from '../../engines/apply/index.ts'
-import { type Entry, entriesOf, preview, type SyncRequest, type SyncResult, sync } from '../../engines/gitops/index.ts'
+import {
+  type Entry,
+  entriesOf,
+  preview,
+  type SyncRequest,
+  type SyncResult,
+  sayEntries,
+  sayEntry,
+  sync,
+} from '../../engines/gitops/index.ts'
 import type { Manifest, Render, Snapshot } from '../../engines/render/index.ts'
 import type { ManifestProjectStatus } from '../ports.ts'
 import { adopt } from './adopt.ts'
@@ -91,13 +99,16 @@ function resultOf(
   const say = (reason: string, entries: readonly Entry[], next: PassResult['next']): PassResult => ({
     ...counts,
     reason,
-    message: sayEntries(entries),
+    message: sayEntries(entries, 1),
     next,
   })
   if (failed.length > 0) return say('ApplyFailed', failed, 'failed')
   if (withheld.length > 0) {
     const confirm = `kubectl annotate configmap inventory-${inventoryId} -n ${project.defaultNamespace} --overwrite`
-    return { ...say('PruneWithheld', withheld, 'failed'), message: `${sayEntries(withheld)}. ${howToConfirm(confirm, snapshot)}` }
+    return {
+      ...say('PruneWithheld', withheld, 'failed'),
+      message: `${sayEntries(withheld, 1)}. ${howToConfirm(confirm, snapshot)}`,
+    }
   }
   if (open.length > 0) return say('InProgress', open, 'soon')
   if (skipped.length > 0) return say('Skipped', skipped, 'failed')
@@ -109,14 +120,3 @@ function resultOf(
 
 const howToConfirm = (command: string, { commitId }: Snapshot): string =>
   `To confirm: ${command} ${annotations.confirmPrune}=${commitId.slice(0, 12)}`
-
-function sayEntries(entries: readonly Entry[]): string {
-  const [first] = entries
-  if (!first) return ''
-  return entries.length === 1 ? sayEntry(first) : `${sayEntry(first)}; and ${entries.length - 1} more`
-}
-
-/** Failures name their object already; the other reasons are the rest of a sentence about it. */
-function sayEntry({ id, why = '' }: Entry): string {
-  return why.includes(id.name) ? why : `${sayId(id)} ${why}`
-}

@@ -126,17 +126,16 @@ async function missingOf(kube: Kube, spec: WorkspaceSpec, namespace: string): Pr
     [GitProjects, project?.gitProject],
     [DeploymentTargetClaims, target?.claimName],
   ]
-  const missing: string[] = []
-  for (const [kind, name] of named) {
-    if (name === undefined) continue
+  const looks = named.map(async ([kind, name]) => {
+    if (name === undefined) return []
     const ref = { name, ...(kind.namespaced && { namespace }) }
     const found = await kube.get(kind, ref).catch((thrown: unknown) => {
       if (!isFailure(thrown, 'forbidden')) throw thrown
-      return 'hidden' as const
+      return ref
     })
-    if (found === undefined) missing.push(`${kind.kind} ${keyOf(ref)}`)
-  }
-  return missing
+    return found ? [] : [`${kind.kind} ${keyOf(ref)}`]
+  })
+  return (await Promise.all(looks)).flat()
 }
 
 /** Written as WORKSPACE or WORKSPACE/BACKUP. */

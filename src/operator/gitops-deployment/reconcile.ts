@@ -17,7 +17,7 @@ import { runToCarryOut } from './runs/sync-run.ts'
 import { type Rules, syncWaitOf } from './schedule/sync-wait.ts'
 import { ownerOf, type SyncServices } from './services/services.ts'
 import type { Following } from './source/following.ts'
-import { isEmpty, nameOfProject, projectOf, wishOf } from './source/repository.ts'
+import { isEmpty, nothingPushed, projectOf, wishOf } from './source/repository.ts'
 import { tellOnce } from './status/events.ts'
 import { askedOf } from './status/requests.ts'
 import { statusFor, statusWhile, statusWhileWaiting } from './status/status.ts'
@@ -117,7 +117,7 @@ function waitForSource(
   // Then one status is written instead of two.
   if (waitsBriefly(deployment, following, context.clock)) return again({ after: MOMENT, why: 'kas was just asked for the files' })
   if (isEmpty(project)) {
-    const message = `nothing has been pushed to GitProject ${nameOfProject(project)} yet. Push a commit to it`
+    const message = sentenceOf(nothingPushed(project))
     tellOnce(context.events, deployment, { type: 'Warning', reason: 'RepositoryEmpty', message })
     return settled({ status: statusWhile(deployment, 'RepositoryEmpty', message) })
   }

@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hours, systemClock } from '../../../std/index.ts'
 import { createAuthority, issueCertificate, type KeyAndCertificate } from '../../certificates/index.ts'
-import { kubeconfigWith, kubeletToken, writeKubeconfig } from '../credentials.ts'
+import { adminToken, kubeconfigFor, kubeletToken } from '../credentials.ts'
 import { NODE_ADDRESS } from '../flags.ts'
 import type { Layout } from '../layout.ts'
 
@@ -40,10 +40,9 @@ export async function writeNodeCredentials(layout: Layout, url: string, conf: st
   write({ certificate: join(conf, 'kubelet.crt'), certificateKey: join(conf, 'kubelet.key') }, kubelet)
   writeFileSync(join(conf, 'authority.crt'), authority.certificate)
 
-  writeKubeconfig(layout, url, authority.certificate)
-  const admin = readFileSync(layout.kubeconfig, 'utf8')
-  writeFileSync(join(conf, 'admin.kubeconfig'), admin, PRIVATE)
-  writeFileSync(join(conf, 'kubelet.kubeconfig'), kubeconfigWith(admin, kubeletToken(layout, node)), PRIVATE)
+  const kubeconfig = (token: string) => kubeconfigFor(url, authority.certificate, token)
+  writeFileSync(join(conf, 'admin.kubeconfig'), kubeconfig(adminToken(layout)), PRIVATE)
+  writeFileSync(join(conf, 'kubelet.kubeconfig'), kubeconfig(kubeletToken(layout, node)), PRIVATE)
 }
 
 const PRIVATE = { mode: 0o600 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { arch } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../run.ts'
+import { ARCHITECTURE } from '../tools.ts'
 
 interface ImageSource {
   /** It is `localhost/NAME:1` in the node. */
@@ -30,5 +30,3 @@ export async function packImage({ name, root, config, env }: ImageSource, into: 
   await run('tar', ['--create', ...same, '--file', join(into, `${name}.tar`), '--directory', work, '.'], { env })
   rmSync(work, { recursive: true })
 }
-
-const ARCHITECTURE = arch() === 'x64' ? 'amd64' : arch()

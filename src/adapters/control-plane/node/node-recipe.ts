@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { arch } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Failure } from '../../../std/index.ts'
 import { kubernetesFlags } from '../go-build.ts'
 import { versionsIn } from '../recipe.ts'
+import { ARCHITECTURE } from '../tools.ts'
 
 /** Names the programs of a node: Go modules, and Debian packages for what is not written in Go or wants C. */
 export interface NodeRecipe {
-  /** hack/node of this package. */
-  folder: string
   /** Names exactly these versions of everything: the key of the cache. */
   digest: string
   modules: readonly GoModule[]
@@ -27,8 +25,6 @@ export interface GoModule {
   /** As in "building the kubelet". */
   what: string
   packages: readonly string[]
-  /** The number of its programs. */
-  wanted: number
   /** Of `go install`. */
   flags: readonly string[]
 }
@@ -42,21 +38,20 @@ export interface DebianPackage {
 /** The same way up from src/ and from dist/. */
 export const NODE_FOLDER = fileURLToPath(new URL('../../../../hack/node/', import.meta.url))
 
-const ARCHITECTURES: Partial<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
-
-export function readNodeRecipe(folder = NODE_FOLDER): NodeRecipe {
+export function readNodeRecipe(): NodeRecipe {
+  const folder = NODE_FOLDER
   const lock = readFileSync(join(folder, 'debian.txt'), 'utf8')
-  const architecture = ARCHITECTURES[arch()]
   const packages = lock
     .split('\n')
     .map((line) => line.split(' '))
-    .filter(([first]) => first === architecture)
+    .filter(([first]) => first === ARCHITECTURE)
     .map(([, sha256 = '', path = '']) => ({ sha256, path }))
   const day = /\d{8}T\d{6}Z/.exec(lock)?.[0]
-  if (!day || packages.length === 0) throw new Failure('invalid', `${join(folder, 'debian.txt')} has no packages for ${arch()}`)
+  if (!day || packages.length === 0)
+    throw new Failure('invalid', `${join(folder, 'debian.txt')} has no packages for ${ARCHITECTURE}`)
   const modules = modulesIn(folder)
   const go = versionsIn(join(folder, 'containerd'))('go')
-  return { folder, digest: digestOf(lock, modules), modules, go, packages, day }
+  return { digest: digestOf(lock, modules), modules, go, packages, day }
 }
 
 /** Features that need libraries in C, or that no node of ours has. */
@@ -69,15 +64,14 @@ function modulesIn(folder: string): GoModule[] {
   const version = versionsIn(at('containerd'))(containerd).slice(1)
   const named = `-s -w -X ${containerd}/version.Version=${version}`
   return [
-    { folder: at('kubernetes'), what: 'the kubelet', packages: ['tool'], wanted: 2, flags: kubernetesFlags(kubernetes) },
+    { folder: at('kubernetes'), what: 'the kubelet', packages: ['tool'], flags: kubernetesFlags(kubernetes) },
     {
       folder: at('containerd'),
       what: 'containerd',
       packages: ['tool'],
-      wanted: 7,
       flags: ['-tags', CONTAINERD_TAGS, '-ldflags', named],
     },
-    { folder: at('helpers'), what: 'CoreDNS', packages: ['./...'], wanted: 4, flags: ['-ldflags', '-s -w'] },
+    { folder: at('helpers'), what: 'CoreDNS', packages: ['./...'], flags: ['-ldflags', '-s -w'] },
   ]
 }
 

@@ -5,10 +5,8 @@ import { join } from 'node:path'
 import { getuid, pid } from 'node:process'
 import { Failure } from '../../../std/index.ts'
 import { removeTree } from '../folder.ts'
-import { lastWords } from '../last-words.ts'
 import type { Layout } from '../layout.ts'
 import { callKubectl } from '../nodes.ts'
-import { waitUntil } from '../ready.ts'
 import { run } from '../run.ts'
 import { launch, logOf, type Server } from '../server.ts'
 import { writeNodeCredentials } from './credentials.ts'
@@ -18,20 +16,13 @@ import { NODE_FOLDER } from './node-recipe.ts'
 /** The name of a node of ours. Each has a network of its own, so that two of them may have the same. */
 export const NODE_NAME = 'node-1'
 
-interface NodeStart {
+interface NodeLaunch {
   layout: Layout
   programs: NodePrograms
   /** The URL of the API server, the same within the network of the node and without. */
   url: string
   detached: boolean
   env: Record<string, string | undefined> | undefined
-  signal?: AbortSignal | undefined
-}
-
-export interface RunningNode {
-  server: Server
-  /** Runs a program in the network of the node, and else on the machine. */
-  enter: readonly string[]
 }
 
 /** Why this machine can have no node of ours, fit for a sentence; nothing where it can. */
@@ -55,7 +46,7 @@ const NAMESPACES = ['--net', '--mount', '--propagation', 'private', '--uts', '--
  * kube-proxy and DNS. All of it ends with its first process, and nothing of it is seen outside but its folder and its cgroups. It
  * waits for the API server by itself.
  */
-export async function startNode({ layout, programs, url, detached, env, signal }: NodeStart): Promise<RunningNode> {
+export async function launchNode({ layout, programs, url, detached, env }: NodeLaunch): Promise<Server> {
   const at = (name: string) => join(layout.node, name)
   // The node's own files begin anew each time; images, volumes and logs stay.
   for (const name of ['upper', 'work', 'conf', 'kubelet', 'pid']) removeTree(at(name))
@@ -63,13 +54,12 @@ export async function startNode({ layout, programs, url, detached, env, signal }
     mkdirSync(at(name), { recursive: true })
   cpSync(join(NODE_FOLDER, 'conf'), at('conf'), { recursive: true })
   await writeNodeCredentials(layout, url, at('conf'), NODE_NAME)
-  const log = logOf(layout.logs, 'node')
-  const server = await launch({
+  return launch({
     name: 'node',
     program: 'sh',
     flags: [join(NODE_FOLDER, 'start.sh')],
     dir: layout.dir,
-    log,
+    log: logOf(layout.logs, 'node'),
     detached,
     env: {
       ...(env ?? process.env),
@@ -82,17 +72,6 @@ export async function startNode({ layout, programs, url, detached, env, signal }
       CGROUP: cgroupOf(layout.dir),
     },
   })
-  let network: string | undefined
-  await waitUntil(
-    () => {
-      if (server.hasExited())
-        throw new Failure('internal', `the node ended while it started${lastWords(log)}`, { remedy: `Its log is ${log}.` })
-      network = networkOf(at('pid'))
-      return network !== undefined
-    },
-    { what: `the node in ${layout.node} has started`, signal },
-  )
-  return { server, enter: ['nsenter', `--net=${network}`, '--'] }
 }
 
 /** Passes connections to a port of the machine's loopback on to the same port in the network of the node. */
@@ -110,11 +89,13 @@ export async function untilNodeReady(kubectl: string, kubeconfig: string): Promi
 /** The name of the cgroup that a node has in each hierarchy: another one for each folder. */
 export const cgroupOf = (dir: string): string => `berth-${createHash('sha256').update(dir).digest('hex').slice(0, 8)}`
 
-/** The network of the node, as a file: that of the process whose number is in the file, as soon as it has one of its own. */
-function networkOf(file: string): string | undefined {
+/** What runs a program in the network of the node and else on the machine, as soon as the node has a network of its own. */
+export function wayInto({ node }: Layout): string[] | undefined {
+  const file = join(node, 'pid')
   if (!existsSync(file)) return undefined
   const network = `/proc/${readFileSync(file, 'utf8').trim()}/ns/net`
-  return existsSync(network) && readlinkSync(network) !== readlinkSync('/proc/self/ns/net') ? network : undefined
+  const isOwn = existsSync(network) && readlinkSync(network) !== readlinkSync('/proc/self/ns/net')
+  return isOwn ? ['nsenter', `--net=${network}`, '--'] : undefined
 }
 
 /** The names of the machine's hierarchies of cgroup v1, each of which has controllers of its own; none where it has v2 (cgroups(7)). */

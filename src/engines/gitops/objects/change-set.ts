@@ -42,6 +42,12 @@ export function sayEntry({ id, why = '', source, failure }: Entry): string {
   return `${about}${failure?.cause === undefined ? '' : ':'} ${why}`.replace(/\.$/, '')
 }
 
+/** The first few of them, and how many more there are. */
+export function sayEntries(entries: readonly Entry[], most = 3): string {
+  const said = entries.slice(0, most).map(sayEntry).join('; ')
+  return entries.length > most ? `${said}; and ${entries.length - most} more` : said
+}
+
 /** A failure about an object as users may read it: what the server says about a Secret may quote the Secret. */
 export function sentenceAbout(id: ObjectId, failure: Failure): string {
   if (failure.code === 'internal') return 'unexpected internal error; the log says more'

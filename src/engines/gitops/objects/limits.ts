@@ -12,14 +12,7 @@ export interface Limits {
   /** Whether namespaces may carry labels that decide what their pods may do. */
   podSecurityLabels?: boolean | undefined
   /** The settings that a refusal tells people to change; those of a managed environment without it. */
-  remedies?: { readonly allowedKinds: string; readonly clusterResources: string } | undefined
-}
-
-export const ALLOWED_KINDS = 'add its kind to allowedKinds of the managed environment'
-
-const REMEDIES = {
-  allowedKinds: ALLOWED_KINDS,
-  clusterResources: 'set clusterResources on the managed environment',
+  remedies?: { readonly allowedKinds?: string; readonly clusterResources?: string } | undefined
 }
 
 /**
@@ -53,26 +46,29 @@ export function objectionToNamespace(name: string, limits: Limits): string | und
   return strangeKind(object, limits) ?? (isOutside ? saysOutside(namespaces) : undefined)
 }
 
-function strangeKind({ apiVersion, kind }: AnyObject, { allowedKinds = [], remedies = REMEDIES }: Limits): string | undefined {
+function strangeKind({ apiVersion, kind }: AnyObject, { allowedKinds = [], remedies }: Limits): string | undefined {
   const group = groupOf(apiVersion)
   const isAllowed = allowedKinds.some((one) => (one.group === '*' || one.group === group) && ['*', kind].includes(one.kind))
   if (allowedKinds.length === 0 || isAllowed) return undefined
   const list = allowedKinds.map((one) => (one.group === '' ? one.kind : `${one.kind}.${one.group}`)).join(', ')
-  return `may not be deployed there: the destination allows ${list}; ${remedies.allowedKinds}`
+  return `may not be deployed there: the destination allows ${list}; ${remedies?.allowedKinds ?? ADD_THERE}`
 }
 
 function outside(
   { metadata: { namespace } }: AnyObject,
   namespaced: boolean,
-  { namespaces = [], clusterResources, remedies = REMEDIES }: Limits,
+  { namespaces = [], clusterResources, remedies }: Limits,
 ): string | undefined {
   if (namespaces.length === 0) return undefined
   if (!namespaced && !clusterResources)
-    return `is cluster-scoped, and the destination allows namespaced objects only; ${remedies.clusterResources}`
+    return `is cluster-scoped, and the destination allows namespaced objects only; ${remedies?.clusterResources ?? SET_THERE}`
   if (namespace !== undefined && !namespaces.includes(namespace))
     return `is of namespace ${namespace}, which ${saysOutside(namespaces)}; set metadata.namespace to ${namespaces.length > 1 ? 'one of these' : 'that one'}, or leave it out`
   return undefined
 }
+
+const ADD_THERE = 'add its kind to allowedKinds of the managed environment'
+const SET_THERE = 'set clusterResources on the managed environment'
 
 const saysOutside = (namespaces: readonly string[]): string => `is outside the destination, which allows ${namespaces.join(', ')}`
 

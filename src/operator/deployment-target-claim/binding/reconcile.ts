@@ -20,7 +20,7 @@ import {
   YES,
 } from '../../../api/index.ts'
 import { type ControllerContext, type Next, settled } from '../../../engines/controller/index.ts'
-import { assertParameters } from '../provisioning/index.ts'
+import { parametersOf } from '../provisioning/index.ts'
 import { mismatch, unsuitable } from './match.ts'
 import { type BindingCaches, bestFree, hasConsumer, type News, ownTargets, provisioningOf, reservedTargets } from './situation.ts'
 import {
@@ -157,7 +157,7 @@ async function askForOne(claim: DeploymentTargetClaim, binding: BindingContext, 
   }
   const isOurs = SPACE_PROVISIONERS.includes(provisioner)
   // Not of a class that has made something already: what is made goes on.
-  if (isOurs && !news?.isUnderWay) assertParameters(found)
+  if (isOurs && !news?.isUnderWay) parametersOf(found)
   // As long as another provisioner has said nothing there may be none.
   const remedy =
     isOurs || news ? '' : '. If nobody serves that name, install it, or make a claim of another class: a class cannot be changed'

@@ -30,11 +30,11 @@ function labelValueOf(name: string): string {
 }
 
 /** A word that nobody reads is a mistake of whoever wrote it: the class cannot be changed, and its claims would get something else. */
-export function assertParameters(from: DeploymentTargetClass): void {
+export function parametersOf(from: DeploymentTargetClass): { tierName: string; agent: string | undefined } {
   assertKnown(from)
-  assertTier(from)
+  const tierName = tierOf(from)
   assertCredentials(from)
-  if (from.spec.provisioner === AGENT_PROVISIONER) agentOf(from)
+  return { tierName, agent: from.spec.provisioner === AGENT_PROVISIONER ? agentOf(from) : undefined }
 }
 
 /** Keys with a prefix, such as `example.com/colour`, are for others who read the SpaceRequest. */
@@ -48,9 +48,9 @@ function assertKnown({ metadata, spec: { provisioner, parameters = {} } }: Deplo
   )
 }
 
-function assertTier({ metadata, spec: { parameters = {} } }: DeploymentTargetClass): void {
+function tierOf({ metadata, spec: { parameters = {} } }: DeploymentTargetClass): string {
   const { tierName = SANDBOX_TIER } = parameters
-  if (typeof tierName === 'string') return
+  if (typeof tierName === 'string') return tierName
   throw invalidParameter(
     `DeploymentTargetClass ${metadata.name}: parameters.tierName is ${JSON.stringify(tierName)}`,
     'Make a class whose parameters.tierName names a SpaceTier',
@@ -87,9 +87,7 @@ const AGENT = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?\/[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/
 export function requestFor(claim: DeploymentTargetClaim, from: DeploymentTargetClass): SpaceRequest {
   const { name, namespace = '', uid = '' } = claim.metadata
   const { parameters = {}, reclaimPolicy } = from.spec
-  const { tierName } = parameters
-  assertParameters(from)
-  const agent = from.spec.provisioner === AGENT_PROVISIONER ? agentOf(from) : undefined
+  const { tierName, agent } = parametersOf(from)
   const privateTo = privateToOf(claim)
   const { resources } = claim.spec
   return {
@@ -109,7 +107,7 @@ export function requestFor(claim: DeploymentTargetClaim, from: DeploymentTargetC
       finalizers: [finalizers.spaceRequest],
     },
     spec: {
-      tierName: typeof tierName === 'string' ? tierName : SANDBOX_TIER,
+      tierName,
       targetClusterRoles: [],
       ...(resources && { resources }),
     },

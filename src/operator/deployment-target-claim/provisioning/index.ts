@@ -5,4 +5,4 @@
  * Read reconcile.ts (the story), then desired.ts.
  */
 export { sandboxProvisioning } from './controller.ts'
-export { assertParameters } from './desired.ts'
+export { parametersOf } from './desired.ts'

@@ -11,7 +11,7 @@ import {
   type InventoryStore,
   OWNER_LABEL,
   removeAll,
-  sayEntry,
+  sayEntries,
 } from '../../../engines/gitops/index.ts'
 import { type Clock, Failure, isFailure, minutes, seconds } from '../../../std/index.ts'
 import { inventoryInStatus, inventoryName, inventoryOf, ownerOf, type SyncServices } from '../services/services.ts'
@@ -182,7 +182,7 @@ function patienceOf({ metadata }: GitOpsDeployment, clock: Clock): number {
 
 function retryLater(deployment: GitOpsDeployment, { entries, held }: Removal, clock: Clock): Next {
   const blocked = entriesOf(entries, 'failed')
-  const message = sentence(blocked.length > 0 ? blocked : entriesOf(entries, 'terminating', 'waiting'))
+  const message = sayEntries(blocked.length > 0 ? blocked : entriesOf(entries, 'terminating', 'waiting'))
   return again({
     after: patienceOf(deployment, clock),
     why: 'objects are being deleted',
@@ -199,7 +199,7 @@ function retryLater(deployment: GitOpsDeployment, { entries, held }: Removal, cl
 function finish(deployment: GitOpsDeployment, { entries, held, leftBehind }: Removal, services: SyncServices): Promise<Next> {
   const staying = entriesOf(entries, 'failed', 'waiting', 'withheld')
   const why = [
-    ...(staying.length > 0 ? [sentence(staying)] : []),
+    ...(staying.length > 0 ? [sayEntries(staying)] : []),
     ...(leftBehind.length > 0 ? ['they are on another server than the destination is now'] : []),
   ]
   const leaving = new Set(entriesOf(entries, 'terminating').map(({ id }) => keyOfId(id)))
@@ -266,9 +266,4 @@ function tellProgress(policy: DeletionPolicy, deployment: GitOpsDeployment, { en
 function statusOf({ status }: GitOpsDeployment, conditions: Statement[]): StatusDraft {
   const { conditions: _, observedGeneration: __, ...rest } = status ?? {}
   return { ...rest, conditions }
-}
-
-function sentence(entries: readonly Entry[]): string {
-  const said = entries.slice(0, 3).map(sayEntry)
-  return entries.length > 3 ? `${said.join('; ')}; and ${entries.length - 3} more` : said.join('; ')
 }

@@ -5,7 +5,10 @@ import {
   GitOpsDeploymentSyncRuns,
   GitOpsDeployments,
   type GitProject,
+  GitProjects,
   isDeleting,
+  keyOf,
+  type Ref,
   refOf,
 } from '../../../api/index.ts'
 import {
@@ -20,12 +23,12 @@ import {
 import { ignoreRules, type Preview, preview } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, seconds, timestamp } from '../../../std/index.ts'
-import { openCaches, type SyncCaches } from '../caches.ts'
+import { byDeployment, byRepository, openCaches, type SyncCaches, sameRepository } from '../caches.ts'
 import { type GitOpsSettings, inventoryOf, ownerOf } from '../services/services.ts'
 import { createTargets, destinationOf } from '../services/targets.ts'
 import { readVariables } from '../services/variables.ts'
 import { createFollowing, type Following } from '../source/following.ts'
-import { isEmpty, nameOfProject, projectOf, wishOf } from '../source/repository.ts'
+import { isEmpty, nothingPushed, projectOf, wishOf } from '../source/repository.ts'
 import { isConfirmed } from '../status/requests.ts'
 import { dryRunOf } from './dry-run-status.ts'
 import { isOver, over, ready } from './sync-run.ts'
@@ -63,6 +66,7 @@ export function dryRuns(
     kind: GitOpsDeploymentSyncRuns,
     concurrency: AT_ONCE,
     reconcile: (run, signal) => reconcileDryRun(run, services, signal),
+    watches: [{ kind: GitProjects, wakes: (project: GitProject) => dueRunsOf(project, services.caches) }],
     wakeups,
     gone(ref) {
       following.end(ref)
@@ -72,6 +76,14 @@ export function dryRuns(
       isDue(run) ? looking(run, timestamp(context.clock.now()), 'Retrying', sentenceOf(failure)) : undefined,
   }
 }
+
+/** Of a repository that is found to be empty nothing else would tell them. */
+const dueRunsOf = ({ spec }: GitProject, { deployments, runs }: SyncCaches): Ref[] =>
+  deployments
+    .by(byRepository.deployments, sameRepository(spec.url))
+    .flatMap((deployment) => runs.by(byDeployment, keyOf(refOf(deployment))))
+    .filter(isDue)
+    .map(refOf)
 
 const looking = ({ status }: GitOpsDeploymentSyncRun, now: string, reason: string, message: string): StatusDraft => ({
   ...status,
@@ -94,10 +106,12 @@ async function reconcileDryRun(run: GitOpsDeploymentSyncRun, services: DryRunSer
     const deployment = await deploymentOf(run, services)
     const project = projectOf(deployment, services.caches)
     const { snapshot, failure } = following.of(refOf(run), wishOf(deployment, project, run.spec.revisionID))
-    if (!snapshot && failure) throw failure
-    if (!snapshot && isEmpty(project) && isLate(run, now)) throw nothingPushed(project)
-    if (!snapshot)
-      return settled({ recheck: MOMENT, status: looking(run, now, 'WaitingForCommit', 'kas was asked for the files') })
+    if (!snapshot) {
+      if (failure) throw failure
+      if (isEmpty(project) && isLate(run, now)) throw nothingPushed(project)
+      const status = looking(run, now, 'WaitingForCommit', 'kas was asked for the files')
+      return settled({ status, ...(isEmpty(project) && { recheck: MOMENT }) })
+    }
     const wait = search.wait(run.metadata.namespace ?? '')
     if (wait > 0) return settled({ recheck: wait, status: looking(run, now, 'Waiting', BUSY) })
     const found = await look(deployment, snapshot, services, signal)
@@ -115,12 +129,6 @@ const MOMENT = seconds(2)
 
 const isLate = ({ status }: GitOpsDeploymentSyncRun, now: string): boolean =>
   status?.startedAt !== undefined && Date.parse(now) - Date.parse(status.startedAt) >= MOMENT
-
-const nothingPushed = (project: GitProject): Failure =>
-  new Failure('not-found', `nothing has been pushed to GitProject ${nameOfProject(project)} yet`, {
-    reason: 'RepositoryEmpty',
-    remedy: 'Push a commit to it; `berth poke` has kas look at once',
-  })
 
 const BUSY = 'dry runs of this namespace had very much to look through for secrets; this one comes after a pause'
 

@@ -12,7 +12,7 @@ import {
   secretTypes,
   userOfAccount,
 } from '../../../api/index.ts'
-import { ALLOWED_KINDS, type Destination } from '../../../engines/gitops/index.ts'
+import type { Destination } from '../../../engines/gitops/index.ts'
 import { credentialsForEnvironment, openTarget } from '../../../engines/targets/index.ts'
 import { type Clock, Failure, minutes, pause, type Secret } from '../../../std/index.ts'
 import { byEnvironment, environmentNames, MADE_PREFIX, type SyncCaches } from '../caches.ts'
@@ -115,7 +115,6 @@ function remediesOf({ metadata }: GitOpsDeploymentManagedEnvironment): Destinati
   if (!owner) return undefined
   const isClaimed = metadata.labels?.[labels.claimUid] !== undefined
   return {
-    allowedKinds: ALLOWED_KINDS,
     clusterResources: isClaimed
       ? `leave it out of this path: Environment ${owner.name} leads to one namespace`
       : `leave it out of this path, or set clusterResources in spec.unstableConfigurationFields.kubernetesCredentials of Environment ${owner.name}`,

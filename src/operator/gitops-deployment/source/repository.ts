@@ -34,6 +34,12 @@ export const nameOfProject = ({ metadata }: GitProject): string => `${metadata.n
 /** As kas has seen it last. */
 export const isEmpty = ({ status }: GitProject): boolean => conditionOf(status?.conditions, 'Ready')?.reason === 'RepositoryEmpty'
 
+export const nothingPushed = (project: GitProject): Failure =>
+  new Failure('not-found', `nothing has been pushed to GitProject ${nameOfProject(project)} yet`, {
+    reason: 'RepositoryEmpty',
+    remedy: 'Push a commit to it; `berth poke` has kas look at once',
+  })
+
 const isOf = (namespace: string, { metadata }: GitProject): boolean => metadata.namespace === namespace
 
 /** The namespace of the project that it followed, if that was one of the same URL. */

@@ -1,7 +1,7 @@
 import { conditionOf, type GitOpsDeployment, isTrue, type Statement } from '../../../api/index.ts'
 import { keyOfId, sayId } from '../../../engines/apply/index.ts'
 import { type StatusDraft, sentenceOf } from '../../../engines/controller/index.ts'
-import { type Entry, entriesOf, type Observed, type SyncResult, sayEntry, sayFight } from '../../../engines/gitops/index.ts'
+import { type Entry, entriesOf, type Observed, type SyncResult, sayEntries, sayFight } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Failure, isFailure, redactUrls, timestamp } from '../../../std/index.ts'
 import type { SyncWait } from '../schedule/sync-wait.ts'
@@ -86,7 +86,7 @@ function outcomeIn(
 function conditionsAfter(outcome: SyncOutcome, failed: Entry[], pending: PendingPrune | undefined): Statement[] {
   const { source, fights } = outcome
   const what = failed.length > 1 ? `${failed.length} objects` : 'an object'
-  const trouble = failed.length > 0 ? `${what} cannot be applied: ${sentence(failed)}` : undefined
+  const trouble = failed.length > 0 ? `${what} cannot be applied: ${sayEntries(failed)}` : undefined
   const fight = fights.length > 0 ? bad('Fight', 'Fight', fights.slice(0, 3).map(sayFight).join('; ')) : fine('Fight')
   const beside = [fight, contestedIn(outcome.contested, failed)]
   const sync = trouble === undefined ? fine('SyncError') : bad('SyncError', 'SyncFailed', trouble)
@@ -106,9 +106,9 @@ function conditionsAfter(outcome: SyncOutcome, failed: Entry[], pending: Pending
 /** Not ready for the first reason that holds; at the end, for how the objects do. */
 function readinessAfter({ entries, repairsLater, observed, revision }: SyncOutcome): Statement {
   const waiting = [...entriesOf(entries, 'waiting'), ...repairsLater]
-  if (waiting.length > 0) return unready('Waiting', sentence(waiting))
+  if (waiting.length > 0) return unready('Waiting', sayEntries(waiting))
   const leaving = entriesOf(entries, 'terminating')
-  if (leaving.length > 0) return unready('Pruning', sentence(leaving))
+  if (leaving.length > 0) return unready('Pruning', sayEntries(leaving))
   const drifted = driftedIn(observed)
   if (drifted.length > 0) return unready('Drifted', sayDrift(drifted))
   return readiness(observed, revision)
@@ -281,11 +281,6 @@ function reconciledState({ metadata, spec }: GitOpsDeployment, { destination, pr
     source: { path, repoURL: redactUrls(repoURL), branch, project },
     destination: { name: spec.destination?.environment ?? '', namespace: destination || (metadata.namespace ?? '') },
   }
-}
-
-const sentence = (entries: Entry[]): string => {
-  const said = entries.slice(0, 3).map(sayEntry)
-  return entries.length > 3 ? `${said.join('; ')}; and ${entries.length - 3} more` : said.join('; ')
 }
 
 const fine = (type: string): Statement => ({ type, status: 'False', reason: 'AsExpected', message: '' })

@@ -31,9 +31,9 @@ export function judged(symptom: Symptom, { now, before }: Evidence, isDeadlinePa
   const { reason, where, said, container, notBefore = 0, waitLimit = usual } = symptom
   const since = Math.max(symptom.since ?? rememberedIn(before, step) ?? now, notBefore)
   const until = Number.isFinite(waitLimit) ? since + waitLimit : undefined
-  const fatal = isDeadlinePassed || (until !== undefined && now >= until)
-  const waited =
-    fatal && waitLimit > 0 && until !== undefined && now >= until ? `waited ${durationInWords(waitLimit)}` : undefined
+  const isOverdue = until !== undefined && now >= until
+  const fatal = isDeadlinePassed || isOverdue
+  const waited = isOverdue && waitLimit > 0 ? `waited ${durationInWords(waitLimit)}` : undefined
   return {
     reason,
     step: symptom.step ?? step,
