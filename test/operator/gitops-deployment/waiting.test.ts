@@ -41,7 +41,10 @@ describe('a deployment whose objects take their time', (it) => {
     await stage.deploy()
     await sayEmpty(cluster, stage)
     const { message } = await stage.complains('RepositoryEmpty')
-    assert.is(message, `nothing has been pushed to GitProject ${stage.namespace}/shop yet. Push a commit to it`)
+    assert.is(
+      message,
+      `nothing has been pushed to GitProject ${stage.namespace}/shop yet. Push a commit to it; \`berth poke\` has kas look at once`,
+    )
     assert.is(isTrue((await stage.status()).conditions, 'SyncError'), false)
     assert.equal(await stage.events('RepositoryEmpty'), [message])
     await stage.synced(await stage.git.push({ 'deploy/a.yaml': configMap('a') }))
