@@ -45,6 +45,8 @@ interface Known {
    * would be written over in turn for ever.
    */
   finding?: ConfigurationFinding | undefined
+  /** The last good one: a bad one that follows it before it was written does not take it away. */
+  good?: ConfigurationFinding | undefined
   report?: AgentReport | undefined
   /** Uids by path. */
   used: Map<string, string>
@@ -113,6 +115,7 @@ export function createStatusWriter(options: StatusWriterOptions) {
       const here = memory.of(keyOf(agent))
       if (!here) return
       here.finding = finding
+      if (isGood(finding)) here.good = finding
       queue.add(keyOf(agent))
     },
     onReport({ agent, uid }: AgentPass, report: ReportRequest) {
@@ -147,17 +150,21 @@ function onOthers(
   })
 }
 
-type News = Pick<AgentFacts, 'configuration' | 'report' | 'used'>
+const isGood = (finding: ConfigurationFinding): boolean => 'commit' in finding && finding.mistakes.length === 0
 
-const newsIn = ({ finding, report, used }: Known): News => ({
+type News = Pick<AgentFacts, 'configuration' | 'goodConfiguration' | 'report' | 'used'>
+
+const newsIn = ({ finding, good, report, used }: Known): News => ({
   configuration: finding,
+  goodConfiguration: good,
   report,
   used: [...used].map(([path, uid]) => ({ path, uid })),
 })
 
 /** Forgets what stands in the status now, and keeps what has come meanwhile. */
-function forgetTold(here: Known, { configuration, report, used }: News): void {
+function forgetTold(here: Known, { configuration, goodConfiguration, report, used }: News): void {
   if (here.finding === configuration) here.finding = undefined
+  if (here.good === goodConfiguration) here.good = undefined
   if (here.report === report) here.report = undefined
   for (const { path, uid } of used) if (here.used.get(path) === uid) here.used.delete(path)
 }

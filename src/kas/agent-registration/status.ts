@@ -24,6 +24,8 @@ export interface AgentFacts {
   isSettled: boolean
   holders: Holders
   configuration: ConfigurationFinding | undefined
+  /** A good configuration that was found before `configuration`, and that the status may not have yet. */
+  goodConfiguration?: ConfigurationFinding | undefined
   report: AgentReport | undefined
   /** To which projects it was let in. */
   used: readonly UsedProject[]
@@ -46,7 +48,8 @@ export interface Holders {
 export function statusAfter(agent: Agent, facts: AgentFacts, now: number): AgentStatus {
   const before = agent.status ?? {}
   const connectedPods = podsAfter(before, facts, agent.metadata.uid ?? '')
-  const configuration = configurationAfter(before.configuration, facts.configuration)
+  const findings = [facts.goodConfiguration, facts.configuration]
+  const configuration = findings.reduce(configurationAfter, before.configuration)
   const projects = facts.report?.projects ?? before.projects
   const observedGeneration = agent.metadata.generation ?? 0
   const knownProjects = knownAfter(agent, facts)

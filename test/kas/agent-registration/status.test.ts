@@ -56,6 +56,8 @@ describe('Agent status', (it) => {
     const first = statusAfter(agentWith(), { ...nothing, configuration: good }, now)
     const second = statusAfter(agentWith(first), { ...nothing, configuration: bad }, now)
     equal(second.configuration, { commit: 'c1', path: 'p.yaml', rejectedCommit: 'c2', errors: bad.mistakes })
+    const atOnce = statusAfter(agentWith(), { ...nothing, goodConfiguration: good, configuration: bad }, now)
+    equal(atOnce.configuration, second.configuration, 'both were found before the status was written')
     match(conditionOf(second.conditions, 'ConfigurationValid')?.message ?? '', 'line 3, column 7: no')
     equal(statusAfter(agentWith(second), { ...nothing, configuration: { ...good, commit: 'c3' } }, now).configuration, {
       commit: 'c3',

@@ -6,7 +6,10 @@ import { type Clock, LRUCache, pause, seconds } from '../../../std/index.ts'
  * one never overwrites what came after it.
  */
 export interface Errands<T> {
-  /** The outcome, thrown or returned; nothing while it takes longer than anybody waits. The workspace is woken when it is over. */
+  /**
+   * The outcome, thrown or returned; nothing while it takes longer than anybody waits. The workspace is woken when it is over. What
+   * was thrown last for the same plan is thrown again meanwhile: it stands until something better is known.
+   */
   run(errand: Errand<T>): Promise<T | undefined>
   isUnderWay(uid: string): boolean
   /** Forgets the errand of the workspace of this UID. */
@@ -18,7 +21,7 @@ export interface Errand<T> {
   uid: string
   /** Names the plan: the outcome for another plan is not told. */
   plan: string
-  /** The target: one that was slow is not waited for until it was quick again. */
+  /** The target: one that was slow is not waited for until it answered quickly again, whatever it answered. */
   target: string
   work: () => Promise<T>
   /** Called when it is over and nobody waits any more. */
@@ -29,6 +32,9 @@ interface UnderWay<T> {
   plan: string
   isAwaited: boolean
   outcome: PromiseSettledResult<T> | undefined
+  /** How the errand before it failed, for the same plan. */
+  refused: PromiseRejectedResult | undefined
+  isTold: boolean
   done: Promise<void>
 }
 
@@ -42,9 +48,12 @@ export function createErrands<T>(clock: Clock): Errands<T> {
   const slow = new LRUCache<string, true>({ max: MOST_SLOW })
 
   const begin = ({ uid, plan, target, work, over }: Errand<T>): UnderWay<T> => {
-    const errand: UnderWay<T> = { plan, isAwaited: true, outcome: undefined, done: Promise.resolve() }
+    const before = errands.get(uid)
+    const refused = before?.plan === plan && before.outcome?.status === 'rejected' ? before.outcome : undefined
+    const began = clock.now()
+    const errand: UnderWay<T> = { plan, isAwaited: true, outcome: undefined, refused, isTold: false, done: Promise.resolve() }
     errand.done = Promise.allSettled([work()]).then(([outcome]) => {
-      if (outcome.status === 'fulfilled') slow.delete(target)
+      if (clock.now() - began < PATIENCE) slow.delete(target)
       errand.outcome = outcome
       if (!errand.isAwaited) over()
     })
@@ -55,18 +64,21 @@ export function createErrands<T>(clock: Clock): Errands<T> {
   const run = async (wanted: Errand<T>): Promise<T | undefined> => {
     const before = errands.get(wanted.uid)
     // An outcome for an older plan is not told any more.
-    const errand = before && (before.outcome === undefined || before.plan === wanted.plan) ? before : begin(wanted)
+    const isUsable = before && !before.isTold && (before.outcome === undefined || before.plan === wanted.plan)
+    const errand = isUsable ? before : begin(wanted)
     errand.isAwaited = true
     await waited(clock, errand.done, slow.get(wanted.target) ? 0 : PATIENCE)
     errand.isAwaited = false
     const { outcome, plan } = errand
     if (outcome === undefined) {
       slow.set(wanted.target, true)
+      if (errand.refused && plan === wanted.plan) throw errand.refused.reason
       return undefined
     }
-    errands.delete(wanted.uid)
+    errand.isTold = true
     if (plan !== wanted.plan) return run(wanted)
     if (outcome.status === 'rejected') throw outcome.reason
+    errands.delete(wanted.uid)
     return outcome.value
   }
 

@@ -15,12 +15,12 @@ describe('workspace: errands', (it) => {
     return { clock, woken, errands, run, slow: () => promise, resolve, reject }
   }
   const quick = async () => ({ done: 'quickly' })
+  const messageOf = (outcome: Promise<unknown>) => outcome.then(String, (thrown: Error) => thrown.message)
 
   it('tell the outcome at once where it comes at once, and throw what failed', async () => {
     const { run, woken } = given()
     equal(await run('a', '1', quick), { done: 'quickly' })
-    const thrown = await run('a', '1', () => Promise.reject(new Error('no'))).catch((failure: Error) => failure.message)
-    is(thrown, 'no')
+    is(await messageOf(run('a', '1', () => Promise.reject(new Error('no')))), 'no')
     equal(woken, [])
   })
 
@@ -48,6 +48,40 @@ describe('workspace: errands', (it) => {
     is(await other, undefined)
     equal(await run('c', '1', quick, 'elsewhere'), { done: 'quickly' })
     resolve({ done: 'late' })
+  })
+
+  it('wait again for a target that answers quickly, also where it refuses', async () => {
+    const { clock, run, slow, reject, woken } = given()
+    const waiting = run('a', '1', slow)
+    await clock.step(seconds(2))
+    await waiting
+    reject(new Error('late'))
+    await clock.step(0)
+    equal(woken, ['a'])
+    is(await messageOf(run('a', '1', slow)), 'late')
+    const answer = Promise.withResolvers<never>()
+    const stands = messageOf(run('a', '1', () => answer.promise))
+    await clock.step(0)
+    is(await stands, 'late', 'nobody waits for a slow target, and the last failure stands')
+    answer.reject(new Error('quickly'))
+    await clock.step(0)
+    is(await messageOf(run('a', '1', quick)), 'quickly')
+    const awaited = Promise.withResolvers<{ done: string }>()
+    const last = run('a', '1', () => awaited.promise)
+    await clock.step(seconds(1))
+    awaited.resolve(await quick())
+    equal(await last, { done: 'quickly' }, 'the target is waited for again')
+  })
+
+  it('do not tell the failure of an older plan while the newer one is under way', async () => {
+    const { clock, run, slow, resolve } = given()
+    is(await messageOf(run('a', '1', () => Promise.reject(new Error('old')))), 'old')
+    const newer = run('a', '2', slow)
+    await clock.step(seconds(2))
+    is(await newer, undefined)
+    resolve({ done: 'late' })
+    await clock.step(0)
+    equal(await run('a', '2', quick), { done: 'late' })
   })
 
   it('forget which targets were slow where tenants name ever new ones', async () => {
