@@ -4,7 +4,7 @@
 # Usage: hack/node/lock-packages.sh
 set -eu
 
-wanted='busybox-static iptables mount runc ca-certificates'
+wanted='busybox-static iptables mount runc ca-certificates slirp4netns'
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -10,10 +10,10 @@ import { processesIn } from './leftovers.ts'
 
 const CACHE = process.env.XDG_CACHE_HOME ?? join(process.env.HOME ?? '', '.cache')
 
-/** A control plane of its own where it costs seconds; else the cluster of the run. */
+/** A control plane of its own where it costs seconds; else the cluster of the run. Tours on a real node are in test/e2e. */
 const ground = (): string[] => {
   const cached = toolsIn(join(CACHE, 'berth', 'control-plane', readRecipe().digest)).missing.length === 0
-  return cached || !process.env.TEST_KUBECONFIG ? [] : ['--kubeconfig', process.env.TEST_KUBECONFIG]
+  return cached || !process.env.TEST_KUBECONFIG ? ['--no-node'] : ['--kubeconfig', process.env.TEST_KUBECONFIG]
 }
 
 /** What somebody may have exported for other programs: nothing of it is to reach those that the tour starts. */

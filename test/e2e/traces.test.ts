@@ -62,7 +62,7 @@ describe(
 
     it('is as it was before, also while the node runs', async () => {
       const before = machine()
-      const cluster = await nodeCluster()
+      const cluster = await nodeCluster(undefined, { hasWayOut: true })
       await cluster.kubectl('run', 'a', '--image=localhost/busybox:1', '--', 'sleep', '1000')
       await cluster.kubectl('wait', '--for=condition=Ready', 'pod/a', '--timeout=120s')
       compare(before, cluster.dir)
@@ -77,7 +77,7 @@ describe(
       const before = machine()
       const dir = join(realpathSync(home), 'killed')
       const script = `const { nodeCluster } = await import(${JSON.stringify(new URL('../support/node.ts', import.meta.url).href)})
-        await nodeCluster(${JSON.stringify(dir)})
+        await nodeCluster(${JSON.stringify(dir)}, { hasWayOut: true })
         console.log('up')
         setInterval(() => undefined, 1000)`
       const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -85,10 +85,12 @@ describe(
       child.stdout.once('data', () => up.resolve())
       child.once('exit', () => up.reject(new Error('it ended before the node was up')))
       await up.promise
-      assert.is.not(processesOf(dir).length, 0)
+      // The way out has a folder of its own, and names the network that it leads out of.
+      const network = `/proc/${readFileSync(join(dir, 'node', 'pid'), 'utf8').trim()}/ns/net`
+      for (const name of [dir, network]) assert.is.not(processesOf(name).length, 0)
       assert.is.not(cgroups(dir).length, 0)
       child.kill('SIGKILL')
-      await eventually(() => processesOf(dir).length === 0)
+      for (const name of [dir, network]) await eventually(() => processesOf(name).length === 0)
       await eventually(() => cgroups(dir).length === 0)
       compare(before, dir)
     })
@@ -96,11 +98,11 @@ describe(
   await lacksNode(),
 )
 
-/** Those whose command line names the folder. */
-const processesOf = (dir: string): string[] =>
+/** Those whose command line has this text. */
+const processesOf = (text: string): string[] =>
   globSync('/proc/[0-9]*/cmdline').filter((file) => {
     try {
-      return readFileSync(file, 'utf8').includes(dir) && !file.includes(`/${process.pid}/`)
+      return readFileSync(file, 'utf8').includes(text) && !file.includes(`/${process.pid}/`)
     } catch {
       return false
     }

@@ -8,6 +8,7 @@ import {
   acquireTools,
   type ControlPlane,
   findNode,
+  type Start,
   startControlPlane,
   whyNoNode,
 } from '../../src/adapters/control-plane/index.ts'
@@ -28,11 +29,11 @@ export interface NodeCluster extends ControlPlane {
 }
 
 /** A cluster with a real node, of a test file's own. In a folder that was one before, it has what it had. */
-export async function nodeCluster(folder?: string): Promise<NodeCluster> {
+export async function nodeCluster(folder?: string, more: Pick<Start, 'hasWayOut'> = {}): Promise<NodeCluster> {
   const { env } = process
   const tools = await acquireTools({ env })
   const dir = folder ?? (await mkdtemp(join(tmpdir(), 'berth-node-')))
-  const plane = await startControlPlane({ dir, tools, node: await acquireNode({ env }) })
+  const plane = await startControlPlane({ dir, tools, node: await acquireNode({ env }), ...more })
   const kube = connect({ kubeconfig: plane.kubeconfig })
   const program = tools.paths.kubectl
   if (!program) throw new Failure('internal', 'there is no kubectl')

@@ -1,6 +1,6 @@
 # The first process of a node, in namespaces of its own, on its way from the machine's files to the node's.
 # Variables: STATE (the folder of the node), ROOT and PROGRAMS (see node-programs.ts), MACHINE (the mount namespace of the machine),
-# HIERARCHIES (of cgroups, as in `cpu memory`), NODE (its name).
+# HIERARCHIES (of cgroups, as in `cpu memory`), NODE (its name), NAMESERVER (empty where there is no way out).
 set -eu
 
 b() { "$ROOT/usr/bin/busybox" "$@"; }
@@ -53,4 +53,4 @@ done
 cd "$new"
 b pivot_root . old
 # The environment is the machine's; its folders are not there any more.
-exec /bin/busybox env -i NODE="$NODE" PATH=/opt/berth/bin:/usr/sbin:/usr/bin HOME=/root /bin/busybox sh /etc/berth/node.sh
+exec /bin/busybox env -i NODE="$NODE" NAMESERVER="$NAMESERVER" PATH=/opt/berth/bin:/usr/sbin:/usr/bin HOME=/root /bin/busybox sh /etc/berth/node.sh

@@ -1,5 +1,5 @@
 # The first process of a node, in the node's own files: it sets up the network, starts what a node runs, and starts it again if it ends.
-# Variable: NODE (its name).
+# Variables: NODE (its name), NAMESERVER (reached by the way out of the node's network; empty where there is none).
 set -eu
 
 b() { /bin/busybox "$@"; }
@@ -27,7 +27,15 @@ b ip link set lo up
 b brctl addbr cni0
 b ip addr add 10.244.0.1/24 dev cni0
 b ip link set cni0 up
-b ip route add default via 10.244.0.1 dev cni0
+# Without a route the addresses of Services would be unreachable; a way out has one that comes first.
+b ip route add default via 10.244.0.1 dev cni0 metric 1000
+if [ -n "$NAMESERVER" ]; then
+  echo "nameserver $NAMESERVER" >> /etc/resolv.conf
+  b sed "s/^}/  forward . $NAMESERVER\n}/" /etc/berth/Corefile > /run/Corefile
+  iptables -t nat -A POSTROUTING -s 10.244.0.0/24 -o tap0 -j MASQUERADE
+else
+  b cp /etc/berth/Corefile /run/Corefile
+fi
 echo 1 > /proc/sys/net/ipv4/ip_forward
 
 # Whatever ends is started again. It may end because the API server is not up yet.
@@ -52,9 +60,16 @@ for image in /opt/berth/images/*.tar; do
   ctr -n k8s.io images ls -q | b grep -qxF "$name" || ctr -n k8s.io images import "$image"
 done
 
+# Who asks before there is anybody to answer waits longer each time until it asks again.
+port=$(b sed -n 's/.*"server": "https:[^"]*:\([0-9]*\)".*/\1/p' /etc/berth/admin.kubeconfig)
+until b nc -w 1 127.0.0.1 "$port" < /dev/null 2> /dev/null; do b sleep 0.1; done
+
+# The node is not ready before it can answer for names: a pod would ask in vain, or be answered by somebody else outside.
+keep dns dns -conf /run/Corefile
+until b wget -q -O /dev/null http://127.0.0.1:8181/ready 2> /dev/null; do b sleep 0.1; done
+
 keep kubelet kubelet --config=/etc/berth/kubelet.yaml --kubeconfig=/etc/berth/kubelet.kubeconfig --hostname-override="$NODE" \
   --node-ip=10.244.0.1 --cert-dir=/var/lib/kubelet/pki
 keep kube-proxy kube-proxy --config=/etc/berth/kube-proxy.yaml --hostname-override="$NODE"
-keep dns dns -conf /etc/berth/Corefile
 keep storage storage /etc/berth/admin.kubeconfig "$NODE" /var/volumes
 wait

@@ -6,7 +6,7 @@
  */
 export { acquireTools, findSources, remediesFor, type ToolSource } from './acquire.ts'
 export { kubeconfigWith } from './credentials.ts'
-export type { ServerName } from './flags.ts'
+export { NODE_ADDRESS, type ServerName } from './flags.ts'
 export { foreignFileIn, lockFolder, lockTakenFolder, makeFolder, removeFolder } from './folder.ts'
 export { lastWords } from './last-words.ts'
 export type { LockOptions } from './lock.ts'

@@ -5,7 +5,7 @@ import { FLAGS, SERVERS, type ServerName } from './flags.ts'
 import { removeFolder, removeTree } from './folder.ts'
 import { lastLines, lastWords } from './last-words.ts'
 import { ensureFolders, type Layout, layoutOf } from './layout.ts'
-import { forwardInto, launchNode, untilNodeReady, wayInto } from './node/node.ts'
+import { forwardInto, launchNode, untilNodeReady, wayInto, wayOut } from './node/node.ts'
 import type { NodePrograms } from './node/node-programs.ts'
 import { createLocalStorage, createNodes } from './nodes.ts'
 import { freePort } from './ports.ts'
@@ -24,6 +24,10 @@ export interface Start {
   nodes?: number
   /** A real node beside the control plane, of these programs; `whyNoNode` says where it can't be. */
   node?: NodePrograms | undefined
+  /** Where there is a real node: these ports of the machine's loopback lead to the same ports in its network. */
+  ports?: readonly number[]
+  /** Where there is a real node: its pods and its images come from wherever the machine gets, and not from the node alone. */
+  hasWayOut?: boolean
   /** The whole environment of the servers; that of this process without it. */
   env?: Record<string, string | undefined>
   signal?: AbortSignal | undefined
@@ -48,7 +52,7 @@ export interface ControlPlane {
 }
 
 /** A control plane that runs, or is being started. */
-interface Plane extends Pick<Start, 'tools' | 'node' | 'detached' | 'env' | 'signal'> {
+interface Plane extends Omit<Start, 'dir' | 'nodes'> {
   layout: Layout
   port: number
   url: string
@@ -108,8 +112,8 @@ async function startAll(basics: Omit<Plane, 'port' | 'url' | 'running' | 'enter'
 
 /** The node whose network the servers are to be in, and a way there from the machine's loopback. */
 async function startAround(plane: Plane, programs: NodePrograms): Promise<Server> {
-  const { layout, url, port, detached = false, env, signal } = plane
-  const node = await launchNode({ layout, programs, url, detached, env })
+  const { layout, url, port, ports = [], hasWayOut = false, detached = false, env, signal } = plane
+  const node = await launchNode({ layout, programs, url, detached, hasWayOut, env })
   plane.running.set('node', node)
   remember(plane)
   await waitUntil(
@@ -120,11 +124,13 @@ async function startAround(plane: Plane, programs: NodePrograms): Promise<Server
     },
     { what: `the node in ${layout.node} has a network`, signal },
   )
-  const { program, flags } = forwardInto(programs, port)
-  const log = logOf(layout.logs, 'forward')
-  const forward = { name: 'forward', ...entered(plane, program, flags), dir: layout.dir, log, detached, env }
-  plane.running.set('forward', await launch(forward))
-  remember(plane)
+  const beside = async (name: string, command: { program: string; flags: readonly string[] }) => {
+    plane.running.set(name, await launch({ name, ...command, dir: layout.dir, log: logOf(layout.logs, name), detached, env }))
+    remember(plane)
+  }
+  const { program, flags } = forwardInto(programs, [port, ...ports])
+  await beside('forward', entered(plane, program, flags))
+  if (hasWayOut) await beside('slirp4netns', wayOut(programs, layout))
   return node
 }
 

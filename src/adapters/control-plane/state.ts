@@ -42,6 +42,8 @@ export function statusOf(dir: string) {
     kubeconfig: layout.kubeconfig,
     authority: layout.authority,
     server: state.server,
+    /** Pods run on a real node. */
+    hasNode: 'node' in state.pids,
     dead,
   }
 }

@@ -8,7 +8,9 @@ import { authorizationOf, type GitCredential } from './remote.ts'
 export interface ServeGitOptions {
   /** Bare repositories are the folders in it; each is served under its name. */
   folder: string
-  /** Loopback port; 0 (the default) lets the kernel choose. */
+  /** The address to listen on; 127.0.0.1 without it. */
+  host?: string
+  /** 0 (the default) lets the kernel choose. */
   port?: number
   /** Asked of everybody who reads or pushes, as basic authentication. */
   credential?: GitCredential
@@ -26,16 +28,17 @@ export interface GitServer {
 
 /** Git over smart HTTP, by git's own `http-backend`, on loopback: for the tour and for tests, not for the world. */
 export async function serveGit(options: ServeGitOptions): Promise<GitServer> {
+  const { host = '127.0.0.1', port = 0 } = options
   const server = createServer((request, response) => {
     void answer(options, request, response).catch(() => response.destroy())
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(notListening(error, options.port ?? 0)))
-    server.listen(options.port ?? 0, '127.0.0.1', resolve)
+    server.once('error', (error) => reject(notListening(error, { host, port })))
+    server.listen(port, host, resolve)
   })
   const bound = server.address()
   return {
-    url: `http://127.0.0.1:${typeof bound === 'object' && bound ? bound.port : options.port}`,
+    url: `http://${host}:${typeof bound === 'object' && bound ? bound.port : port}`,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -44,9 +47,9 @@ export async function serveGit(options: ServeGitOptions): Promise<GitServer> {
   }
 }
 
-function notListening(error: NodeJS.ErrnoException, port: number): Failure {
+function notListening(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): Failure {
   if (error.code !== 'EADDRINUSE') return Failure.from(error, 'git server')
-  return new Failure('conflict', `port ${port} of 127.0.0.1 is taken by another program`, {
+  return new Failure('conflict', `port ${port} of ${host} is taken by another program`, {
     remedy: 'Name another one with --port; 0 lets the kernel choose.',
     cause: error,
   })

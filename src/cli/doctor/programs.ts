@@ -2,6 +2,7 @@ import { Deployments, GitProjects, Leases, nameOf } from '../../api/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import { type LocalPrograms, upAgain } from '../local/local-programs.ts'
 import { logOf } from '../local/parts.ts'
+import { fromMachine } from '../local/site.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
 /** Lease times are written by another machine's clock. */
@@ -73,7 +74,7 @@ async function findingOf(name: string, localPrograms: LocalPrograms | undefined)
   if (!localPrograms || !own) return undefined
   if (!own.running) return ended(name, localPrograms)
   const what = `process ${own.pid} of ${localPrograms.dir}`
-  const trouble = await whyNotReady(own.facts.operations ?? '')
+  const trouble = await whyNotReady(fromMachine(own.facts.operations ?? ''))
   return trouble === undefined ? ok(`${what} is ready`) : fail(`${what} is not ready: ${trouble}`, remedyFor(name, localPrograms))
 }
 

@@ -16,11 +16,12 @@ import { Failure, systemClock } from '../../std/index.ts'
 import { WIDTH } from '../output.ts'
 import { reportTo } from '../report.ts'
 import { OUTPUT_CLOSED, type Shell } from '../shell.ts'
-import { accountKubeconfigs, gitPortOf } from './before-start.ts'
+import { accountKubeconfigs } from './before-start.ts'
 import { findKubectl } from './cluster.ts'
 import { endParts, isRunning, type LocalPart, partsOf, startPart } from './parts.ts'
 import { runProgram } from './program.ts'
 import { untilEstablished, untilPoliciesHold } from './readiness.ts'
+import { fromMachine, fromPods, type Listener, listenAt, nodeFor, portsIn, type Site } from './site.ts'
 
 /** The place of a local installation, and the programs that run in it. */
 export interface Installation {
@@ -29,7 +30,12 @@ export interface Installation {
   kubectl: string
   /** The folder of bare repositories that the Git server serves. */
   repositories: string
+  /** Of the Git server, for people on this machine. */
   gitUrl: string
+  /** The same server for GitProjects: pods clone from there. */
+  gitUrlForPods: string
+  /** Pods run on a real node of the installation's own. */
+  hasNode: boolean
   parts: LocalPart[]
   /** PEM file: the authority of kas. Nothing in a cluster that was there, where kas speaks plain text. */
   authority?: string | undefined
@@ -42,6 +48,8 @@ export interface UpOptions {
   report: ProgressReport
   /** A cluster that is there: no control plane is started. */
   kubeconfig?: string | undefined
+  /** Pods run on a real node: where the machine can have one, or only where its programs are made already. */
+  node?: 'if-possible' | 'if-made' | undefined
   /** Look after this namespace only, whoever else looks after the rest of the cluster. */
   scope?: string | undefined
 }
@@ -51,6 +59,7 @@ export interface PreparedCluster {
   kubectl: string
   /** The certificate that kas shows its clients: kubectl sends no token over plain text. */
   tls?: ControlPlane['tls']
+  site: Site
 }
 
 /** Brings up everything in the folder, in the order in which one needs the other. */
@@ -60,6 +69,8 @@ export async function bringUp(plan: UpOptions): Promise<Installation> {
   return startPrograms(plan, cluster)
 }
 
+export const hasNode = ({ site }: Pick<PreparedCluster, 'site'>): boolean => site.enter.length > 0
+
 /** A control plane of the folder's own, or the cluster that was named. */
 export async function prepareCluster(plan: UpOptions): Promise<PreparedCluster> {
   const { shell, dir, detached, report, kubeconfig } = plan
@@ -68,11 +79,16 @@ export async function prepareCluster(plan: UpOptions): Promise<PreparedCluster> 
   const { env, signal } = shell
   if (kubeconfig) {
     report.line(`Using the cluster of ${kubeconfig}.`)
-    return { kubeconfig: resolve(shell.cwd, kubeconfig), kubectl: await kubectlOf(plan) }
+    const site = { enter: [], ports: await portsIn(dir, false) }
+    return { kubeconfig: resolve(shell.cwd, kubeconfig), kubectl: await kubectlOf(plan), site }
   }
   const tools = await acquireTools({ env, report, signal })
-  const plane = await startControlPlane({ dir, tools, detached, env: environmentOf(shell), signal })
-  return { kubeconfig: plane.kubeconfig, kubectl: tools.paths.kubectl ?? 'kubectl', tls: plane.tls }
+  const node = await nodeFor(plan)
+  const ports = await portsIn(dir, node !== undefined)
+  const around = node && { node, ports: Object.values(ports), hasWayOut: true }
+  const plane = await startControlPlane({ dir, tools, ...around, detached, env: environmentOf(shell), signal })
+  const { kubeconfig: admin, tls, enter } = plane
+  return { kubeconfig: admin, kubectl: tools.paths.kubectl ?? 'kubectl', tls, site: { enter, ports } }
 }
 
 /** The one in the PATH; where there is none, the one that a control plane is made with. */
@@ -124,48 +140,58 @@ export async function startPrograms(plan: UpOptions, cluster: PreparedCluster): 
 }
 
 /** The Git server and kas, then the operator, which has to know where kas is. */
-async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls }: PreparedCluster): Promise<Installation> {
+async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls, site }: PreparedCluster): Promise<Installation> {
   const { shell, detached } = plan
   const dir = realpathSync(plan.dir)
   const env = environmentOf(shell)
   const repositories = join(dir, 'repositories')
   mkdirSync(repositories, { recursive: true })
-  const run = (name: string, up: string, ...flags: string[]) =>
-    startPart({ dir, name, up, detached, env, signal: shell.signal, command: [...shell.berth, name, ...flags] })
+  const run = (name: string, up: string, ...flags: string[]) => {
+    const [program, ...words] = shell.berth
+    const [first = program, ...rest] = [...site.enter, program, ...words, name, ...flags]
+    return startPart({ dir, name, up, detached, env, signal: shell.signal, command: [first, ...rest] })
+  }
   const accounts = tls ? await accountKubeconfigs(dir, kubeconfig) : { kas: kubeconfig, operator: kubeconfig }
   const scope = plan.scope ? ['--namespace', plan.scope] : []
   const election = plan.scope ? ['--no-leader-election'] : []
-  const port = await gitPortOf(dir)
+  const git = listenAt(site, 'git')
   const first = [
-    run('git-server', 'serving', '--repositories', repositories, '--port', String(port)),
+    run('git-server', 'serving', '--repositories', repositories, '--host', git.host, '--port', String(git.port)),
     run(
       'kas',
       'kas started',
       '--kubeconfig',
       accounts.kas,
       ...scope,
-      ...onFreePorts('operations', 'listen', 'webhooks', 'git-credentials', 'kubernetes-api'),
+      ...listening(site, {
+        operations: 'kas-operations',
+        listen: 'kas',
+        webhooks: 'webhooks',
+        'git-credentials': 'git-credentials',
+        'kubernetes-api': 'kubernetes-api',
+      }),
       '--data-dir',
       join(dir, 'mirrors'),
       ...(tls ? ['--tls-cert', tls.certificate, '--tls-key', tls.key] : []),
     ),
   ] as const
   try {
-    const [git, kas] = await Promise.all(first)
+    const [gitServer, kas] = await Promise.all(first)
     const operator = await run(
       'operator',
       'operator started',
       ...scope,
       ...election,
-      ...operatorFlags({ kubeconfig: accounts.operator, kubectl, kas, authority: tls?.authority }),
+      ...operatorFlags({ kubeconfig: accounts.operator, kubectl, kas, authority: tls?.authority, site }),
     )
     return {
       dir,
       kubeconfig,
       kubectl,
       repositories,
-      gitUrl: git.facts.url ?? '',
-      parts: [git, kas, operator],
+      ...gitUrlsOf(gitServer),
+      hasNode: hasNode({ site }),
+      parts: [gitServer, kas, operator],
       authority: tls?.authority,
     }
   } finally {
@@ -173,7 +199,17 @@ async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls }: Prepar
   }
 }
 
-const onFreePorts = (...listeners: string[]): string[] => listeners.flatMap((name) => [`--${name}`, '127.0.0.1:0'])
+/** The flags that say on what a program listens. */
+const listening = (site: Site, listeners: Readonly<Record<string, Listener>>): string[] =>
+  Object.entries(listeners).flatMap(([flag, listener]) => {
+    const { host, port } = listenAt(site, listener)
+    return [`--${flag}`, `${host}:${port}`]
+  })
+
+const gitUrlsOf = ({ facts: { url = '' } }: Pick<LocalPart, 'facts'>): Pick<Installation, 'gitUrl' | 'gitUrlForPods'> => ({
+  gitUrl: fromMachine(url),
+  gitUrlForPods: fromPods(url),
+})
 
 /** Tells the operator of the programs beside it. `authority`: of kas' certificate, where it has one. */
 export function operatorFlags({
@@ -181,11 +217,12 @@ export function operatorFlags({
   kubectl,
   kas: { facts },
   authority,
-}: Pick<PreparedCluster, 'kubeconfig' | 'kubectl'> & { kas: LocalPart; authority: string | undefined }): string[] {
-  const git = `${authority ? 'https' : 'http'}://${facts.gitCredentials}`
-  const api = authority ? ['--kas-ca', authority, '--kas-api', `https://${facts.kubernetesApi}`] : []
-  const own = [...onFreePorts('operations'), '--kubeconfig', kubeconfig, '--kubectl', kubectl]
-  return [...own, '--kas', facts.listen ?? '', '--kas-git', git, ...api]
+  site,
+}: Pick<PreparedCluster, 'kubeconfig' | 'kubectl' | 'site'> & { kas: LocalPart; authority: string | undefined }): string[] {
+  const git = `${authority ? 'https' : 'http'}://${fromPods(facts.gitCredentials ?? '')}`
+  const api = authority ? ['--kas-ca', authority, '--kas-api', `https://${fromMachine(facts.kubernetesApi ?? '')}`] : []
+  const own = [...listening(site, { operations: 'operator' }), '--kubeconfig', kubeconfig, '--kubectl', kubectl]
+  return [...own, '--kas', fromMachine(facts.listen ?? ''), '--kas-git', git, ...api]
 }
 
 /** Settings that somebody exported for other programs; what is started here is told everything by flags. */
@@ -211,10 +248,19 @@ export function foundIn(given: string): { installation?: Installation; ended: st
   const ended = [...plane.dead, ...missingOf(parts, dir)]
   if (ended.length === plane.dead.length + PROGRAMS.length && !plane.running) return undefined
   if (ended.length > 0) return { ended }
-  const gitUrl = parts.find(({ name }) => name === 'git-server')?.facts.url ?? ''
+  const urls = gitUrlsOf(parts.find(({ name }) => name === 'git-server') ?? { facts: {} })
   const { kubeconfig, authority } = plane
   return {
-    installation: { dir, kubeconfig, authority, kubectl: 'kubectl', repositories: join(dir, 'repositories'), gitUrl, parts },
+    installation: {
+      dir,
+      kubeconfig,
+      authority,
+      kubectl: 'kubectl',
+      repositories: join(dir, 'repositories'),
+      ...urls,
+      hasNode: plane.hasNode,
+      parts,
+    },
     ended,
   }
 }

@@ -11,6 +11,7 @@ import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { upAgain } from './local-programs.ts'
 import { isRunning, partsOf } from './parts.ts'
+import { fromMachine } from './site.ts'
 
 interface Options extends ClusterOptions, OutputOptions {
   dir: string
@@ -63,7 +64,7 @@ function componentsIn(dir: string): Component[] {
   const programs = partsOf(dir).map((part): Component => {
     const { name, pid, facts } = part
     const state = isRunning(dir, part) ? 'running' : 'ended'
-    return { name, state, pid, address: facts.url ?? facts.listen ?? facts.operations ?? '' }
+    return { name, state, pid, address: fromMachine(facts.url ?? facts.listen ?? facts.operations ?? '') }
   })
   if (!plane) return programs
   const { server: address, dead, running } = plane

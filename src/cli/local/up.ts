@@ -10,6 +10,7 @@ import { actionVerb } from '../verb.ts'
 import { checkCluster } from './cluster.ts'
 import { watchParts } from './guard.ts'
 import { bringUp, clusterIn, foundIn, type Installation, isUpAlready, takeDown, type UpOptions } from './installation.ts'
+import { fromMachine } from './site.ts'
 import { tellSources } from './sources.ts'
 import { missingAt, startAlone, tidyUp } from './start.ts'
 
@@ -17,6 +18,7 @@ interface Options {
   dir: string
   detach?: boolean
   kubeconfig?: string
+  node?: boolean
   where?: boolean
   output?: OutputFormat
 }
@@ -27,6 +29,7 @@ export const verb = actionVerb({
   examples: [
     ['berth up', 'until Ctrl-C'],
     ['berth up --dir /tmp/one --detach', 'and return'],
+    ['berth up --node', 'with real pods'],
     ['berth up --kubeconfig kind.yaml', 'on a cluster that is there'],
     ['berth up --where', 'cache, download or build?'],
   ],
@@ -34,6 +37,7 @@ export const verb = actionVerb({
     withDir(command)
       .option('--detach', 'leave it running; `berth down` ends it')
       .option('--kubeconfig <file>', 'install on this cluster instead of starting a control plane')
+      .option('--node', 'run pods on a real node beside it: a kubelet and containerd, where the machine allows it (root, Linux)')
       .option('--where', 'only tell where the programs of the control plane would come from, and why')
       .addOption(new Option('-o, --output <format>', 'how --where prints (default: table)').choices(FORMATS)),
   async run(shell, options: Options, command: Command) {
@@ -45,7 +49,14 @@ export const verb = actionVerb({
 async function up(shell: Shell, options: Options): Promise<ExitCode> {
   const dir = dirOf(shell, options)
   const detached = options.detach === true
-  const plan: UpOptions = { shell, dir, detached, report: reportTo(shell, WIDTH), kubeconfig: options.kubeconfig }
+  const plan: UpOptions = {
+    shell,
+    dir,
+    detached,
+    report: reportTo(shell, WIDTH),
+    kubeconfig: options.kubeconfig,
+    node: options.node ? 'if-possible' : undefined,
+  }
   if (options.kubeconfig) await checkCluster(resolve(shell.cwd, options.kubeconfig), shell.signal)
   const { installation, isNew } = await startAlone(plan, {
     made: missingAt(dir),
@@ -79,13 +90,14 @@ function found({ dir, kubeconfig, report }: UpOptions): { installation: Installa
 }
 
 const howToUse = (installation: Installation, { detach }: Options): string => {
-  const { kubeconfig, gitUrl, repositories, dir } = installation
+  const { kubeconfig, gitUrl, gitUrlForPods, repositories, dir } = installation
   return [
     'Berth is up.',
     `  export KUBECONFIG=${kubeconfig}`,
     ...wayToKas(installation),
     `  git: ${gitUrl}/<name>.git is`,
     `       ${repositories}/<name>.git (git init --bare)`,
+    ...(gitUrlForPods === gitUrl ? [] : [`       ${gitUrlForPods}/<name>.git in GitProjects, for pods`]),
     `  logs: ${dir}/logs`,
     detach ? `  berth down --dir ${dir}    ends it` : '  Ctrl-C ends it',
   ].join('\n')
@@ -96,8 +108,8 @@ function wayToKas({ authority, parts }: Installation): string[] {
   const facts = parts.find(({ name }) => name === 'kas')?.facts
   if (!authority || !facts) return []
   return [
-    `  export BERTH_KAS_ADDRESS=grpcs://${facts.listen}`,
+    `  export BERTH_KAS_ADDRESS=grpcs://${fromMachine(facts.listen ?? '')}`,
     `  export BERTH_KAS_CA=${authority}`,
-    `  export BERTH_KUBERNETES_API_URL=https://${facts.kubernetesApi}`,
+    `  export BERTH_KUBERNETES_API_URL=https://${fromMachine(facts.kubernetesApi ?? '')}`,
   ]
 }

@@ -32,13 +32,13 @@ interface TourStep {
 }
 
 /** The main job of Berth, from the claim to the second commit, in the order in which a person does it. */
-export const stepsOf = ({ gitUrl, repositories }: Installation): readonly TourStep[] => [
+export const stepsOf = ({ gitUrl, gitUrlForPods, hasNode, repositories }: Installation): readonly TourStep[] => [
   applied('offer a class of targets', '10-namespace.yaml', '20-class.yaml'),
   applied('claim a target', '30-claim.yaml'),
   applied('name it as an environment', '40-environment.yaml'),
   { title: 'make a repository', command: `git init --bare ${join(repositories, 'shop.git')}`, run: makeRepository },
-  withAddress('tell kas of a repository', '50-git-project.yaml', gitUrl),
-  withAddress('deploy it to the environment', '60-deployment.yaml', gitUrl),
+  withAddress('tell kas of a repository', '50-git-project.yaml', gitUrlForPods),
+  withAddress('deploy it to the environment', '60-deployment.yaml', gitUrlForPods),
   { title: 'push the first commit', command: `git push ${gitUrl}/shop.git main`, run: pushFirst },
   applied('ask for a workspace', '70-workspace.yaml'),
   {
@@ -62,6 +62,7 @@ export const stepsOf = ({ gitUrl, repositories }: Installation): readonly TourSt
     command: `kubectl wait -n ${TEAM} gitopsdeployment/shop --for=jsonpath='{.status.health.status}'=Healthy`,
     run: manifestsRun,
   },
+  ...(hasNode ? [{ title: 'the shop answers', command: 'kubectl exec deploy/shop', run: askShop }] : []),
   {
     title: 'the workspace is Running',
     command: `kubectl wait -n ${TEAM} workspace/shop --for=jsonpath='{.status.actualState}'=Running`,
@@ -149,6 +150,14 @@ async function manifestsRun(context: TourContext): Promise<string> {
   })
   await until(context, GitOpsDeployments, example, ({ status }) => (status?.health?.status === 'Healthy' ? true : undefined))
   return `Deployment ${namespace}/shop has ${pods} pods available`
+}
+
+/** A pod asks the Service of its namespace, by its name. */
+async function askShop(context: TourContext): Promise<StepResult> {
+  const namespace = await targetNamespace(context)
+  const words = ['exec', '-n', namespace, 'deploy/shop', '--', 'wget', '-qO-', 'http://shop']
+  const text = (await context.kubectl(words)).trim()
+  return { text: `"${text}"`, command: `kubectl ${words.join(' ')}` }
 }
 
 async function changed(context: TourContext): Promise<StepResult> {

@@ -9,6 +9,7 @@ import { watchParts } from '../local/guard.ts'
 import {
   clusterIn,
   foldersFor,
+  hasNode,
   type Installation,
   install,
   isUpAlready,
@@ -32,6 +33,7 @@ interface Options {
   dir?: string
   exit?: boolean
   kubeconfig?: string
+  node?: boolean
   timeout: number
 }
 
@@ -50,6 +52,8 @@ export const verb = actionVerb({
         '--kubeconfig <file>',
         'use this cluster (default: that of $KUBECONFIG when it is on this machine); what the tour makes there is removed at the end',
       )
+      .option('--node', 'run its pods on a real node, also where the programs of one have to be made first')
+      .option('--no-node', 'simulate its pods (default: a real node where its programs are made)')
       .option('--timeout <seconds>', 'how long each step may take', positiveSeconds, 60),
   run: tour,
 })
@@ -60,7 +64,7 @@ async function tour(shell: Shell, options: Options): Promise<void> {
   if (options.kubeconfig) await reach(shell, options.kubeconfig)
   const kubeconfig = options.kubeconfig ?? (await clusterAtHand(shell, report))
   const dir = given ?? realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-')))
-  const plan: UpOptions = { shell, dir, detached: false, report, kubeconfig, scope: kubeconfig && TEAM }
+  const plan: UpOptions = { shell, dir, detached: false, report, kubeconfig, node: nodeIn(options), scope: kubeconfig && TEAM }
   const began = systemClock.now()
   const made = given ? [] : [dir]
   const installation = await startAlone(plan, { made, find: () => refuseRunning(dir), start: () => start(plan) })
@@ -77,6 +81,9 @@ async function tour(shell: Shell, options: Options): Promise<void> {
   await end(tourRun)
   if (!given) removeFolder(dir)
 }
+
+/** Nobody waits for minutes who has not asked for it. */
+const nodeIn = ({ node }: Options): UpOptions['node'] => (node ? 'if-possible' : node === undefined ? 'if-made' : undefined)
 
 /** Before anything is touched. */
 const reach = (shell: Shell, kubeconfig: string): Promise<void> =>
@@ -98,11 +105,11 @@ interface TourRun {
 }
 
 async function start(plan: UpOptions): Promise<Installation> {
-  const { shell, dir, kubeconfig } = plan
-  const flag = kubeconfig ? ` --kubeconfig ${kubeconfig}` : ''
+  const { shell, dir, kubeconfig, node } = plan
+  const flag = kubeconfig ? ` --kubeconfig ${kubeconfig}` : node ? ' --node' : ''
   const cluster = await timed(shell, 'bring up a control plane', `berth up --dir ${dir}${flag}`, async () => {
     const found = await prepareCluster(plan)
-    return { value: found, seen: found.kubeconfig }
+    return { value: found, seen: `${hasNode(found) ? 'with a real node, ' : ''}${found.kubeconfig}` }
   })
   await timed(
     shell,

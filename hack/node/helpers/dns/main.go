@@ -7,12 +7,13 @@ import (
 	_ "github.com/coredns/coredns/plugin/bind"
 	_ "github.com/coredns/coredns/plugin/cache"
 	_ "github.com/coredns/coredns/plugin/errors"
+	_ "github.com/coredns/coredns/plugin/forward"
 	_ "github.com/coredns/coredns/plugin/kubernetes"
 	_ "github.com/coredns/coredns/plugin/ready"
 )
 
 func init() {
-	dnsserver.Directives = []string{"bind", "ready", "errors", "cache", "kubernetes"}
+	dnsserver.Directives = []string{"bind", "ready", "errors", "cache", "kubernetes", "forward"}
 }
 
 func main() {

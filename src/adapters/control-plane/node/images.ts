@@ -5,7 +5,7 @@ import { run } from '../run.ts'
 import { ARCHITECTURE } from '../tools.ts'
 
 interface ImageSource {
-  /** It is `localhost/NAME:1` in the node. */
+  /** It is `localhost/NAME:1` in the node, and NAME:1, which a registry need not be asked for then. */
   name: string
   /** The folder of its files. */
   root: string
@@ -25,7 +25,7 @@ export async function packImage({ name, root, config, env }: ImageSource, into: 
   const digest = createHash('sha256').update(readFileSync(layer)).digest('hex')
   const rootfs = { type: 'layers', diff_ids: [`sha256:${digest}`] }
   writeFileSync(join(work, 'config.json'), JSON.stringify({ architecture: ARCHITECTURE, os: 'linux', config, rootfs }))
-  const manifest = [{ Config: 'config.json', RepoTags: [`localhost/${name}:1`], Layers: ['layer.tar'] }]
+  const manifest = [{ Config: 'config.json', RepoTags: [`localhost/${name}:1`, `${name}:1`], Layers: ['layer.tar'] }]
   writeFileSync(join(work, 'manifest.json'), JSON.stringify(manifest))
   await run('tar', ['--create', ...same, '--file', join(into, `${name}.tar`), '--directory', work, '.'], { env })
   rmSync(work, { recursive: true })

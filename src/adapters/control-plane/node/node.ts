@@ -9,6 +9,7 @@ import type { Layout } from '../layout.ts'
 import { callKubectl } from '../nodes.ts'
 import { run } from '../run.ts'
 import { launch, logOf, type Server } from '../server.ts'
+import { ARCHITECTURE } from '../tools.ts'
 import { writeNodeCredentials } from './credentials.ts'
 import type { NodePrograms } from './node-programs.ts'
 import { NODE_FOLDER } from './node-recipe.ts'
@@ -22,6 +23,8 @@ interface NodeLaunch {
   /** The URL of the API server, the same within the network of the node and without. */
   url: string
   detached: boolean
+  /** Its network has a way out, see `wayOut`. */
+  hasWayOut: boolean
   env: Record<string, string | undefined> | undefined
 }
 
@@ -46,7 +49,7 @@ const NAMESPACES = ['--net', '--mount', '--propagation', 'private', '--uts', '--
  * kube-proxy and DNS. All of it ends with its first process, and nothing of it is seen outside but its folder and its cgroups. It
  * waits for the API server by itself.
  */
-export async function launchNode({ layout, programs, url, detached, env }: NodeLaunch): Promise<Server> {
+export async function launchNode({ layout, programs, url, detached, hasWayOut, env }: NodeLaunch): Promise<Server> {
   const at = (name: string) => join(layout.node, name)
   // The node's own files begin anew each time; images, volumes and logs stay.
   for (const name of ['upper', 'work', 'conf', 'kubelet', 'pid']) removeTree(at(name))
@@ -67,6 +70,7 @@ export async function launchNode({ layout, programs, url, detached, env }: NodeL
       ROOT: programs.root,
       PROGRAMS: programs.folder,
       NODE: NODE_NAME,
+      NAMESERVER: hasWayOut ? NAMESERVER : '',
       MACHINE: readlinkSync('/proc/self/ns/mnt'),
       HIERARCHIES: hierarchies().join(' '),
       CGROUP: cgroupOf(layout.dir),
@@ -74,11 +78,38 @@ export async function launchNode({ layout, programs, url, detached, env }: NodeL
   })
 }
 
-/** Passes connections to a port of the machine's loopback on to the same port in the network of the node. */
-export const forwardInto = ({ folder }: NodePrograms, port: number): { program: string; flags: string[] } => ({
+interface CommandLine {
+  program: string
+  flags: string[]
+}
+
+/** Passes connections to ports of the machine's loopback on to the same ports in the network of the node. */
+export const forwardInto = ({ folder }: NodePrograms, ports: readonly number[]): CommandLine => ({
   program: join(folder, 'bin', 'forward'),
-  flags: [`/proc/${pid}/ns/net`, String(port)],
+  flags: [`/proc/${pid}/ns/net`, ...ports.map(String)],
 })
+
+/** The name server that slirp4netns gives a network, which asks the machine's. */
+const NAMESERVER = '10.0.2.3'
+
+/** It leaves the folder for an empty one, and so a shell stays, by which it is known; it ends with that. */
+const STAYING = 'setpriv --pdeathsig KILL "$@" & wait'
+
+/**
+ * Lets the network of the node out to wherever the machine gets, over connections that this program opens (slirp4netns(1)). The
+ * machine's loopback cannot be reached through it, and the machine's own network stays as it is.
+ */
+export function wayOut({ root }: NodePrograms, layout: Layout): CommandLine {
+  const at = (...names: string[]) => join(root, ...names)
+  const [machine, loader] = ARCHITECTURE === 'arm64' ? ['aarch64', 'ld-linux-aarch64.so.1'] : ['x86_64', 'ld-linux-x86-64.so.2']
+  const folder = `${machine}-linux-gnu`
+  const libraries = [at('lib', folder), at('usr', 'lib', folder)].join(':')
+  const harmless = ['--enable-sandbox', '--enable-seccomp', '--disable-host-loopback']
+  const network = ['--configure', '--mtu=65520', '--netns-type=path', networkOf(layout), 'tap0']
+  // The machine need not have its libraries, and so its loader is run in its place.
+  const loaded = [at('usr', 'lib', folder, loader), '--library-path', libraries, at('usr', 'bin', 'slirp4netns')]
+  return { program: 'sh', flags: ['-c', STAYING, 'slirp4netns', ...loaded, ...harmless, ...network] }
+}
 
 /** Waits until pods can run. */
 export async function untilNodeReady(kubectl: string, kubeconfig: string): Promise<void> {
@@ -90,13 +121,16 @@ export async function untilNodeReady(kubectl: string, kubeconfig: string): Promi
 export const cgroupOf = (dir: string): string => `berth-${createHash('sha256').update(dir).digest('hex').slice(0, 8)}`
 
 /** What runs a program in the network of the node and else on the machine, as soon as the node has a network of its own. */
-export function wayInto({ node }: Layout): string[] | undefined {
-  const file = join(node, 'pid')
-  if (!existsSync(file)) return undefined
-  const network = `/proc/${readFileSync(file, 'utf8').trim()}/ns/net`
+export function wayInto(layout: Layout): string[] | undefined {
+  if (!existsSync(pidOf(layout))) return undefined
+  const network = networkOf(layout)
   const isOwn = existsSync(network) && readlinkSync(network) !== readlinkSync('/proc/self/ns/net')
   return isOwn ? ['nsenter', `--net=${network}`, '--'] : undefined
 }
+
+const pidOf = ({ node }: Layout): string => join(node, 'pid')
+
+const networkOf = (layout: Layout): string => `/proc/${readFileSync(pidOf(layout), 'utf8').trim()}/ns/net`
 
 /** The names of the machine's hierarchies of cgroup v1, each of which has controllers of its own; none where it has v2 (cgroups(7)). */
 const hierarchies = (): string[] =>

@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import * as assert from 'uvu/assert'
+import { acquireTools } from '../../src/adapters/control-plane/index.ts'
+import { exportedIn, ROOT, startBerth, tooWide } from '../cli/berth.ts'
+import { processesIn } from '../cli/leftovers.ts'
+import { portOf } from '../support/addresses.ts'
+import { lacksNode } from '../support/node.ts'
+import { describe } from '../support/suite.ts'
+import { eventually } from '../support/verbs.ts'
+
+const SHOP = join(ROOT, 'examples', 'tour', 'shop')
+
+describe(
+  'berth on a real node',
+  (it) => {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'berth-up-node-')))
+    const dir = join(root, 'one')
+    it.after(async () => {
+      await startBerth(['down', '--dir', dir]).ended
+      rmSync(root, { recursive: true, force: true })
+    })
+    const berth = async (...words: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await startBerth(words).ended
+      assert.is(code, 0, `${stdout}\n${stderr}`)
+      assert.equal(tooWide(stdout), [])
+      return stdout
+    }
+    const kubectl = async (...words: string[]) => {
+      const { paths } = await acquireTools({ env: process.env })
+      const flags = ['--kubeconfig', join(dir, 'kubeconfig'), ...words]
+      return (await promisify(execFile)(paths.kubectl ?? '', flags)).stdout
+    }
+    const inPod = (script: string) => kubectl('exec', 'client', '--', 'sh', '-c', script)
+    const urlsIn = (stdout: string) => ({
+      forPeople: /git: (\S+)\/<name>/.exec(stdout)?.[1] ?? '',
+      forPods: /(\S+)\/<name>\.git in GitProjects/.exec(stdout)?.[1] ?? '',
+    })
+
+    it('shows the tour with pods that answer, and leaves nothing behind', async () => {
+      const folder = join(root, 'tour')
+      const stdout = await berth('tour', '--exit', '--node', '--dir', folder)
+      for (const text of ['with a real node', 'the shop answers: "Hello from the first commit"', 'workspace is Running'])
+        assert.match(stdout, text)
+      await eventually(() => processesIn(folder).length === 0)
+    })
+
+    it('gives people and pods a way to its Git server, and pods a way out that does not lead to this machine', async () => {
+      const stdout = await berth('up', '--node', '--detach', '--dir', dir)
+      const { forPeople, forPods } = urlsIn(stdout)
+      assert.match(exportedIn(stdout).BERTH_KAS_ADDRESS ?? '', 'grpcs://127.0.0.1:')
+      const client = ['--image=busybox:1', '--', 'sleep', '10000']
+      await kubectl('run', 'client', ...client)
+      await kubectl('wait', '--for=condition=Ready', 'pod/client', '--timeout=120s')
+      const shop = join(root, 'shop')
+      cpSync(SHOP, shop, { recursive: true })
+      const git = (...words: string[]) => promisify(execFile)('git', words, { cwd: shop })
+      await git('init', '--bare', '--quiet', '--initial-branch=main', join(dir, 'repositories', 'shop.git'))
+      await git('init', '--quiet', '--initial-branch=main')
+      await git('add', '--all')
+      await git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '--quiet', '--message', 'first')
+      await git('push', '--quiet', `${forPeople}/shop.git`, 'main')
+      assert.match(await inPod(`wget -qO- '${forPods}/shop.git/info/refs?service=git-upload-pack'`), 'refs/heads/main')
+
+      assert.match(await inPod('ping -c 1 -W 10 10.0.2.2'), '1 packets received')
+      const machine = createServer((socket) => socket.end('this machine')).listen(0, '127.0.0.1')
+      await once(machine, 'listening')
+      try {
+        const answer = await inPod(`nc -w 5 10.0.2.2 ${portOf(machine)} < /dev/null; echo " $?"`)
+        assert.is(answer, ' 1\n')
+      } finally {
+        machine.close()
+      }
+    })
+
+    it('has its addresses and what it had when it was down and is up again', async () => {
+      const before = urlsIn(await berth('up', '--node', '--detach', '--dir', dir))
+      await berth('down', '--dir', dir)
+      await eventually(() => processesIn(dir).length === 0)
+      assert.equal(urlsIn(await berth('up', '--node', '--detach', '--dir', dir)), before)
+      // Until the kubelet has looked, the pod is shown as it was.
+      const refs = () => inPod(`wget -qO- '${before.forPods}/shop.git/info/refs?service=git-upload-pack'`)
+      assert.match(await eventually(refs), 'refs/heads/main')
+    })
+  },
+  await lacksNode(),
+)
