@@ -3,14 +3,14 @@ import { Agents, ConfigMaps, GitProjects, type Ref, SpaceRequests, Workspaces } 
 import { systemClock as clock, type Log } from '../std/index.ts'
 import { createAccessRules, createAgentConfigurationService } from './agent-configuration/index.ts'
 import { connectedAgents, createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
-import { createAgentGate, createGate, createTokenRate, createTokenReviews, projectOf } from './authorization/index.ts'
+import { createAgentGate, createProjectGate, createTokenRate, createTokenReviews, projectOf } from './authorization/index.ts'
 import type { KasConfig } from './config.ts'
 import type { KasMeters } from './meters.ts'
 import { createModuleRequestService } from './module-requests/index.ts'
 import { PROJECT_PATHS, pathHoldersOf } from './path-holders.ts'
 import type { Polls, Presence } from './ports.ts'
 import { projectsOf } from './project.ts'
-import { createDoor, createRefusals } from './refusals.ts'
+import { createRefusals, requireToken } from './refusals.ts'
 import type { Prove } from './strangers.ts'
 
 /** The objects that kas keeps in sight. */
@@ -57,10 +57,11 @@ export function createGates(
     projectOf: (agent, path) => projectOf(agent, projects, path),
   })
   closing.push(() => findings.stop())
-  const gate = createGate({ projects, identities: { agents, reviewToken, operator, clock }, rate, onUsed: findings.onUsed })
+  const identities = { agents, reviewToken, operator, clock }
+  const gate = createProjectGate({ projects, identities, rate, onUsed: findings.onUsed })
   const configurations = createAccessRules({ agents, projects, gate, polls, clock, log })
   closing.push(() => configurations.stop())
-  const door = createDoor(agentGate.checkToken, refused)
+  const door = requireToken(agentGate.checkToken, refused)
   const configuration = createAgentConfigurationService({
     ...{ agentGate, door, gate, agents, projects, polls, roll, findings, refused, clock, log },
     maxAge: config.streamAge,

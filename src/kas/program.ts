@@ -30,7 +30,7 @@ import { createObjectStreamService } from './object-stream/index.ts'
 import { createPodProof } from './pod-proof.ts'
 import type { Credentials, Polls } from './ports.ts'
 import { createPresence } from './presence/index.ts'
-import { createDoor } from './refusals.ts'
+import { requireToken } from './refusals.ts'
 import { type AgentRoutes, createRoutes } from './routes.ts'
 import { createProve } from './strangers.ts'
 import { receiveWebhooks } from './webhooks/index.ts'
@@ -193,14 +193,14 @@ async function serveAgents(
   closing.push(() => routes.stop())
   const { maxPaths: paths, maxFiles: files, maxFileSize: fileBytes, maxTotalSize: totalBytes } = config
   const objectStream = createObjectStreamService({
-    ...{ ...meters, gate, door: createDoor(gate.checkToken, refused), polls, refused, clock },
+    ...{ ...meters, gate, door: requireToken(gate.checkToken, refused), polls, refused, clock },
     limits: { paths, files, fileBytes, totalBytes },
     maxAge: streamAge,
   })
-  const operatorDoor = createDoor(createOperatorGate({ reviewToken, operator }), refused)
-  const devfiles = createDevfileService({ door: operatorDoor, fetchDevfile, log })
-  const proxyDoor = createDoor(createProxyGate(reviewToken, proxy), refused)
-  const ports = createPortsService({ door: proxyDoor, workspaces, router: routes.router, connected: meters.portConnected })
+  const operatorOnly = requireToken(createOperatorGate({ reviewToken, operator }), refused)
+  const devfiles = createDevfileService({ door: operatorOnly, fetchDevfile, log })
+  const proxyOnly = requireToken(createProxyGate(reviewToken, proxy), refused)
+  const ports = createPortsService({ door: proxyOnly, workspaces, router: routes.router, connected: meters.portConnected })
   const all = [objectStream, devfiles, ports, routes.service, ...services]
   const { maxConnectionAge: age, maxConnectionsPerAddress: connectionsPerAddress } = config
   const server = await serveGrpc({

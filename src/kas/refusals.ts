@@ -17,7 +17,7 @@ export function createRefusals(log: Log, clock: Clock): Refusals {
 }
 
 /** For services whose calls all show a token. Who is refused is named in the log: from where, for what, and why. Never the token. */
-export const createDoor =
+export const requireToken =
   (checkToken: CheckToken, refused: Refusals): Door =>
   async ({ metadata, peer, path }) => {
     try {

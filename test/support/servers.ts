@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ControlPlane, ServerName } from '../../src/adapters/control-plane/index.ts'
-import { isAlive } from '../../src/adapters/control-plane/processes.ts'
+import { isAlive } from '../../src/adapters/control-plane/servers/processes.ts'
 import { isRecord, recordIn } from '../../src/std/index.ts'
 import { eventually } from './verbs.ts'
 

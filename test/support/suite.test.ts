@@ -62,6 +62,12 @@ describe('eventually', (it) => {
     let asked = 0
     assert.is(await eventually(() => (++asked < 3 ? undefined : asked)), 3)
   })
+  it('takes nothing, null and false for no answer, and all else for one', async () => {
+    for (const answer of [0, '']) {
+      const answers = [undefined, null, false, answer]
+      assert.is(await eventually(() => answers.shift()), answer)
+    }
+  })
   it('fails with what was seen last', async () => {
     const failure = await eventually(() => assert.is(1, 2), { within: 50 }).catch((thrown: unknown) => thrown)
     assert.instance(failure, assert.Assertion)

@@ -9,13 +9,10 @@ export interface Patience {
 }
 
 /**
- * Reads again and again until `read` neither throws nor answers `undefined` or `false`; gives its answer.
+ * Reads again and again until `read` neither throws nor answers `undefined`, `null` or `false`; gives its answer, be it 0 or ''.
  * When time is up it fails with what was last seen, so that the failing test says what it waited for.
  */
-export async function eventually<T>(
-  read: () => T | Promise<T>,
-  { within = minutes(2) }: Patience = {},
-): Promise<Exclude<T, undefined | false>> {
+export async function eventually<T>(read: () => T | Promise<T>, { within = minutes(2) }: Patience = {}): Promise<Answer<T>> {
   const deadline = systemClock.now() + within
   for (let wait = 20; ; wait = Math.min(wait * 1.3, 250)) {
     const seen = await attempt(read)
@@ -35,7 +32,9 @@ async function attempt<T>(read: () => T | Promise<T>): Promise<Attempt<T>> {
   }
 }
 
-const holds = <T>(value: T): value is Exclude<T, undefined | false> => value !== undefined && value !== false
+type Answer<T> = Exclude<T, undefined | null | false>
+
+const holds = <T>(value: T): value is Answer<T> => value !== undefined && value !== null && value !== false
 
 /** The last error itself goes up, so that the runner prints what was expected and what was there. */
 function tooLate(within: number, seen: Attempt<unknown>): Error {

@@ -1,13 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, Failure, systemClock } from '../../std/index.ts'
-import { cacheFolder } from './cache.ts'
 import { type Download, downloadReleases, findReleases } from './download.ts'
-import { makeFolder } from './folder.ts'
-import { goBuild, goFor } from './go-build.ts'
-import { lock } from './lock.ts'
-import { type Recipe, readRecipe } from './recipe.ts'
-import { mirrorOf, type ReleaseMirror } from './release.ts'
+import { cacheFolder } from './programs/cache.ts'
+import { goBuild, goFor } from './programs/go-build.ts'
+import { type Recipe, readRecipe } from './programs/recipe.ts'
 import {
   type ControlPlaneTools,
   costOf,
@@ -17,7 +14,10 @@ import {
   TOOLS,
   type Tool,
   toolsIn,
-} from './tools.ts'
+} from './programs/tools.ts'
+import { mirrorOf, type ReleaseMirror } from './release.ts'
+import { makeFolder } from './servers/folder.ts'
+import { lock } from './servers/lock.ts'
 
 export interface Acquisition {
   /**

@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, Failure, seconds, spelled } from '../../std/index.ts'
-import { dispatcherFor, type Fetching, fetchFile, fetchText } from './fetch-file.ts'
-import { makeFolder, removeTree } from './folder.ts'
+import { dispatcherFor, type Fetching, fetchFile, fetchText } from './programs/fetch-file.ts'
+import type { ProgressReport, Tool, ToolBuild } from './programs/tools.ts'
 import { type Release, type ReleaseMirror, releaseOf } from './release.ts'
-import { run } from './run.ts'
-import type { ProgressReport, Tool, ToolBuild } from './tools.ts'
+import { makeFolder, removeTree } from './servers/folder.ts'
+import { run } from './servers/run.ts'
 
 export interface Download extends ToolBuild {
   /** A site that keeps copies; without it the projects themselves are asked. */

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Layout } from './layout.ts'
-import { RECIPE_FOLDER } from './recipe.ts'
-import type { Tool } from './tools.ts'
+import { NODE_ADDRESS } from './node/credentials.ts'
+import { RECIPE_FOLDER } from './programs/recipe.ts'
+import type { Tool } from './programs/tools.ts'
+import type { Layout } from './servers/layout.ts'
 
 /** The programs that keep running, in the order in which they start. */
 export const SERVERS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok'] as const satisfies Tool[]
@@ -14,9 +15,6 @@ export interface ControlPlaneSite {
   /** In the network of a node of ours; without it on the machine's loopback. */
   hasNode: boolean
 }
-
-/** The address of a node of ours, in its own network (hack/node). */
-export const NODE_ADDRESS = '10.244.0.1'
 
 /** Only what Kubernetes objects need to live; no cloud, no certificates, no node addresses. A wrong name ends it at start. */
 const CONTROLLERS = [

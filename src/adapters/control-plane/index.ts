@@ -1,21 +1,24 @@
 /**
- * A real Kubernetes control plane on this machine: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, and kwok,
- * which lets nodes and pods live without a kubelet. For the tour, `berth up`, the tests and the example provisioner.
+ * A real Kubernetes control plane on this machine: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, and beside them
+ * either kwok, which lets nodes and pods live without a kubelet, or a real node in namespaces of its own (node/, hack/node). kwok is
+ * for most tests and the example provisioner, and where there can be no node; the node for `berth up --node`, the tour and test/e2e.
  * Not here: clients of the API (adapters/kube), and what is installed on it (the caller's kubectl).
- * Read acquire.ts (where the programs come from), then start.ts (how they run), server.ts (how none is left behind).
+ * Read acquire.ts (where the programs come from), then start.ts (how they run), servers/server.ts (how none is left behind).
+ * programs/ and servers/ have what the control plane and the node are both got and run with.
  */
 export { acquireTools, findSources, remediesFor, type ToolSource } from './acquire.ts'
-export { kubeconfigWith } from './credentials.ts'
-export { NODE_ADDRESS, type ServerName } from './flags.ts'
-export { foreignFileIn, lockFolder, lockTakenFolder, makeFolder, removeFolder } from './folder.ts'
+export type { ServerName } from './flags.ts'
 export { lastWords } from './last-words.ts'
-export type { LockOptions } from './lock.ts'
+export { NODE_ADDRESS } from './node/credentials.ts'
 export { whyNoNode } from './node/node.ts'
 export { acquireNode, findNode, type NodePrograms } from './node/node-programs.ts'
 export { freePort } from './ports.ts'
-export { worksIn } from './processes.ts'
-export { type Recipe, readRecipe } from './recipe.ts'
-export { endServer, launch, type Server } from './server.ts'
+export { type Recipe, readRecipe } from './programs/recipe.ts'
+export { type ControlPlaneTools, type ProgressReport, TOOLS, type Tool, toolsIn } from './programs/tools.ts'
+export { kubeconfigWith } from './servers/credentials.ts'
+export { foreignFileIn, lockFolder, lockTakenFolder, makeFolder, removeFolder } from './servers/folder.ts'
+export type { LockOptions } from './servers/lock.ts'
+export { worksIn } from './servers/processes.ts'
+export { endServer, launch, type Server } from './servers/server.ts'
 export { type ControlPlane, type Start, startControlPlane, stopControlPlane } from './start.ts'
 export { statusOf } from './state.ts'
-export { type ControlPlaneTools, type ProgressReport, TOOLS, type Tool, toolsIn } from './tools.ts'

@@ -1,8 +1,8 @@
 import { platform } from 'node:os'
 import { Failure, isRecord, recordIn, withoutEnd, wrongSetting } from '../../std/index.ts'
-import { addressIn, userIn, withoutSecrets } from './address.ts'
-import type { Recipe } from './recipe.ts'
-import { ARCHITECTURE, type Tool } from './tools.ts'
+import { addressIn, userIn, withoutSecrets } from './programs/address.ts'
+import type { Recipe } from './programs/recipe.ts'
+import { ARCHITECTURE, type Tool } from './programs/tools.ts'
 
 /** A file that a project has released, and where it says what the file must be. */
 export interface Release {

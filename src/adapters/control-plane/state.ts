@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { Failure, isRecord } from '../../std/index.ts'
-import { type Layout, layoutOf } from './layout.ts'
-import { worksIn } from './processes.ts'
-import { endServer } from './server.ts'
+import { type Layout, layoutOf } from './servers/layout.ts'
+import { worksIn } from './servers/processes.ts'
+import { endServer } from './servers/server.ts'
 
 /** A later process has to know this about a control plane that this one started. */
 interface State {

@@ -4,7 +4,7 @@ import { createAnswers } from './answers.ts'
 import { createKube } from './client.ts'
 import { type Meter, openConnection, serverOf } from './connection.ts'
 import type { Kube } from './kube.ts'
-import { createGate, type Reach, type UrlSubject } from './reach.ts'
+import { createConnectionGate, type Reach, type UrlSubject } from './reach.ts'
 
 export interface TargetOptions {
   /** Take the cluster with this server (case does not matter) instead of the current context's. */
@@ -57,7 +57,7 @@ const REFUSED_OF_CLUSTER = ['certificate-authority', 'proxy-url']
 export function kubeFromSecret(kubeconfig: Secret<string>, options: TargetOptions): Kube {
   const { clock = systemClock, timeout = seconds(10), reach = ANYWHERE, tenant = '', subject = KUBECONFIG } = options
   const { answers = createAnswers(clock) } = reach
-  const gate = createGate(reach, subject)
+  const gate = createConnectionGate(reach, subject)
   if (options.server !== undefined && URL.canParse(options.server)) gate.judge(new URL(options.server))
   const { server, ca, token, insecure } = readTarget(kubeconfig, options)
   const config = new KubeConfig()

@@ -22,10 +22,10 @@ export interface UrlSubject {
   field: string
 }
 
-export type ConnectionGate = ReturnType<typeof createGate>
+export type ConnectionGate = ReturnType<typeof createConnectionGate>
 
 /** Judges where a connection leads: the address that is connected to, not the text that somebody wrote. */
-export function createGate(reach: Reach, subject: UrlSubject, lookup: LookupFunction = systemLookup) {
+export function createConnectionGate(reach: Reach, subject: UrlSubject, lookup: LookupFunction = systemLookup) {
   const rule: AddressRule = reach.refuseLocal ? 'public' : 'own-too'
   const own = [reach.own ?? []].flat().flatMap((url) => (URL.canParse(url) ? new URL(url).origin : []))
   const isOwn = (url: URL): boolean => own.includes(url.origin)

@@ -70,7 +70,7 @@ export interface SpaceRequestStatus {
    */
   observedGeneration?: number
   /**
-   * Ready, with the reasons Provisioning, ProvisioningPending, Provisioned, UnableToProvision, Terminating and UnableToTerminate.
+   * Ready, with the reasons Provisioning, Provisioned, UnableToProvision, Terminating and UnableToTerminate.
    */
   conditions?: Condition[]
 }

@@ -119,11 +119,10 @@ export function createStatusWriter(options: StatusWriterOptions) {
       queue.add(keyOf(agent))
     },
     onReport({ agent, uid }: AgentPass, report: ReportRequest) {
-      const key = keyOf(agent)
-      const here = memory.of(key)
+      const here = memory.of(keyOf(agent))
       if (here?.uid !== uid) return
       here.report = agentReportFrom(report)
-      queue.add(key)
+      queue.add(keyOf(agent))
     },
     onUsed(agent: Ref, used: UsedProject) {
       if (memory.use(agent, used)) queue.add(keyOf(agent))

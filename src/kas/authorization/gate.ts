@@ -29,7 +29,7 @@ export interface GateOptions {
 }
 
 /** Lets callers in, and throws them out at the moment they lose the right: the objects that give it are watched. */
-export function createGate({ projects, identities, rate, onUsed }: GateOptions): ProjectGate & { checkToken: CheckToken } {
+export function createProjectGate({ projects, identities, rate, onUsed }: GateOptions): ProjectGate & { checkToken: CheckToken } {
   const letIn = (live: LiveCaller, { project }: Verdict): LiveAdmission => {
     if (!project) throw refusalFor(live)
     const { caller, wanted } = live

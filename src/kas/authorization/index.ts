@@ -7,7 +7,7 @@
  */
 export { createAgentGate } from './agent-gate.ts'
 export { projectOf } from './find.ts'
-export { createGate, createOperatorGate, createProxyGate } from './gate.ts'
+export { createOperatorGate, createProjectGate, createProxyGate } from './gate.ts'
 export { mayRead } from './grants.ts'
 export { createTokenRate } from './token-rate.ts'
 export { createTokenReviews } from './token-reviews.ts'

@@ -3,7 +3,6 @@ import { byUid, type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from
 import { type Controller, type ControllerContext, createWakeups, settled } from '../../engines/controller/index.ts'
 import { createSyncMemories, createWants } from '../../engines/gitops/index.ts'
 import { minutes } from '../../std/index.ts'
-import { openCaches, watchesOf } from './caches.ts'
 import { createNotifier } from './notify/notifier.ts'
 import { withSecretsMasked } from './pass/masked.ts'
 import { reconcileDeployment } from './reconcile.ts'
@@ -15,6 +14,7 @@ import { createVariableMemory, createVariableReader } from './services/variables
 import { createAllotments } from './source/allotments.ts'
 import { createFollowing } from './source/following.ts'
 import { statusFor } from './status/status.ts'
+import { openCaches, watchesOf } from './watch/caches.ts'
 
 /** Each is kept with what it should be, and with what is seen of it. */
 const MOST_OBJECTS = 100_000

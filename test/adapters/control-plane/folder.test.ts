@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, sym
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { removeFolder, takeFolder } from '../../../src/adapters/control-plane/folder.ts'
+import { removeFolder, takeFolder } from '../../../src/adapters/control-plane/servers/folder.ts'
 import { describe } from '../../support/suite.ts'
 
 describe('the folder of an installation', (it) => {

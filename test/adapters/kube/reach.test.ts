@@ -4,7 +4,7 @@ import { KubeConfig } from '@kubernetes/client-node'
 import * as assert from 'uvu/assert'
 import { openConnection } from '../../../src/adapters/kube/connection.ts'
 import { kubeFromSecret } from '../../../src/adapters/kube/index.ts'
-import { createGate, type Reach } from '../../../src/adapters/kube/reach.ts'
+import { createConnectionGate, type Reach } from '../../../src/adapters/kube/reach.ts'
 import { type Failure, isFailure, Secret, systemClock } from '../../../src/std/index.ts'
 import { portOf } from '../../support/addresses.ts'
 import { describe } from '../../support/suite.ts'
@@ -105,7 +105,7 @@ describe('where a client of a stranger may lead', (it) => {
     return { port: portOf(http), seen, connections: () => connections }
   }
   const open = (url: string, reach: Reach, lookup?: LookupFunction) => {
-    const connection = openConnection(withConfig(url), { clock: systemClock, gate: createGate(reach, SUBJECT, lookup) })
+    const connection = openConnection(withConfig(url), { clock: systemClock, gate: createConnectionGate(reach, SUBJECT, lookup) })
     closing.push(() => connection.close())
     return connection
   }
@@ -192,7 +192,7 @@ describe('where a client of a stranger may lead', (it) => {
     }
     const connection = openConnection(withConfig(`http://api.target.example:${port}`), {
       clock: systemClock,
-      gate: createGate(REFUSE, SUBJECT, rebinding),
+      gate: createConnectionGate(REFUSE, SUBJECT, rebinding),
     })
     closing.push(() => connection.close())
     const first = connection.json({ method: 'GET', path: '/', about: 'first', signal: leaving.signal })
@@ -207,7 +207,7 @@ describe('where a client of a stranger may lead', (it) => {
     )
     const again = openConnection(withConfig(`http://api.target.example:${port}`), {
       clock: systemClock,
-      gate: createGate(REFUSE, SUBJECT, rebinding),
+      gate: createConnectionGate(REFUSE, SUBJECT, rebinding),
     })
     closing.push(() => again.close())
     assert.is((await ask(again))?.reason, 'UnsupportedAPIURL')

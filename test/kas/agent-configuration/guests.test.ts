@@ -4,7 +4,7 @@ import { serveGrpc } from '../../../src/adapters/grpc/index.ts'
 import { Store } from '../../../src/adapters/kube/store.ts'
 import type { Agent, GitProject } from '../../../src/api/index.ts'
 import { createAgentConfigurationService } from '../../../src/kas/agent-configuration/index.ts'
-import { createAgentGate, createGate } from '../../../src/kas/authorization/index.ts'
+import { createAgentGate, createProjectGate } from '../../../src/kas/authorization/index.ts'
 import type { CommitSnapshot, Polls } from '../../../src/kas/ports.ts'
 import { projectsOf } from '../../../src/kas/project.ts'
 import { treeOf } from '../../../src/kas/tree.ts'
@@ -54,7 +54,7 @@ async function given() {
   const found: (string | undefined)[] = []
   const service = createAgentConfigurationService({
     agentGate: createAgentGate({ ...identities, rate: () => undefined }),
-    gate: createGate({ projects, identities, rate: () => undefined, onUsed: () => undefined }),
+    gate: createProjectGate({ projects, identities, rate: () => undefined, onUsed: () => undefined }),
     door: () => undefined,
     agents,
     projects,

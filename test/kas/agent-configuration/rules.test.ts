@@ -2,7 +2,7 @@ import { equal, is } from 'uvu/assert'
 import { Store } from '../../../src/adapters/kube/store.ts'
 import { type Agent, type GitProject, keyOf, type Ref } from '../../../src/api/index.ts'
 import { createAccessRules } from '../../../src/kas/agent-configuration/index.ts'
-import { createGate } from '../../../src/kas/authorization/index.ts'
+import { createProjectGate } from '../../../src/kas/authorization/index.ts'
 import { createPace } from '../../../src/kas/git-polling/pace.ts'
 import { Poll } from '../../../src/kas/git-polling/poll.ts'
 import type { PollSighting, Polls } from '../../../src/kas/ports.ts'
@@ -69,7 +69,7 @@ function given() {
   }
   const projects = projectsOf(cache, ownPrefixes)
   const identities = { agents, clock, operator: ref, reviewToken: async () => ref }
-  const gate = createGate({ projects, identities, rate: () => undefined, onUsed: () => undefined })
+  const gate = createProjectGate({ projects, identities, rate: () => undefined, onUsed: () => undefined })
   const rules = createAccessRules({ agents, projects, gate, polls: { follow }, clock, log: silentLog })
   const news: string[] = []
   rules.onChange((one: Ref) => news.push(keyOf(one)))

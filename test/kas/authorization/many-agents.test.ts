@@ -3,7 +3,7 @@ import { equal, is } from 'uvu/assert'
 import type { Cache } from '../../../src/adapters/kube/index.ts'
 import { Store } from '../../../src/adapters/kube/store.ts'
 import type { Agent, GitProject } from '../../../src/api/index.ts'
-import { createAgentGate, createGate } from '../../../src/kas/authorization/index.ts'
+import { createAgentGate, createProjectGate } from '../../../src/kas/authorization/index.ts'
 import { projectsOf } from '../../../src/kas/project.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
@@ -61,7 +61,7 @@ function given() {
   }
   const rate = () => undefined
   const agentGate = createAgentGate({ ...identities, rate })
-  const gate = createGate({ projects: projectsOf(counted(cache), ownPrefixes), identities, rate, onUsed: () => undefined })
+  const gate = createProjectGate({ projects: projectsOf(counted(cache), ownPrefixes), identities, rate, onUsed: () => undefined })
   const looksAt = (change: () => void): number => {
     const before = looks
     change()

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { GitOpsDeployment } from '../../../src/api/index.ts'
-import { environmentNames } from '../../../src/operator/gitops-deployment/caches.ts'
 import { noEnvironment } from '../../../src/operator/gitops-deployment/services/targets.ts'
+import { environmentNames } from '../../../src/operator/gitops-deployment/watch/caches.ts'
 import { describe } from '../../support/suite.ts'
 
 const leadingTo = (environment: string): GitOpsDeployment => ({

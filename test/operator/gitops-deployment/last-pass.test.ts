@@ -19,15 +19,15 @@ const INTERVAL = seconds(60)
 /** Passes one after another, each as long after the one before as `gaps` says; tells which of them compared. */
 async function comparisons(gaps: readonly number[], status: HealthStatus = 'Healthy') {
   const clock = steppedClock()
-  const services = { lastPasses: new Map<string, LastPass>(), context: { clock } }
+  const memory = { lastPasses: new Map<string, LastPass>() }
   const observed = { health: { status }, objects: [], until: Number.POSITIVE_INFINITY }
   const compared: boolean[] = []
   for (const gap of gaps) {
     await clock.step(gap)
-    const before = lastPassOf(deployment, services)
+    const before = lastPassOf(deployment, memory)
     const compare = isCompareDue(before, INTERVAL, clock.now())
     compared.push(compare)
-    rememberPass(deployment, before, { compare }, { commitId: 'c0ffee', changes: [], observed, repairsLater: [] }, services)
+    rememberPass(deployment, { compare }, { commitId: 'c0ffee', changes: [], observed, repairsLater: [] }, memory, clock.now())
   }
   return compared
 }

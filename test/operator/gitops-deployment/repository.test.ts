@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { GitOpsDeployment, GitProject } from '../../../src/api/index.ts'
-import type { SyncCaches } from '../../../src/operator/gitops-deployment/caches.ts'
 import { projectOf } from '../../../src/operator/gitops-deployment/source/repository.ts'
+import type { SyncCaches } from '../../../src/operator/gitops-deployment/watch/caches.ts'
 import { describe } from '../../support/suite.ts'
 
 const project = (namespace: string, name: string, created: string, spec: Partial<GitProject['spec']> = {}): GitProject => ({

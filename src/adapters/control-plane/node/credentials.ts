@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hours, systemClock } from '../../../std/index.ts'
 import { createAuthority, issueCertificate, type KeyAndCertificate } from '../../certificates/index.ts'
-import { adminToken, kubeconfigFor, kubeletToken } from '../credentials.ts'
-import { NODE_ADDRESS } from '../flags.ts'
-import type { Layout } from '../layout.ts'
+import { adminToken, kubeconfigFor, kubeletToken } from '../servers/credentials.ts'
+import type { Layout } from '../servers/layout.ts'
 
+/** The address of a node of ours, in its own network (hack/node). */
+export const NODE_ADDRESS = '10.244.0.1'
 /** The first address of the Services, which is the API's (flags.ts). */
 const API_SERVICE = '10.96.0.1'
 /** As long as a local installation may run at a stretch; they are made anew at each start. */

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { Failure, isFailure } from '../../../std/index.ts'
-import { type Fetching, fetchFile } from '../fetch-file.ts'
-import { run } from '../run.ts'
-import type { ProgressReport } from '../tools.ts'
+import { type Fetching, fetchFile } from '../programs/fetch-file.ts'
+import type { ProgressReport } from '../programs/tools.ts'
+import { run } from '../servers/run.ts'
 import type { DebianPackage, NodeRecipe } from './node-recipe.ts'
 
 /** It has the current version of each package. */

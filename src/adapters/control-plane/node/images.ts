@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from '../run.ts'
-import { ARCHITECTURE } from '../tools.ts'
+import { ARCHITECTURE } from '../programs/tools.ts'
+import { run } from '../servers/run.ts'
 
 interface ImageSource {
   /** It is `localhost/NAME:1` in the node, and NAME:1, which a registry need not be asked for then. */

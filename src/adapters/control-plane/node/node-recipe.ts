@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Failure } from '../../../std/index.ts'
-import { kubernetesFlags } from '../go-build.ts'
-import { versionsIn } from '../recipe.ts'
-import { ARCHITECTURE } from '../tools.ts'
+import { kubernetesFlags } from '../programs/go-build.ts'
+import { versionsIn } from '../programs/recipe.ts'
+import { ARCHITECTURE } from '../programs/tools.ts'
 
 /** Names the programs of a node: Go modules, and Debian packages for what is not written in Go or wants C. */
 export interface NodeRecipe {

@@ -38,7 +38,7 @@ export async function apply(desired: readonly Desired[], request: ApplyRequest):
   const { set = desired, refused = [], signal } = request
   const writer = writerFor(desired, request)
   const order = topologicalOrder(set, new Set(refused.map(({ id }) => keyOfId(id))))
-  const gate = createGate(order, { set, refused }, writer)
+  const gate = createDependencyGate(order, { set, refused }, writer)
   const serving = createServing(desired, writer)
   const due = new Set(desired)
 
@@ -75,7 +75,7 @@ function writerFor(desired: readonly Desired[], request: ApplyRequest): ObjectWr
 }
 
 /** Keeps objects back whose dependencies are not there yet. Nothing waits here: they are tried in the next reconcile. */
-function createGate(
+function createDependencyGate(
   order: TopologicalOrder,
   { set, refused }: { set: readonly Desired[]; refused: readonly Entry[] },
   writer: ObjectWriter,

@@ -68,9 +68,9 @@ export const newIn = ({ apply, repairs }: SyncPlan): Desired[] => apply.filter((
 
 /** Before they are set back: the answer to the write says nothing of what was there. */
 export const driftsIn = ({ apply, repairs }: SyncPlan, states: ObjectStates): Repair[] =>
-  repairs.size === 0 ? [] : apply.filter(({ key }) => repairs.has(key)).map(({ id }) => driftOf(id, states))
+  repairs.size === 0 ? [] : apply.filter(({ key }) => repairs.has(key)).map(({ id }) => recordedDrift(id, states))
 
-function driftOf(id: ObjectId, states: ObjectStates): Repair {
+function recordedDrift(id: ObjectId, states: ObjectStates): Repair {
   const state = states.get(keyOfId(id))
   return state?.presence === 'present' ? { id, fields: state.drift, by: state.by ?? [] } : { id, fields: [], by: [] }
 }

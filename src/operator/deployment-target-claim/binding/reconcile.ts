@@ -124,6 +124,7 @@ async function bindBest(claim: DeploymentTargetClaim, binding: BindingContext): 
   if (best) return lockTarget(claim, best, binding)
   const hint = reserved[0] && {
     message: `DeploymentTarget ${reserved[0].metadata.name} names this claim but ${mismatch(claim, reserved[0])}`,
+    isUnderWay: false,
     isStuck: true,
   }
   return askForOne(claim, binding, provisioning ?? hint)

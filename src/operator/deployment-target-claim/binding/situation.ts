@@ -88,7 +88,7 @@ export function bestFree(
 export interface News {
   message: string
   /** Something is being made for it. */
-  isUnderWay?: boolean
+  isUnderWay: boolean
   /** It does not go on by itself. */
   isStuck: boolean
 }

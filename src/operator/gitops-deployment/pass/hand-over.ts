@@ -1,9 +1,9 @@
 import { type GitOpsDeployment, isDeleting, keyOf, refOf } from '../../../api/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { seconds } from '../../../std/index.ts'
-import { byRepository, type SyncCaches, sameRepository } from '../caches.ts'
 import { ownerOf, type SyncServices } from '../services/services.ts'
 import { revisionOf } from '../source/repository.ts'
+import { byRepository, type SyncCaches, sameRepository } from '../watch/caches.ts'
 
 /** A deployment that has not looked at a commit by then (suspended, broken, slow) is not waited for. */
 const OTHERS_MAX_WAIT = seconds(10)

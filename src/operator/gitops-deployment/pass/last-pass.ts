@@ -1,27 +1,24 @@
 import { type GitOpsDeployment, keyOf } from '../../../api/index.ts'
-import type { ControllerContext } from '../../../engines/controller/index.ts'
 import { entriesOf, type Observed, type SyncRequest, type SyncResult } from '../../../engines/gitops/index.ts'
-import type { LastPass } from '../services/services.ts'
+import type { LastPass, SyncServices } from '../services/services.ts'
 
-interface PassMemory {
-  lastPasses: Map<string, LastPass>
-  context: Pick<ControllerContext, 'clock'>
-}
+type PassMemory = Pick<SyncServices, 'lastPasses'>
 
 /** A pass under another spec says nothing. */
-export function lastPassOf({ metadata }: GitOpsDeployment, { lastPasses }: Pick<PassMemory, 'lastPasses'>): LastPass | undefined {
+export function lastPassOf({ metadata }: GitOpsDeployment, { lastPasses }: PassMemory): LastPass | undefined {
   const last = lastPasses.get(keyOf(metadata))
   return last?.generation === metadata.generation && last?.uid === metadata.uid ? last : undefined
 }
 
 export function rememberPass(
-  { metadata }: GitOpsDeployment,
-  lastPass: LastPass | undefined,
+  deployment: GitOpsDeployment,
   { compare }: Pick<SyncRequest, 'compare'>,
   result: Pick<SyncResult, 'commitId' | 'changes' | 'observed' | 'repairsLater'>,
-  { lastPasses, context: { clock } }: PassMemory,
+  memory: PassMemory,
+  now: number,
 ): LastPass {
-  const now = clock.now()
+  const { metadata } = deployment
+  const lastPass = lastPassOf(deployment, memory)
   const { commitId } = result
   const isAgain = lastPass?.commitId === commitId
   const wrote = entriesOf(result.changes, 'created', 'configured', 'pruned').length > 0
@@ -35,7 +32,7 @@ export function rememberPass(
     tries: isOpen && isAgain ? (lastPass?.tries ?? 0) + 1 : 0,
     wroteAt: wrote ? now : lastPass?.wroteAt,
   }
-  lastPasses.set(keyOf(metadata), taken)
+  memory.lastPasses.set(keyOf(metadata), taken)
   return taken
 }
 

@@ -87,7 +87,7 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   tellLeftBehind(events, deployment, result.leftBehind, 'they are on another server than the destination is now')
   const done = { commitId: result.commitId, entries: result.changes, isPostponed: result.deletionsLater.length > 0 }
   await useUp(deployment, done, services.context.kube)
-  const now = rememberPass(deployment, before, request, result, services)
+  const now = rememberPass(deployment, request, result, services, clock.now())
   // The watches have just been opened, and trigger a reconcile once their first list is complete: until then the status stands.
   if (result.isListing && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
   // For a moment only: what others want of this commit decides whether it is deleted or theirs.

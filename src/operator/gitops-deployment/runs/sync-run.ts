@@ -16,7 +16,7 @@ import {
   settled,
 } from '../../../engines/controller/index.ts'
 import { timestamp } from '../../../std/index.ts'
-import { byDeployment, type SyncCaches } from '../caches.ts'
+import { byDeployment, type SyncCaches } from '../watch/caches.ts'
 
 type RunCaches = Pick<SyncCaches, 'runs'> & { deployments: Pick<SyncCaches['deployments'], 'get'> }
 

@@ -2,7 +2,7 @@ import type { Cache } from '../../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, keyOf } from '../../../api/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { Failure } from '../../../std/index.ts'
-import { dependenciesOf, sameRepository } from '../caches.ts'
+import { dependenciesOf, sameRepository } from '../watch/caches.ts'
 import { checkWindows, type FindOpening, type Opening, openingAt } from './windows.ts'
 
 /** Why a commit is not applied yet, though nothing is wrong with it. */

@@ -15,7 +15,7 @@ import {
 import type { Destination } from '../../../engines/gitops/index.ts'
 import { credentialsForEnvironment, openTarget } from '../../../engines/targets/index.ts'
 import { type Clock, Failure, minutes, pause, type Secret } from '../../../std/index.ts'
-import { byEnvironment, environmentNames, MADE_PREFIX, type SyncCaches } from '../caches.ts'
+import { byEnvironment, environmentNames, MADE_PREFIX, type SyncCaches } from '../watch/caches.ts'
 
 export type Targets = ReturnType<typeof createTargets>
 

@@ -1,7 +1,7 @@
 import { conditionOf, covers, type GitOpsDeployment, type GitProject } from '../../../api/index.ts'
 import type { GitRef } from '../../../rpc/index.ts'
 import { Failure, redactUrls } from '../../../std/index.ts'
-import { byRepository, type SyncCaches, sameRepository } from '../caches.ts'
+import { byRepository, type SyncCaches, sameRepository } from '../watch/caches.ts'
 import type { Wish } from './following.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { Deployment } from '../../../api/index.ts'
-import { GRACE } from './cause.ts'
 import { statementOf } from './deployment.ts'
 import { type Evidence, timeOf } from './evidence.ts'
 import { matchOf, type Patterns, type Symptom } from './symptom.ts'
+import { GRACE } from './wait-limits.ts'
 
 /** Answers of the API server to controllers that make pods; the first that fits counts. */
 const REFUSALS: Patterns = [

@@ -1,7 +1,6 @@
 import type { Deployment, Pod } from '../../../api/index.ts'
 import { seconds } from '../../../std/index.ts'
 import { refused, unseen } from './admission.ts'
-import { GRACE, WAIT_LIMITS } from './cause.ts'
 import { troubledContainer } from './containers.ts'
 import { DEADLINE, isUnseen, reasonOf, statementOf, stateOfDeployment, wantedOf } from './deployment.ts'
 import { type ActualState, type Evidence, timeOf } from './evidence.ts'
@@ -12,6 +11,7 @@ import { unscheduled } from './scheduling.ts'
 import { type Step, stagesDone, stepOf } from './steps.ts'
 import type { Symptom } from './symptom.ts'
 import { durationInWords, judged, type Trouble } from './trouble.ts'
+import { GRACE, WAIT_LIMITS } from './wait-limits.ts'
 
 /** The state of a workspace, and why it is so. */
 export interface Assessment {

@@ -1,4 +1,4 @@
-import { ADMIN, RESTART, type TroubleCause, WAIT_LIMITS } from './cause.ts'
+import { ADMIN, RESTART, type TroubleCause, WAIT_LIMITS } from './wait-limits.ts'
 
 /** Things that keep a pod from being made, from finding a node, and from being prepared there. */
 export const BEFORE_START = {

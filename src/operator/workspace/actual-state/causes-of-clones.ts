@@ -1,4 +1,4 @@
-import { ADMIN, type TroubleCause, WAIT_LIMITS } from './cause.ts'
+import { ADMIN, type TroubleCause, WAIT_LIMITS } from './wait-limits.ts'
 
 /** Things that keep the project from being cloned. Cloning is tried again by itself, and the workspace goes on when it works. */
 export const OF_CLONES = {

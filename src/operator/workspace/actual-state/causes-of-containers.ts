@@ -1,4 +1,4 @@
-import { ADMIN, RESTART, type TroubleCause, WAIT_LIMITS } from './cause.ts'
+import { ADMIN, RESTART, type TroubleCause, WAIT_LIMITS } from './wait-limits.ts'
 
 /** Things that keep containers from starting, staying and answering, or take a pod away from its node. */
 export const OF_CONTAINERS = {

@@ -1,7 +1,7 @@
-import type { TroubleCause } from './cause.ts'
 import { BEFORE_START } from './causes-before-start.ts'
 import { OF_CLONES } from './causes-of-clones.ts'
 import { OF_CONTAINERS } from './causes-of-containers.ts'
+import type { TroubleCause } from './wait-limits.ts'
 
 /** Everything that is known to go wrong, by its reason. */
 export const CAUSES = { ...BEFORE_START, ...OF_CLONES, ...OF_CONTAINERS }

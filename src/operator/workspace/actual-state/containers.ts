@@ -1,11 +1,11 @@
 import type { ContainerState, ContainerStatus, CoreEvent, Pod } from '../../../api/index.ts'
-import { WAIT_LIMITS } from './cause.ts'
 import { causeOf, type TroubleReason } from './causes.ts'
 import { cloneReason } from './clones.ts'
 import { type Evidence, timeOf } from './evidence.ts'
 import { attemptOf, imageReason } from './images.ts'
 import { bornAt, isDone, statusesOf } from './pods.ts'
 import { eventsOn, firstOf, matchOf, type Patterns, type Symptom, timesOf } from './symptom.ts'
+import { WAIT_LIMITS } from './wait-limits.ts'
 
 type Ended = NonNullable<ContainerState['terminated']>
 

@@ -1,10 +1,10 @@
 import type { Pod } from '../../../api/index.ts'
 import { seconds } from '../../../std/index.ts'
-import { WAIT_LIMITS } from './cause.ts'
 import type { TroubleReason } from './causes.ts'
 import { type Evidence, timeOf } from './evidence.ts'
 import { bornAt, podCondition, statusesOf } from './pods.ts'
 import { eventsOn, type Symptom } from './symptom.ts'
+import { WAIT_LIMITS } from './wait-limits.ts'
 
 /**
  * Finds that the node of a pod is silent. The control plane then only takes back that the pod is ready; everything else of its

@@ -1,8 +1,8 @@
 import type { PersistentVolumeClaim, Pod } from '../../../api/index.ts'
-import { GRACE } from './cause.ts'
 import { type Evidence, timeOf } from './evidence.ts'
 import { bornAt, podCondition } from './pods.ts'
 import { eventsOn, firstOf, matchOf, type Patterns, type Symptom, timesOf } from './symptom.ts'
+import { GRACE } from './wait-limits.ts'
 
 /** Words of the scheduler; those that more nodes would help against come last, since one message may name several. */
 const UNSCHEDULED: Patterns = [

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path'
-import { Failure } from '../../std/index.ts'
+import { Failure } from '../../../std/index.ts'
 
 /**
  * Where programs are kept between runs. The XDG base directory specification says to ignore a relative folder. cli/compile-cache.ts says

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { lt } from 'semver'
-import { Failure } from '../../std/index.ts'
-import { removeTree } from './folder.ts'
+import { Failure } from '../../../std/index.ts'
+import { removeTree } from '../servers/folder.ts'
+import { run } from '../servers/run.ts'
 import type { Recipe } from './recipe.ts'
-import { run } from './run.ts'
 import { type ToolBuild, toolsIn } from './tools.ts'
 
 /** The Go that is installed, as in `go1.26.1`, or why it does not do: one that is too old would fetch another from the network. */

@@ -1,4 +1,4 @@
-import type { Cache } from '../../adapters/kube/index.ts'
+import type { Cache } from '../../../adapters/kube/index.ts'
 import {
   byCredentialsSecret,
   type ConfigMap,
@@ -21,9 +21,9 @@ import {
   Secrets,
   secretTypes,
   withoutGit,
-} from '../../api/index.ts'
-import type { ControllerContext, Watch } from '../../engines/controller/index.ts'
-import { INVENTORY_LABEL } from '../../engines/gitops/index.ts'
+} from '../../../api/index.ts'
+import type { ControllerContext, Watch } from '../../../engines/controller/index.ts'
+import { INVENTORY_LABEL } from '../../../engines/gitops/index.ts'
 
 const INVENTORIES = { labels: INVENTORY_LABEL }
 const CREDENTIALS = { fields: `type=${secretTypes.managedEnvironment}` }

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { pid } from 'node:process'
-import { type Clock, Failure, pause, seconds } from '../../std/index.ts'
+import { type Clock, Failure, pause, seconds } from '../../../std/index.ts'
 import { isAlive } from './processes.ts'
 
 const HEARTBEAT = seconds(5)

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { Failure, isFailure } from '../../std/index.ts'
+import { Failure, isFailure } from '../../../std/index.ts'
 import { type LockOptions, lock } from './lock.ts'
 
 /** In every folder that was new or empty when it was taken: everything in it is ours. */

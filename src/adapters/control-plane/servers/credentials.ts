@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { Failure, recordIn, type Secret } from '../../std/index.ts'
+import { Failure, recordIn, type Secret } from '../../../std/index.ts'
 import type { Layout } from './layout.ts'
 
 const PRIVATE = { mode: 0o600 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { Failure } from '../../std/index.ts'
+import { Failure } from '../../../std/index.ts'
 import { sendSignal } from './processes.ts'
 
 export interface RunOptions {

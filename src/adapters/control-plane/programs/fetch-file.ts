@@ -3,7 +3,7 @@ import { createReadStream, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { type Dispatcher, EnvHttpProxyAgent, fetch, type Response } from 'undici'
-import { type Clock, Failure, isFailure, pause, seconds } from '../../std/index.ts'
+import { type Clock, Failure, isFailure, pause, seconds } from '../../../std/index.ts'
 import { addressIn, withoutSecrets } from './address.ts'
 
 /** A host that accepts no connection within this time is given up, because the programs may be had in another way. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
+import { Failure, pause, seconds, systemClock } from '../../../std/index.ts'
 import { isAlive, sendSignal } from './processes.ts'
 
 /** One running program. */
