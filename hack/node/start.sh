@@ -1,8 +1,8 @@
 # Starts the first process of a node in namespaces and cgroups of its own, and waits for its end. However this process ends, everything of
 # the node ends with it, and its cgroups go.
-# Variables: those of conf/enter.sh, and CGROUP, the name of the node's cgroup in each hierarchy.
+# Variables: those of conf/enter.sh; CGROUP, the name of the node's cgroup in each hierarchy; NAMESPACES, the flags of unshare.
 set -eu
-: "${STATE:?}" "${ROOT:?}" "${HIERARCHIES:?}" "${CGROUP:?}"
+: "${STATE:?}" "${ROOT:?}" "${HIERARCHIES:?}" "${CGROUP:?}" "${NAMESPACES:?}"
 
 alive="$STATE/alive"
 rm -f "$alive"
@@ -39,8 +39,8 @@ setpriv --pdeathsig KILL sh -c '
     fi
     echo $$ > "$folder/cgroup.procs"
   done
-  exec unshare --net --mount --propagation private --uts --ipc --pid --cgroup --fork --kill-child \
-    "$ROOT/usr/bin/busybox" sh "$STATE/conf/enter.sh"
+  # shellcheck disable=SC2086
+  exec unshare $NAMESPACES --kill-child "$ROOT/usr/bin/busybox" sh "$STATE/conf/enter.sh"
 ' &
 node=$!
 exec 3>&-

@@ -40,7 +40,7 @@ export const LAW: Record<string, Room> = {
   'adapters/control-plane': {
     imports: ['std', 'adapters/certificates'],
     packages: ['semver', 'undici'],
-    process: ['kill', 'pid', 'getuid', 'env'],
+    process: ['kill', 'pid', 'getuid'],
     casts: true,
   },
   'engines/controller': { imports: ['std', 'api', 'adapters/kube', 'adapters/http'] },

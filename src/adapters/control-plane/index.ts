@@ -15,7 +15,7 @@ export { acquireNode, findNode, type NodePrograms } from './node/node-programs.t
 export { freePort } from './ports.ts'
 export { type Recipe, readRecipe } from './programs/recipe.ts'
 export { type ControlPlaneTools, type ProgressReport, TOOLS, type Tool, toolsIn } from './programs/tools.ts'
-export { kubeconfigWith } from './servers/credentials.ts'
+export { kubeconfigWith, MOST_UPTIME } from './servers/credentials.ts'
 export { foreignFileIn, lockFolder, lockTakenFolder, makeFolder, removeFolder } from './servers/folder.ts'
 export type { LockOptions } from './servers/lock.ts'
 export { worksIn } from './servers/processes.ts'

@@ -1,8 +1,8 @@
 import { Deployments, GitProjects, Leases, nameOf } from '../../api/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import { type LocalPrograms, upAgain } from '../local/local-programs.ts'
+import { fromMachine } from '../local/network.ts'
 import { logOf } from '../local/parts.ts'
-import { fromMachine } from '../local/site.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
 /** Lease times are written by another machine's clock. */

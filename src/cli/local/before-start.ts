@@ -1,11 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { kubeconfigWith } from '../../adapters/control-plane/index.ts'
+import { kubeconfigWith, MOST_UPTIME } from '../../adapters/control-plane/index.ts'
 import { connect, requestToken } from '../../adapters/kube/index.ts'
 import { BERTH_NAMESPACE } from '../../api/index.ts'
-
-/** Seconds: as long as the programs of a local installation may run at a stretch. */
-const LIFETIME = 365 * 24 * 3600
 
 /**
  * Kubeconfigs with which kas and the operator run by their shipped service accounts, so that what they may not do in a cluster fails here
@@ -14,7 +11,11 @@ const LIFETIME = 365 * 24 * 3600
 export async function accountKubeconfigs(dir: string, admin: string): Promise<Record<'kas' | 'operator', string>> {
   const kube = connect({ kubeconfig: admin })
   const write = async (program: 'kas' | 'operator'): Promise<string> => {
-    const token = await requestToken(kube, { namespace: BERTH_NAMESPACE, name: `berth-${program}` }, { seconds: LIFETIME })
+    const token = await requestToken(
+      kube,
+      { namespace: BERTH_NAMESPACE, name: `berth-${program}` },
+      { seconds: MOST_UPTIME / 1000 },
+    )
     const file = join(dir, `${program}.kubeconfig`)
     writeFileSync(file, kubeconfigWith(readFileSync(admin, 'utf8'), token), { mode: 0o600 })
     return file

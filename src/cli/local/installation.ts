@@ -18,10 +18,19 @@ import { reportTo } from '../report.ts'
 import { OUTPUT_CLOSED, type Shell } from '../shell.ts'
 import { accountKubeconfigs } from './before-start.ts'
 import { findKubectl } from './cluster.ts'
+import {
+  fromMachine,
+  fromPods,
+  type ListenerName,
+  type LocalNetwork,
+  listenAt,
+  type NodeWish,
+  nodeFor,
+  portsIn,
+} from './network.ts'
 import { endParts, isRunning, type LocalPart, partsOf, startPart } from './parts.ts'
 import { runProgram } from './program.ts'
 import { untilEstablished, untilPoliciesHold } from './readiness.ts'
-import { fromMachine, fromPods, type Listener, listenAt, nodeFor, portsIn, type Site } from './site.ts'
 
 /** The place of a local installation, and the programs that run in it. */
 export interface Installation {
@@ -48,8 +57,8 @@ export interface UpOptions {
   report: ProgressReport
   /** A cluster that is there: no control plane is started. */
   kubeconfig?: string | undefined
-  /** Pods run on a real node: where the machine can have one, or only where its programs are made already. */
-  node?: 'if-possible' | 'if-made' | undefined
+  /** Without it pods are simulated. */
+  node?: NodeWish | undefined
   /** Look after this namespace only, whoever else looks after the rest of the cluster. */
   scope?: string | undefined
 }
@@ -59,7 +68,7 @@ export interface PreparedCluster {
   kubectl: string
   /** The certificate that kas shows its clients: kubectl sends no token over plain text. */
   tls?: ControlPlane['tls']
-  site: Site
+  network: LocalNetwork
 }
 
 /** Brings up everything in the folder, in the order in which one needs the other. */
@@ -69,7 +78,7 @@ export async function bringUp(plan: UpOptions): Promise<Installation> {
   return startPrograms(plan, cluster)
 }
 
-export const hasNode = ({ site }: Pick<PreparedCluster, 'site'>): boolean => site.enter.length > 0
+export const hasNode = ({ network }: Pick<PreparedCluster, 'network'>): boolean => network.enter.length > 0
 
 /** A control plane of the folder's own, or the cluster that was named. */
 export async function prepareCluster(plan: UpOptions): Promise<PreparedCluster> {
@@ -79,16 +88,16 @@ export async function prepareCluster(plan: UpOptions): Promise<PreparedCluster> 
   const { env, signal } = shell
   if (kubeconfig) {
     report.line(`Using the cluster of ${kubeconfig}.`)
-    const site = { enter: [], ports: await portsIn(dir, false) }
-    return { kubeconfig: resolve(shell.cwd, kubeconfig), kubectl: await kubectlOf(plan), site }
+    const network = { enter: [], ports: await portsIn(dir, false) }
+    return { kubeconfig: resolve(shell.cwd, kubeconfig), kubectl: await kubectlOf(plan), network }
   }
   const tools = await acquireTools({ env, report, signal })
-  const node = await nodeFor(plan)
+  const node = plan.node && (await nodeFor(plan.node, shell, report))
   const ports = await portsIn(dir, node !== undefined)
   const around = node && { node, ports: Object.values(ports), hasWayOut: true }
   const plane = await startControlPlane({ dir, tools, ...around, detached, env: environmentOf(shell), signal })
   const { kubeconfig: admin, tls, enter } = plane
-  return { kubeconfig: admin, kubectl: tools.paths.kubectl ?? 'kubectl', tls, site: { enter, ports } }
+  return { kubeconfig: admin, kubectl: tools.paths.kubectl ?? 'kubectl', tls, network: { enter, ports } }
 }
 
 /** The one in the PATH; where there is none, the one that a control plane is made with. */
@@ -140,7 +149,7 @@ export async function startPrograms(plan: UpOptions, cluster: PreparedCluster): 
 }
 
 /** The Git server and kas, then the operator, which has to know where kas is. */
-async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls, site }: PreparedCluster): Promise<Installation> {
+async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls, network }: PreparedCluster): Promise<Installation> {
   const { shell, detached } = plan
   const dir = realpathSync(plan.dir)
   const env = environmentOf(shell)
@@ -148,13 +157,13 @@ async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls, site }: 
   mkdirSync(repositories, { recursive: true })
   const run = (name: string, up: string, ...flags: string[]) => {
     const [program, ...words] = shell.berth
-    const [first = program, ...rest] = [...site.enter, program, ...words, name, ...flags]
+    const [first = program, ...rest] = [...network.enter, program, ...words, name, ...flags]
     return startPart({ dir, name, up, detached, env, signal: shell.signal, command: [first, ...rest] })
   }
   const accounts = tls ? await accountKubeconfigs(dir, kubeconfig) : { kas: kubeconfig, operator: kubeconfig }
   const scope = plan.scope ? ['--namespace', plan.scope] : []
   const election = plan.scope ? ['--no-leader-election'] : []
-  const git = listenAt(site, 'git')
+  const git = listenAt(network, 'git')
   const first = [
     run('git-server', 'serving', '--repositories', repositories, '--host', git.host, '--port', String(git.port)),
     run(
@@ -163,7 +172,7 @@ async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls, site }: 
       '--kubeconfig',
       accounts.kas,
       ...scope,
-      ...listening(site, {
+      ...listening(network, {
         operations: 'kas-operations',
         listen: 'kas',
         webhooks: 'webhooks',
@@ -182,7 +191,7 @@ async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls, site }: 
       'operator started',
       ...scope,
       ...election,
-      ...operatorFlags({ kubeconfig: accounts.operator, kubectl, kas, authority: tls?.authority, site }),
+      ...operatorFlags({ kubeconfig: accounts.operator, kubectl, kas, authority: tls?.authority, network }),
     )
     return {
       dir,
@@ -190,7 +199,7 @@ async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls, site }: 
       kubectl,
       repositories,
       ...gitUrlsOf(gitServer),
-      hasNode: hasNode({ site }),
+      hasNode: hasNode({ network }),
       parts: [gitServer, kas, operator],
       authority: tls?.authority,
     }
@@ -200,9 +209,9 @@ async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls, site }: 
 }
 
 /** The flags that say on what a program listens. */
-const listening = (site: Site, listeners: Readonly<Record<string, Listener>>): string[] =>
+const listening = (network: LocalNetwork, listeners: Readonly<Record<string, ListenerName>>): string[] =>
   Object.entries(listeners).flatMap(([flag, listener]) => {
-    const { host, port } = listenAt(site, listener)
+    const { host, port } = listenAt(network, listener)
     return [`--${flag}`, `${host}:${port}`]
   })
 
@@ -217,11 +226,11 @@ export function operatorFlags({
   kubectl,
   kas: { facts },
   authority,
-  site,
-}: Pick<PreparedCluster, 'kubeconfig' | 'kubectl' | 'site'> & { kas: LocalPart; authority: string | undefined }): string[] {
+  network,
+}: Pick<PreparedCluster, 'kubeconfig' | 'kubectl' | 'network'> & { kas: LocalPart; authority: string | undefined }): string[] {
   const git = `${authority ? 'https' : 'http'}://${fromPods(facts.gitCredentials ?? '')}`
   const api = authority ? ['--kas-ca', authority, '--kas-api', `https://${fromMachine(facts.kubernetesApi ?? '')}`] : []
-  const own = [...listening(site, { operations: 'operator' }), '--kubeconfig', kubeconfig, '--kubectl', kubectl]
+  const own = [...listening(network, { operations: 'operator' }), '--kubeconfig', kubeconfig, '--kubectl', kubectl]
   return [...own, '--kas', fromMachine(facts.listen ?? ''), '--kas-git', git, ...api]
 }
 

@@ -10,8 +10,8 @@ import { marked, renderData, table, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { upAgain } from './local-programs.ts'
+import { fromMachine } from './network.ts'
 import { isRunning, partsOf } from './parts.ts'
-import { fromMachine } from './site.ts'
 
 interface Options extends ClusterOptions, OutputOptions {
   dir: string

@@ -10,7 +10,7 @@ import { actionVerb } from '../verb.ts'
 import { checkCluster } from './cluster.ts'
 import { watchParts } from './guard.ts'
 import { bringUp, clusterIn, foundIn, type Installation, isUpAlready, takeDown, type UpOptions } from './installation.ts'
-import { fromMachine } from './site.ts'
+import { fromMachine } from './network.ts'
 import { tellSources } from './sources.ts'
 import { missingAt, startAlone, tidyUp } from './start.ts'
 

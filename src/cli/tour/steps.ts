@@ -62,7 +62,7 @@ export const stepsOf = ({ gitUrl, gitUrlForPods, hasNode, repositories }: Instal
     command: `kubectl wait -n ${TEAM} gitopsdeployment/shop --for=jsonpath='{.status.health.status}'=Healthy`,
     run: manifestsRun,
   },
-  ...(hasNode ? [{ title: 'the shop answers', command: 'kubectl exec deploy/shop', run: askShop }] : []),
+  ...(hasNode ? [{ title: 'the shop answers', command: 'kubectl exec deploy/shop', run: askService }] : []),
   {
     title: 'the workspace is Running',
     command: `kubectl wait -n ${TEAM} workspace/shop --for=jsonpath='{.status.actualState}'=Running`,
@@ -153,7 +153,7 @@ async function manifestsRun(context: TourContext): Promise<string> {
 }
 
 /** A pod asks the Service of its namespace, by its name. */
-async function askShop(context: TourContext): Promise<StepResult> {
+async function askService(context: TourContext): Promise<StepResult> {
   const namespace = await targetNamespace(context)
   const words = ['exec', '-n', namespace, 'deploy/shop', '--', 'wget', '-qO-', 'http://shop']
   const text = (await context.kubectl(words)).trim()

@@ -1,24 +1,21 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hours, systemClock } from '../../../std/index.ts'
+import { systemClock } from '../../../std/index.ts'
 import { createAuthority, issueCertificate, type KeyAndCertificate } from '../../certificates/index.ts'
-import { adminToken, kubeconfigFor, kubeletToken } from '../servers/credentials.ts'
+import { adminToken, kubeconfigFor, kubeletToken, MOST_UPTIME } from '../servers/credentials.ts'
 import type { Layout } from '../servers/layout.ts'
 
 /** The address of a node of ours, in its own network (hack/node). */
 export const NODE_ADDRESS = '10.244.0.1'
 /** The first address of the Services, which is the API's (flags.ts). */
 const API_SERVICE = '10.96.0.1'
-/** As long as a local installation may run at a stretch; they are made anew at each start. */
-const LIFETIME = hours(24 * 365)
-
 /**
  * What a node and its API server show each other, all of one authority whose key nobody keeps: the API server's certificate, for it has
  * addresses in the node's network too; the kubelet's; and the one by which the kubelet knows the API server. In `conf`: the files of
  * the node.
  */
 export async function writeNodeCredentials(layout: Layout, url: string, conf: string, node: string): Promise<void> {
-  const validity = { clock: systemClock, lifetime: LIFETIME }
+  const validity = { clock: systemClock, lifetime: MOST_UPTIME }
   const authority = await createAuthority('berth-node', validity)
   const api = await issueCertificate(
     authority,

@@ -26,9 +26,10 @@ import { type NodeRecipe, readNodeRecipe } from './node-recipe.ts'
 export interface NodePrograms {
   /** In it `bin`, the programs of Kubernetes, of containerd and ours, and `images`, those that a node has from its start. */
   folder: string
-  /** The programs of Debian, runc, iptables and mount among them, in a folder that looks like the root of a system. */
-  root: string
 }
+
+/** The programs of Debian, runc, iptables and mount among them, in a folder that looks like the root of a system. */
+export const rootOf = ({ folder }: NodePrograms): string => join(folder, 'root')
 
 export interface NodeAcquisition {
   /** The caller's environment: HOME or XDG_CACHE_HOME (the cache), proxies, PATH and what `go` wants. */
@@ -40,13 +41,11 @@ export interface NodeAcquisition {
 
 /** Those that are there already. */
 export function findNode({ env }: Pick<NodeAcquisition, 'env'>): NodePrograms | undefined {
-  const programs = programsIn(join(cacheFolder(CACHE, env), readNodeRecipe().digest))
-  return existsSync(programs.folder) ? programs : undefined
+  const folder = join(cacheFolder(CACHE, env), readNodeRecipe().digest)
+  return existsSync(folder) ? { folder } : undefined
 }
 
 const CACHE = 'cluster-node'
-
-const programsIn = (folder: string): NodePrograms => ({ folder, root: join(folder, 'root') })
 
 /** Finds the programs of a node in the cache, or makes them: Go builds most, Debian has the rest. */
 export async function acquireNode({
@@ -58,7 +57,7 @@ export async function acquireNode({
   const recipe = readNodeRecipe()
   const cache = cacheFolder(CACHE, env)
   const folder = join(cache, recipe.digest)
-  if (existsSync(folder)) return programsIn(folder)
+  if (existsSync(folder)) return { folder }
   makeFolder(cache)
   const waiting = (holder: string) => report.line(`Another run (${holder}) is making the node's programs: waiting for it.`)
   const unlock = await lock(`${folder}.lock`, { clock, waiting, signal })
@@ -67,7 +66,7 @@ export async function acquireNode({
   } finally {
     unlock()
   }
-  return programsIn(folder)
+  return { folder }
 }
 
 type Making = Required<Omit<NodeAcquisition, 'signal'>> & Pick<NodeAcquisition, 'signal'> & { recipe: NodeRecipe }
@@ -135,20 +134,20 @@ async function build(at: At, { recipe, env, report, signal }: Making): Promise<v
 
 /** Images that a node has from its start: one that holds the namespaces of a pod, and a shell. */
 async function packImages(at: At, { env }: Making): Promise<void> {
-  const rootOf = (name: string) => join(at('work'), name)
-  for (const name of ['pause', 'busybox']) mkdirSync(join(rootOf(name), 'bin'), { recursive: true })
-  renameSync(join(at('bin'), 'pause'), join(rootOf('pause'), 'pause'))
+  const folderOf = (name: string) => join(at('work'), name)
+  for (const name of ['pause', 'busybox']) mkdirSync(join(folderOf(name), 'bin'), { recursive: true })
+  renameSync(join(at('bin'), 'pause'), join(folderOf('pause'), 'pause'))
   await packImage(
-    { name: 'pause', root: rootOf('pause'), config: { Entrypoint: ['/pause'], User: '65535:65535' }, env },
+    { name: 'pause', root: folderOf('pause'), config: { Entrypoint: ['/pause'], User: '65535:65535' }, env },
     at('images'),
   )
-  cpSync(join(at('root'), 'usr', 'bin', 'busybox'), join(rootOf('busybox'), 'bin', 'busybox'))
-  const names = await run(join(rootOf('busybox'), 'bin', 'busybox'), ['--list'], { env })
+  cpSync(join(at('root'), 'usr', 'bin', 'busybox'), join(folderOf('busybox'), 'bin', 'busybox'))
+  const names = await run(join(folderOf('busybox'), 'bin', 'busybox'), ['--list'], { env })
   for (const name of names.trim().split('\n'))
-    if (name !== 'busybox') symlinkSync('busybox', join(rootOf('busybox'), 'bin', name))
-  for (const name of ['etc', 'tmp']) mkdirSync(join(rootOf('busybox'), name))
-  chmodSync(join(rootOf('busybox'), 'tmp'), 0o1777)
-  writeFileSync(join(rootOf('busybox'), 'etc', 'passwd'), FILES.passwd)
+    if (name !== 'busybox') symlinkSync('busybox', join(folderOf('busybox'), 'bin', name))
+  for (const name of ['etc', 'tmp']) mkdirSync(join(folderOf('busybox'), name))
+  chmodSync(join(folderOf('busybox'), 'tmp'), 0o1777)
+  writeFileSync(join(folderOf('busybox'), 'etc', 'passwd'), FILES.passwd)
   const shell = { Cmd: ['sh'], Env: ['PATH=/bin'] }
-  await packImage({ name: 'busybox', root: rootOf('busybox'), config: shell, env }, at('images'))
+  await packImage({ name: 'busybox', root: folderOf('busybox'), config: shell, env }, at('images'))
 }

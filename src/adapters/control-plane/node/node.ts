@@ -11,7 +11,7 @@ import type { Layout } from '../servers/layout.ts'
 import { run } from '../servers/run.ts'
 import { launch, logOf, type Server } from '../servers/server.ts'
 import { writeNodeCredentials } from './credentials.ts'
-import type { NodePrograms } from './node-programs.ts'
+import { type NodePrograms, rootOf } from './node-programs.ts'
 import { NODE_FOLDER } from './node-recipe.ts'
 
 /** The name of a node of ours. Each has a network of its own, so that two of them may have the same. */
@@ -41,7 +41,7 @@ export async function whyNoNode(): Promise<string | undefined> {
   }
 }
 
-/** As in hack/node/start.sh. */
+/** Those of the node, by the flags of unshare(1). */
 const NAMESPACES = ['--net', '--mount', '--propagation', 'private', '--uts', '--ipc', '--pid', '--cgroup', '--fork']
 
 /**
@@ -57,24 +57,25 @@ export async function launchNode({ layout, programs, url, detached, hasWayOut, e
     mkdirSync(at(name), { recursive: true })
   cpSync(join(NODE_FOLDER, 'conf'), at('conf'), { recursive: true })
   await writeNodeCredentials(layout, url, at('conf'), NODE_NAME)
+  const variables = {
+    STATE: layout.node,
+    ROOT: rootOf(programs),
+    PROGRAMS: programs.folder,
+    NODE: NODE_NAME,
+    NAMESERVER: hasWayOut ? NAMESERVER : '',
+    MACHINE: readlinkSync('/proc/self/ns/mnt'),
+    HIERARCHIES: hierarchies().join(' '),
+    CGROUP: cgroupOf(layout.dir),
+    NAMESPACES: NAMESPACES.join(' '),
+  }
   return launch({
     name: 'node',
-    program: 'sh',
-    flags: [join(NODE_FOLDER, 'start.sh')],
+    program: 'env',
+    flags: [...Object.entries(variables).map(([name, value]) => `${name}=${value}`), 'sh', join(NODE_FOLDER, 'start.sh')],
     dir: layout.dir,
     log: logOf(layout.logs, 'node'),
     detached,
-    env: {
-      ...(env ?? process.env),
-      STATE: layout.node,
-      ROOT: programs.root,
-      PROGRAMS: programs.folder,
-      NODE: NODE_NAME,
-      NAMESERVER: hasWayOut ? NAMESERVER : '',
-      MACHINE: readlinkSync('/proc/self/ns/mnt'),
-      HIERARCHIES: hierarchies().join(' '),
-      CGROUP: cgroupOf(layout.dir),
-    },
+    env,
   })
 }
 
@@ -99,8 +100,8 @@ const STAYING = 'setpriv --pdeathsig KILL "$@" & wait'
  * Lets the network of the node out to wherever the machine gets, over connections that this program opens (slirp4netns(1)). The
  * machine's loopback cannot be reached through it, and the machine's own network stays as it is.
  */
-export function wayOut({ root }: NodePrograms, layout: Layout): CommandLine {
-  const at = (...names: string[]) => join(root, ...names)
+export function wayOut(programs: NodePrograms, layout: Layout): CommandLine {
+  const at = (...names: string[]) => join(rootOf(programs), ...names)
   const [machine, loader] = ARCHITECTURE === 'arm64' ? ['aarch64', 'ld-linux-aarch64.so.1'] : ['x86_64', 'ld-linux-x86-64.so.2']
   const folder = `${machine}-linux-gnu`
   const libraries = [at('lib', folder), at('usr', 'lib', folder)].join(':')

@@ -1,9 +1,12 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { Failure, recordIn, type Secret } from '../../../std/index.ts'
+import { Failure, hours, recordIn, type Secret } from '../../../std/index.ts'
 import type { Layout } from './layout.ts'
 
 const PRIVATE = { mode: 0o600 }
+
+/** Milliseconds that a local installation may run at a stretch: so long its credentials are good, which each start makes anew. */
+export const MOST_UPTIME = hours(24 * 365)
 
 /** Keys and the administrator's token, made once for a folder. The API server makes its own certificate. */
 export function ensureCredentials(layout: Layout): void {

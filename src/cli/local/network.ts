@@ -6,24 +6,25 @@ import {
   freePort,
   NODE_ADDRESS,
   type NodePrograms,
+  type ProgressReport,
   whyNoNode,
 } from '../../adapters/control-plane/index.ts'
 import { recordIn } from '../../std/index.ts'
-import type { UpOptions } from './installation.ts'
+import type { Shell } from '../shell.ts'
 
 /** What the programs of a local installation listen on. */
 const LISTENERS = ['git', 'kas', 'kas-operations', 'webhooks', 'git-credentials', 'kubernetes-api', 'operator'] as const
-export type Listener = (typeof LISTENERS)[number]
+export type ListenerName = (typeof LISTENERS)[number]
 
 /** Where the programs run: on the machine, or in the network of a real node, so that its pods reach them. */
-export interface Site {
+export interface LocalNetwork {
   /** Runs a program there. */
   enter: readonly string[]
-  ports: Partial<Record<Listener, number>>
+  ports: Partial<Record<ListenerName, number>>
 }
 
 /** The address to listen on. Everything in a node's network is its own; on the machine nobody else is to reach the programs. */
-export function listenAt({ enter, ports }: Site, listener: Listener): { host: string; port: number } {
+export function listenAt({ enter, ports }: LocalNetwork, listener: ListenerName): { host: string; port: number } {
   return { host: enter.length > 0 ? EVERYWHERE : '127.0.0.1', port: ports[listener] ?? 0 }
 }
 
@@ -39,10 +40,10 @@ export const fromPods = (address: string): string => address.replace(EVERYWHERE,
  * Ports of the folder: the same at each start while nobody else has them, for remotes of clones and GitProjects in the folder's etcd name
  * the Git server's. Only those that must be known before the programs start.
  */
-export async function portsIn(dir: string, hasNode: boolean): Promise<Site['ports']> {
+export async function portsIn(dir: string, hasNode: boolean): Promise<LocalNetwork['ports']> {
   const file = join(dir, 'ports.json')
   const before = portsBefore(file)
-  const ports: Site['ports'] = {}
+  const ports: LocalNetwork['ports'] = {}
   for (const name of hasNode ? LISTENERS : (['git'] as const)) {
     const known = before[name]
     let port = await freePort(typeof known === 'number' ? known : undefined)
@@ -61,16 +62,21 @@ function portsBefore(file: string): Record<string, unknown> {
   }
 }
 
-/** The programs of a real node, where one is wanted and can be had; a line says why not, or what it is that runs pods. */
-export async function nodeFor({ shell, report, node }: UpOptions): Promise<NodePrograms | undefined> {
-  if (!node) return undefined
-  const { env, signal } = shell
+/** A real node where the machine can have one, or only where its programs are made already. */
+export type NodeWish = 'if-possible' | 'if-made'
+
+/** The programs of a real node; where there is none, a line says why. */
+export async function nodeFor(
+  wish: NodeWish,
+  { env, signal }: Pick<Shell, 'env' | 'signal'>,
+  report: ProgressReport,
+): Promise<NodePrograms | undefined> {
   const why = await whyNoNode()
   if (why) {
     report.line(`Pods are simulated: ${why}.`)
     return undefined
   }
-  if (node === 'if-made' && !findNode({ env })) {
+  if (wish === 'if-made' && !findNode({ env })) {
     report.line('Pods are simulated: `--node` makes a real node, whose programs take some minutes the first time.')
     return undefined
   }
