@@ -1,17 +1,19 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { parse } from 'yaml'
 import type { AnyObject } from '../../src/api/index.ts'
 import { troubleOf } from '../../src/cli/doctor/objects.ts'
 import { minutes, timestamp } from '../../src/std/index.ts'
 import { portOf } from '../support/addresses.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
-import { berth } from './berth.ts'
+import { apply } from '../support/verbs.ts'
+import { berth, ROOT } from './berth.ts'
 
 interface Finding {
   check: string
@@ -95,6 +97,16 @@ describe('doctor', (it) => {
     const [finding] = (await examined('--namespace', stale)).of('operator')
     assert.is(finding?.mark, 'fail')
     assert.match(finding?.message ?? '', /not renewed it for \d+ s/)
+  })
+
+  it('looks for the Deployment of kas that deploy/ makes', async () => {
+    const namespace = await cluster.namespace('doctor')
+    const shipped: AnyObject = parse(readFileSync(join(ROOT, 'deploy', 'kas', 'program', 'deployment.yaml'), 'utf8'))
+    const none = (await examined('--namespace', namespace)).of('kas')[0]?.message ?? ''
+    assert.match(none, `${namespace}/${shipped.metadata.name}`)
+    await apply(cluster.kube, { ...shipped, metadata: { ...shipped.metadata, namespace } })
+    const [found] = (await examined('--namespace', namespace)).of('kas')
+    assert.is(found?.message, 'no replica of its Deployment is available')
   })
 
   it('names what has ended of all that berth up started, with its log', async () => {

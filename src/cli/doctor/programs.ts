@@ -46,11 +46,11 @@ export const examineOperator: Examination = async ({ kube, namespace, now, local
 /** kas needs no Lease, since all replicas act: what shows that it lives is its Deployment, or that it looks at new projects. */
 export const examineKas: Examination = async (context) => {
   const { kube, namespace } = context
-  const deployment = await kube.get(Deployments, { name: 'berth-kas', namespace })
+  const deployment = await kube.get(Deployments, { name: 'kas', namespace })
   if (!deployment) return outsideKas(context)
   const available = deployment.status?.availableReplicas ?? 0
   if (available > 0) return ok(`${available} of ${deployment.status?.replicas ?? available} replicas are available`)
-  return fail('no replica of its Deployment is available', `Run \`kubectl -n ${namespace} describe deployment berth-kas\`.`)
+  return fail('no replica of its Deployment is available', `Run \`kubectl -n ${namespace} describe deployment kas\`.`)
 }
 
 async function outsideKas({ kube, namespace, now, localPrograms }: CheckContext): Promise<DoctorFinding> {
@@ -65,7 +65,7 @@ async function outsideKas({ kube, namespace, now, localPrograms }: CheckContext)
   if (found) return found
   if (projects.some(({ status }) => status?.conditions?.length))
     return ok('it has looked at every GitProject; it runs outside of the cluster')
-  return warn(`there is no Deployment ${namespace}/berth-kas and no GitProject, so nothing shows whether it runs`, start)
+  return warn(`there is no Deployment ${namespace}/kas and no GitProject, so nothing shows whether it runs`, start)
 }
 
 /** The program that `berth up` started here is asked itself. */
