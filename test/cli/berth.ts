@@ -57,24 +57,31 @@ export function startBerth(parameters: string[], { env, cwd = ROOT }: Surroundin
   return { process: child, printed: () => seen, ended }
 }
 
+/** A shell whose words nobody hears. */
+export const shellOf = ({ env, cwd = ROOT, input = '' }: Surroundings): Shell => ({
+  print: () => undefined,
+  say: () => undefined,
+  input: async () => input,
+  env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+  cwd,
+  home: ROOT,
+  berth: [process.execPath, MAIN],
+  signal: new AbortController().signal,
+  paint: plain,
+  lively: false,
+})
+
 /** Runs a command line in this process, in a shell of its own: for all that needs no process. */
-export async function berth(parameters: string[], { env, cwd = ROOT, input = '' }: Surroundings = {}): Promise<Outcome> {
+export async function berth(parameters: string[], surroundings: Surroundings = {}): Promise<Outcome> {
   const seen: Outcome = { code: null, stdout: '', stderr: '' }
-  const shell: Shell = {
-    print: (text) => {
+  const shell = {
+    ...shellOf(surroundings),
+    print: (text: string) => {
       seen.stdout += `${text}\n`
     },
-    say: (text) => {
+    say: (text: string) => {
       seen.stderr += text
     },
-    input: async () => input,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
-    cwd,
-    home: ROOT,
-    berth: [process.execPath, MAIN],
-    signal: new AbortController().signal,
-    paint: plain,
-    lively: false,
   }
   seen.code = await run(parameters, shell)
   return seen

@@ -38,6 +38,7 @@ describe('exit codes', (it) => {
       ['crds', '-o', 'xml'],
       ['git-server'],
       ['tour', '--timeout', 'soon'],
+      ['up', '--node', '--kubeconfig', 'a'],
       ['completion', 'tcsh'],
       ['up', 'here'],
       ['up', '-o', 'json'],

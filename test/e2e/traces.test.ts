@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { globSync, lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { cgroupOf } from '../../src/adapters/control-plane/node/node.ts'
 import { lacksNode, nodeCluster } from '../support/node.ts'
@@ -62,7 +63,7 @@ describe(
 
     it('is as it was before, also while the node runs', async () => {
       const before = machine()
-      const cluster = await nodeCluster(undefined, { hasWayOut: true })
+      const cluster = await nodeCluster(undefined, { hasEgress: true })
       await cluster.kubectl('run', 'a', '--image=localhost/busybox:1', '--', 'sleep', '1000')
       await cluster.kubectl('wait', '--for=condition=Ready', 'pod/a', '--timeout=120s')
       compare(before, cluster.dir)
@@ -77,7 +78,7 @@ describe(
       const before = machine()
       const dir = join(realpathSync(home), 'killed')
       const script = `const { nodeCluster } = await import(${JSON.stringify(new URL('../support/node.ts', import.meta.url).href)})
-        await nodeCluster(${JSON.stringify(dir)}, { hasWayOut: true })
+        await nodeCluster(${JSON.stringify(dir)}, { hasEgress: true })
         console.log('up')
         setInterval(() => undefined, 1000)`
       const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -93,6 +94,25 @@ describe(
       for (const name of [dir, network]) await eventually(() => processesOf(name).length === 0)
       await eventually(() => cgroups(dir).length === 0)
       compare(before, dir)
+    })
+
+    it('keeps its mounts where they are shared, as systemd has them', async () => {
+      const script = `const { readFileSync } = await import('node:fs')
+        const { nodeCluster } = await import(${JSON.stringify(new URL('../support/node.ts', import.meta.url).href)})
+        const mounts = () => readFileSync('/proc/self/mountinfo', 'utf8').split('\\n').map((line) => line.split(' ').slice(3, 5).join(' '))
+        const before = mounts()
+        const cluster = await nodeCluster(undefined, { hasEgress: true })
+        const during = mounts()
+        await cluster.remove()
+        console.log(JSON.stringify([before, during, mounts()]))`
+      // Private first: nothing is to get from here to the machine's own mounts, whatever goes wrong.
+      const shared = ['--mount', '--propagation', 'private', 'unshare', '--mount', '--propagation', 'shared']
+      const words = [...shared, process.execPath, '--input-type=module', '--eval', script]
+      const { stdout } = await promisify(execFile)('unshare', words)
+      const [before, during, after]: string[][] = JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
+      assert.ok((before?.length ?? 0) > 5)
+      assert.equal(during, before)
+      assert.equal(after, before)
     })
   },
   await lacksNode(),

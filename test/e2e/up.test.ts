@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
@@ -50,7 +50,7 @@ describe(
       await eventually(() => processesIn(folder).length === 0)
     })
 
-    it('gives people and pods a way to its Git server, and pods a way out that does not lead to this machine', async () => {
+    it('lets pods read from its Git server and people push, and leads pods out, but not to loopback of this machine', async () => {
       const stdout = await berth('up', '--node', '--detach', '--dir', dir)
       const { forPeople, forPods } = urlsIn(stdout)
       assert.match(exportedIn(stdout).BERTH_KAS_ADDRESS ?? '', 'grpcs://127.0.0.1:')
@@ -67,22 +67,38 @@ describe(
       await git('push', '--quiet', `${forPeople}/shop.git`, 'main')
       assert.match(await inPod(`wget -qO- '${forPods}/shop.git/info/refs?service=git-upload-pack'`), 'refs/heads/main')
 
-      assert.match(await inPod('ping -c 1 -W 10 10.0.2.2'), '1 packets received')
-      const machine = createServer((socket) => socket.end('this machine')).listen(0, '127.0.0.1')
+      const refused = `wget -qO- '${forPods}/shop.git/info/refs?service=git-receive-pack' 2>&1 || true`
+      assert.match(await inPod(refused), '403 Forbidden')
+
+      const machine = createServer((socket) => socket.end('this machine')).listen(0, '0.0.0.0')
       await once(machine, 'listening')
+      const askFor = (address: string) => inPod(`nc -w 5 ${address} ${portOf(machine)} < /dev/null || echo none`)
       try {
-        const answer = await inPod(`nc -w 5 10.0.2.2 ${portOf(machine)} < /dev/null; echo " $?"`)
-        assert.is(answer, ' 1\n')
+        const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses)
+        const { address = '' } = own.find(({ internal, family }) => !internal && family === 'IPv4') ?? {}
+        assert.is(await askFor(address), 'this machine')
+        assert.is(await askFor('10.0.2.2'), 'none\n')
       } finally {
         machine.close()
       }
+      const parts: { name: string; pid: number }[] = JSON.parse(readFileSync(join(dir, 'parts.json'), 'utf8'))
+      const namesOf = ({ pid }: { pid: number }) => readFileSync(`/proc/${pid}/root/etc/resolv.conf`, 'utf8')
+      for (const part of parts) assert.is(namesOf(part), 'nameserver 10.0.2.3\n', part.name)
     })
 
     it('has its addresses and what it had when it was down and is up again', async () => {
       const before = urlsIn(await berth('up', '--node', '--detach', '--dir', dir))
+      const { pids }: { pids: Record<string, number> } = JSON.parse(readFileSync(join(dir, 'control-plane.json'), 'utf8'))
+      process.kill(pids.slirp4netns ?? 0, 'SIGKILL')
+      await eventually(async () => (await startBerth(['status', '--dir', dir]).ended).code !== 0)
+      assert.equal(
+        urlsIn(await berth('up', '--detach', '--dir', dir)),
+        before,
+        'what is left is ended before it is started again',
+      )
       await berth('down', '--dir', dir)
       await eventually(() => processesIn(dir).length === 0)
-      assert.equal(urlsIn(await berth('up', '--node', '--detach', '--dir', dir)), before)
+      assert.equal(urlsIn(await berth('up', '--detach', '--dir', dir)), before, 'the folder has a real node')
       // Until the kubelet has looked, the pod is shown as it was.
       const refs = () => inPod(`wget -qO- '${before.forPods}/shop.git/info/refs?service=git-upload-pack'`)
       assert.match(await eventually(refs), 'refs/heads/main')

@@ -191,7 +191,7 @@ async function restartOperator(dir: string, flags: readonly string[]): Promise<v
     kubectl: await kubectl(),
     kas: partOf(dir, 'kas'),
     authority: statusOf(dir)?.authority,
-    network: { enter: [], ports: {} },
+    network: { hasNode: false, enter: [], ports: {} },
   })
   const env = { PATH: process.env.PATH, NODE_OPTIONS: HEAP_OF_LIMIT }
   const { signal } = new AbortController()

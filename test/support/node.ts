@@ -29,7 +29,7 @@ export interface NodeCluster extends ControlPlane {
 }
 
 /** A cluster with a real node, of a test file's own. In a folder that was one before, it has what it had. */
-export async function nodeCluster(folder?: string, more: Pick<Start, 'hasWayOut'> = {}): Promise<NodeCluster> {
+export async function nodeCluster(folder?: string, more: Pick<Start, 'hasEgress'> = {}): Promise<NodeCluster> {
   const { env } = process
   const tools = await acquireTools({ env })
   const dir = folder ?? (await mkdtemp(join(tmpdir(), 'berth-node-')))

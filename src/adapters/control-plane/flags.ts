@@ -115,6 +115,8 @@ const besideNode = ({ kubeletAuthority, kubeletClient }: Layout): string[] => [
   '--bind-address=0.0.0.0',
   `--advertise-address=${NODE_ADDRESS}`,
   '--authorization-mode=Node,RBAC',
+  // Whoever may make a Service could take over any address of the node's, Berth's and the API server's among them.
+  '--enable-admission-plugins=DenyServiceExternalIPs',
   `--kubelet-certificate-authority=${kubeletAuthority}`,
   `--kubelet-client-certificate=${kubeletClient.certificate}`,
   `--kubelet-client-key=${kubeletClient.certificateKey}`,

@@ -1,7 +1,7 @@
 /**
  * A real Kubernetes control plane on this machine: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, and beside them
  * either kwok, which lets nodes and pods live without a kubelet, or a real node in namespaces of its own (node/, hack/node). kwok is
- * for most tests and the example provisioner, and where there can be no node; the node for `berth up --node`, the tour and test/e2e.
+ * for most tests, the example provisioner and `berth up`; the node for `berth up --node`, test/e2e and, once it was made, the tour.
  * Not here: clients of the API (adapters/kube), and what is installed on it (the caller's kubectl).
  * Read acquire.ts (where the programs come from), then start.ts (how they run), servers/server.ts (how none is left behind).
  * programs/ and servers/ have what the control plane and the node are both got and run with.
@@ -21,4 +21,4 @@ export type { LockOptions } from './servers/lock.ts'
 export { worksIn } from './servers/processes.ts'
 export { endServer, launch, type Server } from './servers/server.ts'
 export { type ControlPlane, type Start, startControlPlane, stopControlPlane } from './start.ts'
-export { statusOf } from './state.ts'
+export { nodesIn, statusOf } from './state.ts'

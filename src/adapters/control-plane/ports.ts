@@ -4,21 +4,27 @@ import { createServer } from 'node:net'
 import { Failure } from '../../std/index.ts'
 
 const LOWEST = 20_000
+/** From here on they are for Services of type NodePort: whoever may make one could take the port over (kube-apiserver's default). */
+const FIRST_NODE_PORT = 30_000
 const TRIES = 50
 
 /**
  * A port that is free on loopback and that the kernel gives to no outgoing connection. A port of the kernel's own choice lies
  * in that range, and while a server is being restarted, a client that tries to reach it may be given the very port it tries.
- * `before`: the port of an earlier run, which is taken again while it is free.
+ * `before`: the port of an earlier run, which is taken again while it is free. `taken`: those that others are going to listen on.
  */
-export async function freePort(before?: number): Promise<number> {
-  if (before !== undefined && (await isFree(before))) return before
+export async function freePort(before?: number, taken: readonly number[] = []): Promise<number> {
+  const isFit = async (port: number) => !taken.includes(port) && (await isFree(port))
+  if (before !== undefined && isPort(before) && (await isFit(before))) return before
+  const end = Math.min(firstEphemeral(), FIRST_NODE_PORT)
   for (let left = TRIES; left > 0; left--) {
-    const port = randomInt(LOWEST, firstEphemeral())
-    if (await isFree(port)) return port
+    const port = randomInt(LOWEST, end)
+    if (await isFit(port)) return port
   }
-  throw new Failure('unavailable', `none of ${TRIES} ports between ${LOWEST} and ${firstEphemeral()} is free on loopback`)
+  throw new Failure('unavailable', `none of ${TRIES} ports between ${LOWEST} and ${end} is free on loopback`)
 }
+
+const isPort = (port: number): boolean => Number.isInteger(port) && port > 0 && port < 65_536
 
 /** Linux' range for outgoing connections begins at 32768 unless it was set otherwise. */
 function firstEphemeral(): number {

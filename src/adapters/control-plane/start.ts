@@ -1,9 +1,10 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
-import { Failure, isFailure } from '../../std/index.ts'
+import { join } from 'node:path'
+import { Failure, isFailure, systemClock } from '../../std/index.ts'
 import { createNodes } from './fake-nodes.ts'
 import { FLAGS, SERVERS, type ServerName } from './flags.ts'
 import { lastLines, lastWords } from './last-words.ts'
-import { forwardInto, launchNode, untilNodeReady, wayInto, wayOut } from './node/node.ts'
+import { egressOf, forwardInto, isNodeReady, launchNode, wayInto, withNames } from './node/node.ts'
 import type { NodePrograms } from './node/node-programs.ts'
 import { freePort } from './ports.ts'
 import type { ControlPlaneTools } from './programs/tools.ts'
@@ -27,8 +28,8 @@ export interface Start {
   node?: NodePrograms | undefined
   /** Where there is a real node: these ports of the machine's loopback lead to the same ports in its network. */
   ports?: readonly number[]
-  /** Where there is a real node: its pods and its images come from wherever the machine gets, and not from the node alone. */
-  hasWayOut?: boolean
+  /** Where there is a real node: its pods and its pulls of images reach what the machine reaches. */
+  hasEgress?: boolean
   /** The whole environment of the servers; that of this process without it. */
   env?: Record<string, string | undefined>
   signal?: AbortSignal | undefined
@@ -46,7 +47,7 @@ export interface ControlPlane {
   stop(): Promise<void>
   /** Ends all servers and removes the folder. */
   remove(): Promise<void>
-  /** Runs a program in the network of the node; empty without one. */
+  /** Runs a program in the network of the node, which asks for names there; empty without one. */
   enter: readonly string[]
   /** Starts one server anew, with the same port, keys and data, whatever the others are doing: for tests of bad days. */
   startServer(name: ServerName): Promise<void>
@@ -66,12 +67,13 @@ export async function startControlPlane({ dir, nodes = 2, ...start }: Start): Pr
   const layout = ensureFolders(dir)
   await endServersOf(layout) // an earlier start may have been killed before it could tidy up
   ensureCredentials(layout)
+  const began = systemClock.now()
   const plane = await startAll({ ...start, layout })
   try {
     const { kubectl } = start.tools.paths
     if (kubectl && plane.node) {
       await createLocalStorage(kubectl, layout.kubeconfig)
-      await untilNodeReady(kubectl, layout.kubeconfig)
+      await untilNodeReady(plane, kubectl, began)
     } else if (kubectl) await createNodes(kubectl, layout.kubeconfig, nodes)
   } catch (thrown) {
     await stopAll(plane)
@@ -82,7 +84,7 @@ export async function startControlPlane({ dir, nodes = 2, ...start }: Start): Pr
     server: plane.url,
     dir: layout.dir,
     tls: { certificate: layout.certificate, key: layout.certificateKey, authority: layout.authority },
-    enter: plane.enter,
+    enter: start.hasEgress ? [...plane.enter, ...withNames(layout)] : plane.enter,
     stop: () => stopAll(plane),
     async remove() {
       await stopAll(plane)
@@ -95,9 +97,9 @@ export async function startControlPlane({ dir, nodes = 2, ...start }: Start): Pr
 /** Between asking the kernel for a free port and listening on it somebody else may take it; so another is tried. */
 async function startAll(basics: Omit<Plane, 'port' | 'url' | 'running' | 'enter'>, attempts = 3): Promise<Plane> {
   // An etcd that was killed while it made its data may never elect a leader; nobody has had anything of it yet.
-  const { authority, kubeconfig, data } = basics.layout
-  if (!existsSync(authority) && !existsSync(kubeconfig)) removeTree(data)
-  const port = await freePort()
+  const { authority, kubeconfig, data, node: files } = basics.layout
+  if (!existsSync(authority) && !existsSync(kubeconfig)) for (const folder of [data, files]) removeTree(folder)
+  const port = await freePort(undefined, basics.ports)
   const plane: Plane = { ...basics, port, url: `https://127.0.0.1:${port}`, running: new Map(), enter: [] }
   try {
     const node = plane.node && (await startAround(plane, plane.node))
@@ -113,8 +115,8 @@ async function startAll(basics: Omit<Plane, 'port' | 'url' | 'running' | 'enter'
 
 /** The node whose network the servers are to be in, and a way there from the machine's loopback. */
 async function startAround(plane: Plane, programs: NodePrograms): Promise<Server> {
-  const { layout, url, port, ports = [], hasWayOut = false, detached = false, env, signal } = plane
-  const node = await launchNode({ layout, programs, url, detached, hasWayOut, env })
+  const { layout, url, port, ports = [], hasEgress = false, detached = false, env, signal } = plane
+  const node = await launchNode({ layout, programs, url, detached, hasEgress, env })
   plane.running.set('node', node)
   remember(plane)
   await waitUntil(
@@ -131,8 +133,21 @@ async function startAround(plane: Plane, programs: NodePrograms): Promise<Server
   }
   const { program, flags } = forwardInto(programs, [port, ...ports])
   await beside('forward', entered(plane, program, flags))
-  if (hasWayOut) await beside('slirp4netns', wayOut(programs, layout))
+  if (hasEgress) await beside('slirp4netns', egressOf(programs, layout))
   return node
+}
+
+/** It is ready when kubelet and DNS are. */
+function untilNodeReady(plane: Plane, kubectl: string, began: number): Promise<void> {
+  const { layout, running, signal } = plane
+  const what = `the node is ready, whose logs are in ${join(layout.node, 'log')}`
+  return waitUntil(
+    () => {
+      failIfEnded(plane, [...running.keys()])
+      return isNodeReady(kubectl, layout.kubeconfig, began)
+    },
+    { what, signal },
+  )
 }
 
 /** The same, in the network of the node where there is one. */

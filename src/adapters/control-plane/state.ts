@@ -48,6 +48,13 @@ export function statusOf(dir: string) {
   }
 }
 
+/** The kind of nodes that the cluster in a folder has had since its first start; `undefined` where there was none. */
+export function nodesIn(dir: string): 'real' | 'simulated' | undefined {
+  const { node, data } = layoutOf(dir)
+  if (!existsSync(data)) return undefined
+  return existsSync(node) ? 'real' : 'simulated'
+}
+
 /** Ends whatever still runs of an earlier start, the last started first. The data stays. */
 export async function endServersOf(layout: Layout): Promise<boolean> {
   const state = readState(layout)

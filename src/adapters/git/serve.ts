@@ -26,7 +26,7 @@ export interface GitServer {
   stop(): Promise<void>
 }
 
-/** Git over smart HTTP, by git's own `http-backend`, on loopback: for the tour and for tests, not for the world. */
+/** Git over smart HTTP, by git's own `http-backend`: for the tour and for tests, not for the world. From other machines it can only be read. */
 export async function serveGit(options: ServeGitOptions): Promise<GitServer> {
   const { host = '127.0.0.1', port = 0 } = options
   const server = createServer((request, response) => {
@@ -93,7 +93,7 @@ function relay(sofar: Buffer, response: ServerResponse): Buffer | undefined {
 }
 
 /** RFC 3875: the request as an environment. */
-function cgi({ folder, environment }: ServeGitOptions, request: IncomingMessage): Record<string, string> {
+function cgi({ folder, environment, credential }: ServeGitOptions, request: IncomingMessage): Record<string, string> {
   const url = new URL(request.url ?? '/', 'http://localhost')
   const header = (name: string): string => [request.headers[name] ?? ''].flat()[0] ?? ''
   return {
@@ -109,11 +109,13 @@ function cgi({ folder, environment }: ServeGitOptions, request: IncomingMessage)
     CONTENT_TYPE: header('content-type'),
     CONTENT_LENGTH: header('content-length'),
     HTTP_CONTENT_ENCODING: header('content-encoding'),
-    // Whoever is served may push: http-backend asks for a name, not for a right.
-    REMOTE_USER: 'berth',
+    // Whoever is on this machine may push, or has the credential; others read (git-http-backend(1): without a name nobody pushes).
+    ...(isLocal(request) || credential ? { REMOTE_USER: 'berth' } : {}),
     REMOTE_ADDR: request.socket.remoteAddress ?? '',
   }
 }
+
+const isLocal = ({ socket }: IncomingMessage): boolean => socket.remoteAddress?.startsWith('127.') ?? false
 
 function isAdmitted(credential: GitCredential | undefined, authorization = ''): boolean {
   if (!credential) return true

@@ -1,7 +1,6 @@
 import { Deployments, GitProjects, Leases, nameOf } from '../../api/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import { type LocalPrograms, upAgain } from '../local/local-programs.ts'
-import { fromMachine } from '../local/network.ts'
 import { logOf } from '../local/parts.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
@@ -74,7 +73,7 @@ async function findingOf(name: string, localPrograms: LocalPrograms | undefined)
   if (!localPrograms || !own) return undefined
   if (!own.running) return ended(name, localPrograms)
   const what = `process ${own.pid} of ${localPrograms.dir}`
-  const trouble = await whyNotReady(fromMachine(own.facts.operations ?? ''))
+  const trouble = await whyNotReady(own.facts.operations ?? '')
   return trouble === undefined ? ok(`${what} is ready`) : fail(`${what} is not ready: ${trouble}`, remedyFor(name, localPrograms))
 }
 

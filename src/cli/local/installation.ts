@@ -5,6 +5,7 @@ import {
   type ControlPlane,
   type LockOptions,
   lockTakenFolder,
+  NODE_ADDRESS,
   type ProgressReport,
   removeFolder,
   startControlPlane,
@@ -18,16 +19,8 @@ import { reportTo } from '../report.ts'
 import { OUTPUT_CLOSED, type Shell } from '../shell.ts'
 import { accountKubeconfigs } from './before-start.ts'
 import { findKubectl } from './cluster.ts'
-import {
-  fromMachine,
-  fromPods,
-  type ListenerName,
-  type LocalNetwork,
-  listenAt,
-  type NodeWish,
-  nodeFor,
-  portsIn,
-} from './network.ts'
+import { forPods, type ListenerName, type LocalNetwork, listenAt, portsIn } from './network.ts'
+import { type NodeWish, nodeFor } from './node.ts'
 import { endParts, isRunning, type LocalPart, partsOf, startPart } from './parts.ts'
 import { runProgram } from './program.ts'
 import { untilEstablished, untilPoliciesHold } from './readiness.ts'
@@ -78,8 +71,6 @@ export async function bringUp(plan: UpOptions): Promise<Installation> {
   return startPrograms(plan, cluster)
 }
 
-export const hasNode = ({ network }: Pick<PreparedCluster, 'network'>): boolean => network.enter.length > 0
-
 /** A control plane of the folder's own, or the cluster that was named. */
 export async function prepareCluster(plan: UpOptions): Promise<PreparedCluster> {
   const { shell, dir, detached, report, kubeconfig } = plan
@@ -88,16 +79,23 @@ export async function prepareCluster(plan: UpOptions): Promise<PreparedCluster> 
   const { env, signal } = shell
   if (kubeconfig) {
     report.line(`Using the cluster of ${kubeconfig}.`)
-    const network = { enter: [], ports: await portsIn(dir, false) }
+    const network = { hasNode: false, enter: [], ports: await portsIn(dir, false) }
     return { kubeconfig: resolve(shell.cwd, kubeconfig), kubectl: await kubectlOf(plan), network }
   }
   const tools = await acquireTools({ env, report, signal })
-  const node = plan.node && (await nodeFor(plan.node, shell, report))
+  const node = await nodeFor(plan)
+  // What is left of an earlier start may still listen on the folder's ports.
+  await stopControlPlane(dir)
   const ports = await portsIn(dir, node !== undefined)
-  const around = node && { node, ports: Object.values(ports), hasWayOut: true }
+  const around = node && { node, ports: Object.values(ports), hasEgress: true }
   const plane = await startControlPlane({ dir, tools, ...around, detached, env: environmentOf(shell), signal })
   const { kubeconfig: admin, tls, enter } = plane
-  return { kubeconfig: admin, kubectl: tools.paths.kubectl ?? 'kubectl', tls, network: { enter, ports } }
+  return {
+    kubeconfig: admin,
+    kubectl: tools.paths.kubectl ?? 'kubectl',
+    tls,
+    network: { hasNode: node !== undefined, enter, ports },
+  }
 }
 
 /** The one in the PATH; where there is none, the one that a control plane is made with. */
@@ -198,8 +196,7 @@ async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls, network 
       kubeconfig,
       kubectl,
       repositories,
-      ...gitUrlsOf(gitServer),
-      hasNode: hasNode({ network }),
+      ...gitUrlsOf([gitServer], network.hasNode),
       parts: [gitServer, kas, operator],
       authority: tls?.authority,
     }
@@ -215,10 +212,10 @@ const listening = (network: LocalNetwork, listeners: Readonly<Record<string, Lis
     return [`--${flag}`, `${host}:${port}`]
   })
 
-const gitUrlsOf = ({ facts: { url = '' } }: Pick<LocalPart, 'facts'>): Pick<Installation, 'gitUrl' | 'gitUrlForPods'> => ({
-  gitUrl: fromMachine(url),
-  gitUrlForPods: fromPods(url),
-})
+const gitUrlsOf = (parts: readonly LocalPart[], hasNode: boolean): Pick<Installation, 'gitUrl' | 'gitUrlForPods' | 'hasNode'> => {
+  const gitUrl = parts.find(({ name }) => name === 'git-server')?.facts.url ?? ''
+  return { gitUrl, gitUrlForPods: forPods({ hasNode }, gitUrl), hasNode }
+}
 
 /** Tells the operator of the programs beside it. `authority`: of kas' certificate, where it has one. */
 export function operatorFlags({
@@ -228,20 +225,21 @@ export function operatorFlags({
   authority,
   network,
 }: Pick<PreparedCluster, 'kubeconfig' | 'kubectl' | 'network'> & { kas: LocalPart; authority: string | undefined }): string[] {
-  const git = `${authority ? 'https' : 'http'}://${fromPods(facts.gitCredentials ?? '')}`
-  const api = authority ? ['--kas-ca', authority, '--kas-api', `https://${fromMachine(facts.kubernetesApi ?? '')}`] : []
+  const git = `${authority ? 'https' : 'http'}://${forPods(network, facts.gitCredentials ?? '')}`
+  const api = authority ? ['--kas-ca', authority, '--kas-api', `https://${facts.kubernetesApi}`] : []
   const own = [...listening(network, { operations: 'operator' }), '--kubeconfig', kubeconfig, '--kubectl', kubectl]
-  return [...own, '--kas', fromMachine(facts.listen ?? ''), '--kas-git', git, ...api]
+  return [...own, '--kas', facts.listen ?? '', '--kas-git', git, ...api]
 }
 
 /** Settings that somebody exported for other programs; what is started here is told everything by flags. */
 const SETTINGS = /^(BERTH_|ETCD_|KUBE|KWOK_|POD_)/
 
-const LOOPBACK = 'localhost,127.0.0.1'
+/** This machine, and the node. */
+const HERE = ['localhost', '127.0.0.1', NODE_ADDRESS].join()
 
 /** Of the developer's environment what sets up none of the programs; and a proxy is for what is not on this machine. */
 function environmentOf({ env }: Shell): Shell['env'] {
-  const direct = [env.no_proxy ?? env.NO_PROXY, LOOPBACK].filter(Boolean).join(',')
+  const direct = [env.no_proxy ?? env.NO_PROXY, HERE].filter(Boolean).join(',')
   const kept = Object.entries(env).filter(([name]) => !SETTINGS.test(name))
   return { ...Object.fromEntries(kept), NO_PROXY: direct, no_proxy: direct }
 }
@@ -257,7 +255,7 @@ export function foundIn(given: string): { installation?: Installation; ended: st
   const ended = [...plane.dead, ...missingOf(parts, dir)]
   if (ended.length === plane.dead.length + PROGRAMS.length && !plane.running) return undefined
   if (ended.length > 0) return { ended }
-  const urls = gitUrlsOf(parts.find(({ name }) => name === 'git-server') ?? { facts: {} })
+  const urls = gitUrlsOf(parts, plane.hasNode)
   const { kubeconfig, authority } = plane
   return {
     installation: {
@@ -267,7 +265,6 @@ export function foundIn(given: string): { installation?: Installation; ended: st
       kubectl: 'kubectl',
       repositories: join(dir, 'repositories'),
       ...urls,
-      hasNode: plane.hasNode,
       parts,
     },
     ended,

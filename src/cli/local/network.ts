@@ -1,16 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  acquireNode,
-  findNode,
-  freePort,
-  NODE_ADDRESS,
-  type NodePrograms,
-  type ProgressReport,
-  whyNoNode,
-} from '../../adapters/control-plane/index.ts'
+import { freePort, NODE_ADDRESS } from '../../adapters/control-plane/index.ts'
 import { recordIn } from '../../std/index.ts'
-import type { Shell } from '../shell.ts'
 
 /** What the programs of a local installation listen on. */
 const LISTENERS = ['git', 'kas', 'kas-operations', 'webhooks', 'git-credentials', 'kubernetes-api', 'operator'] as const
@@ -18,23 +9,30 @@ export type ListenerName = (typeof LISTENERS)[number]
 
 /** Where the programs run: on the machine, or in the network of a real node, so that its pods reach them. */
 export interface LocalNetwork {
+  hasNode: boolean
   /** Runs a program there. */
   enter: readonly string[]
   ports: Partial<Record<ListenerName, number>>
 }
 
-/** The address to listen on. Everything in a node's network is its own; on the machine nobody else is to reach the programs. */
-export function listenAt({ enter, ports }: LocalNetwork, listener: ListenerName): { host: string; port: number } {
-  return { host: enter.length > 0 ? EVERYWHERE : '127.0.0.1', port: ports[listener] ?? 0 }
+/** Pods have a use for these; the others are for people, and for the programs themselves. */
+const FOR_PODS: readonly ListenerName[] = ['git', 'kas', 'webhooks', 'git-credentials']
+
+/** The address to listen on: loopback, and where pods are to reach it, every one in the node's network. */
+export function listenAt({ hasNode, ports }: LocalNetwork, listener: ListenerName): { host: string; port: number } {
+  const isForPods = hasNode && FOR_PODS.includes(listener)
+  return { host: isForPods ? EVERYWHERE : LOOPBACK, port: ports[listener] ?? 0 }
 }
 
 const EVERYWHERE = '0.0.0.0'
+const LOOPBACK = '127.0.0.1'
 
-/** An address, or a URL, at which a program listens, as this machine reaches it: the node's ports are forwarded. */
-export const fromMachine = (address: string): string => address.replace(EVERYWHERE, '127.0.0.1')
+/** An address, or a URL, at which a program listens, for this machine: the node's ports are forwarded. */
+export const forMachine = (address: string): string => address.replace(EVERYWHERE, LOOPBACK)
 
-/** The same as pods reach it. Pods of nodes that are simulated reach nothing. */
-export const fromPods = (address: string): string => address.replace(EVERYWHERE, NODE_ADDRESS)
+/** One of those for pods, which reach it at the node's address. Those of simulated nodes reach nothing. */
+export const forPods = ({ hasNode }: Pick<LocalNetwork, 'hasNode'>, address: string): string =>
+  hasNode ? address.replace(LOOPBACK, NODE_ADDRESS) : address
 
 /**
  * Ports of the folder: the same at each start while nobody else has them, for remotes of clones and GitProjects in the folder's etcd name
@@ -46,9 +44,7 @@ export async function portsIn(dir: string, hasNode: boolean): Promise<LocalNetwo
   const ports: LocalNetwork['ports'] = {}
   for (const name of hasNode ? LISTENERS : (['git'] as const)) {
     const known = before[name]
-    let port = await freePort(typeof known === 'number' ? known : undefined)
-    while (Object.values(ports).includes(port)) port = await freePort()
-    ports[name] = port
+    ports[name] = await freePort(typeof known === 'number' ? known : undefined, Object.values(ports))
   }
   writeFileSync(file, `${JSON.stringify({ ...before, ...ports })}\n`)
   return ports
@@ -60,25 +56,4 @@ function portsBefore(file: string): Record<string, unknown> {
   } catch {
     return {} // There is none before the first start.
   }
-}
-
-/** A real node where the machine can have one, or only where its programs are made already. */
-export type NodeWish = 'if-possible' | 'if-made'
-
-/** The programs of a real node; where there is none, a line says why. */
-export async function nodeFor(
-  wish: NodeWish,
-  { env, signal }: Pick<Shell, 'env' | 'signal'>,
-  report: ProgressReport,
-): Promise<NodePrograms | undefined> {
-  const why = await whyNoNode()
-  if (why) {
-    report.line(`Pods are simulated: ${why}.`)
-    return undefined
-  }
-  if (wish === 'if-made' && !findNode({ env })) {
-    report.line('Pods are simulated: `--node` makes a real node, whose programs take some minutes the first time.')
-    return undefined
-  }
-  return acquireNode({ env, report, signal })
 }

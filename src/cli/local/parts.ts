@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { endServer, lastWords, launch, type Server, worksIn } from '../../adapters/control-plane/index.ts'
 import { Failure, isRecord, pause, recordIn, seconds, systemClock } from '../../std/index.ts'
 import type { Shell } from '../shell.ts'
+import { forMachine } from './network.ts'
 
 /** A program of Berth that runs beside this one, working in the folder of a local installation. */
 export interface LocalPart {
   name: string
   pid: number
-  /** It said this of itself when it was up: addresses, mostly. */
+  /** It said this of itself when it was up: addresses, mostly, as this machine reaches them. */
   facts: Record<string, string>
   /** It is being ended on purpose, perhaps by another process. */
   ending?: boolean
@@ -38,7 +39,8 @@ export async function startPart(plan: PartOptions): Promise<LocalPart> {
   writeFileSync(log, '', { mode: 0o600 })
   const server = await launch({ name, program, flags, dir, log, detached, env })
   remember(dir, { name, pid: server.pid, facts: {} })
-  const part = { name, pid: server.pid, facts: await factsOf(plan, server) }
+  const said = Object.entries(await factsOf(plan, server)).map(([fact, text]) => [fact, forMachine(text)])
+  const part = { name, pid: server.pid, facts: Object.fromEntries(said) }
   remember(dir, part)
   return part
 }

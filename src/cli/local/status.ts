@@ -10,7 +10,6 @@ import { marked, renderData, table, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { upAgain } from './local-programs.ts'
-import { fromMachine } from './network.ts'
 import { isRunning, partsOf } from './parts.ts'
 
 interface Options extends ClusterOptions, OutputOptions {
@@ -64,7 +63,7 @@ function componentsIn(dir: string): Component[] {
   const programs = partsOf(dir).map((part): Component => {
     const { name, pid, facts } = part
     const state = isRunning(dir, part) ? 'running' : 'ended'
-    return { name, state, pid, address: fromMachine(facts.url ?? facts.listen ?? facts.operations ?? '') }
+    return { name, state, pid, address: facts.url ?? facts.listen ?? facts.operations ?? '' }
   })
   if (!plane) return programs
   const { server: address, dead, running } = plane

@@ -10,7 +10,6 @@ import { actionVerb } from '../verb.ts'
 import { checkCluster } from './cluster.ts'
 import { watchParts } from './guard.ts'
 import { bringUp, clusterIn, foundIn, type Installation, isUpAlready, takeDown, type UpOptions } from './installation.ts'
-import { fromMachine } from './network.ts'
 import { tellSources } from './sources.ts'
 import { missingAt, startAlone, tidyUp } from './start.ts'
 
@@ -37,7 +36,12 @@ export const verb = actionVerb({
     withDir(command)
       .option('--detach', 'leave it running; `berth down` ends it')
       .option('--kubeconfig <file>', 'install on this cluster instead of starting a control plane')
-      .option('--node', 'run pods on a real node beside it: a kubelet and containerd, where the machine allows it (root, Linux)')
+      .addOption(
+        new Option(
+          '--node',
+          'run pods on a real node: a kubelet and containerd, where the machine can (root, Linux, cgroup v1)',
+        ).conflicts('kubeconfig'),
+      )
       .option('--where', 'only tell where the programs of the control plane would come from, and why')
       .addOption(new Option('-o, --output <format>', 'how --where prints (default: table)').choices(FORMATS)),
   async run(shell, options: Options, command: Command) {
@@ -76,7 +80,7 @@ async function up(shell: Shell, options: Options): Promise<ExitCode> {
   return exitCodes.ok
 }
 
-function found({ dir, kubeconfig, report }: UpOptions): { installation: Installation; isNew: boolean } | undefined {
+function found({ dir, kubeconfig, node, report }: UpOptions): { installation: Installation; isNew: boolean } | undefined {
   const cluster = clusterIn(dir)
   if (cluster === 'other' || (cluster && kubeconfig)) throw isUpAlready(dir)
   const known = foundIn(dir)
@@ -85,6 +89,7 @@ function found({ dir, kubeconfig, report }: UpOptions): { installation: Installa
     report.line(`In ${dir} ended by itself: ${known.ended.join(', ')}. Everything there is started again.`)
     return undefined
   }
+  if (node && !known.installation.hasNode) throw isUpAlready(dir)
   report.line(`Berth is up already in ${dir}, and nothing was started. End it first to start it anew.`)
   return { installation: known.installation, isNew: false }
 }
@@ -108,8 +113,8 @@ function wayToKas({ authority, parts }: Installation): string[] {
   const facts = parts.find(({ name }) => name === 'kas')?.facts
   if (!authority || !facts) return []
   return [
-    `  export BERTH_KAS_ADDRESS=grpcs://${fromMachine(facts.listen ?? '')}`,
+    `  export BERTH_KAS_ADDRESS=grpcs://${facts.listen}`,
     `  export BERTH_KAS_CA=${authority}`,
-    `  export BERTH_KUBERNETES_API_URL=https://${fromMachine(facts.kubernetesApi ?? '')}`,
+    `  export BERTH_KUBERNETES_API_URL=https://${facts.kubernetesApi}`,
   ]
 }

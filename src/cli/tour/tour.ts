@@ -1,6 +1,7 @@
 import { mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { Option } from 'commander'
 import { removeFolder } from '../../adapters/control-plane/index.ts'
 import { connect } from '../../adapters/kube/index.ts'
 import { Failure, systemClock } from '../../std/index.ts'
@@ -9,7 +10,6 @@ import { watchParts } from '../local/guard.ts'
 import {
   clusterIn,
   foldersFor,
-  hasNode,
   type Installation,
   install,
   isUpAlready,
@@ -52,8 +52,12 @@ export const verb = actionVerb({
         '--kubeconfig <file>',
         'use this cluster (default: that of $KUBECONFIG when it is on this machine); what the tour makes there is removed at the end',
       )
-      .option('--node', 'run its pods on a real node, also where the programs of one have to be made first')
-      .option('--no-node', 'simulate its pods (default: a real node where its programs are made)')
+      .addOption(
+        new Option('--node', 'run its pods on a real node, also where the programs of one have to be made first').conflicts(
+          'kubeconfig',
+        ),
+      )
+      .option('--no-node', 'simulate its pods (default: a real node where its programs are in the cache)')
       .option('--timeout <seconds>', 'how long each step may take', positiveSeconds, 60),
   run: tour,
 })
@@ -62,7 +66,7 @@ async function tour(shell: Shell, options: Options): Promise<void> {
   const report = reportTo(shell, WIDTH)
   const given = options.dir && dirOf(shell, { dir: options.dir })
   if (options.kubeconfig) await reach(shell, options.kubeconfig)
-  const kubeconfig = options.kubeconfig ?? (await clusterAtHand(shell, report))
+  const kubeconfig = options.kubeconfig ?? (options.node ? undefined : await clusterAtHand(shell, report))
   const dir = given ?? realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-')))
   const plan: UpOptions = { shell, dir, detached: false, report, kubeconfig, node: nodeIn(options), scope: kubeconfig && TEAM }
   const began = systemClock.now()
@@ -83,7 +87,7 @@ async function tour(shell: Shell, options: Options): Promise<void> {
 }
 
 /** Nobody waits for minutes who has not asked for it. */
-const nodeIn = ({ node }: Options): UpOptions['node'] => (node ? 'if-possible' : node === undefined ? 'if-made' : undefined)
+const nodeIn = ({ node }: Options): UpOptions['node'] => (node ? 'if-possible' : node === undefined ? 'if-cached' : undefined)
 
 /** Before anything is touched. */
 const reach = (shell: Shell, kubeconfig: string): Promise<void> =>
@@ -105,11 +109,13 @@ interface TourRun {
 }
 
 async function start(plan: UpOptions): Promise<Installation> {
-  const { shell, dir, kubeconfig, node } = plan
-  const flag = kubeconfig ? ` --kubeconfig ${kubeconfig}` : node ? ' --node' : ''
+  const { shell, dir, kubeconfig } = plan
+  const flag = kubeconfig ? ` --kubeconfig ${kubeconfig}` : ''
   const cluster = await timed(shell, 'bring up a control plane', `berth up --dir ${dir}${flag}`, async () => {
     const found = await prepareCluster(plan)
-    return { value: found, seen: `${hasNode(found) ? 'with a real node, ' : ''}${found.kubeconfig}` }
+    const { kubeconfig: file, network } = found
+    if (!network.hasNode) return { value: found, seen: file }
+    return { value: found, seen: { text: `with a real node, ${file}`, command: `berth up --dir ${dir} --node` } }
   })
   await timed(
     shell,

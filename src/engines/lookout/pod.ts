@@ -59,6 +59,7 @@ const isOfNoAddress = (thrown: unknown): boolean => isFailure(thrown) && thrown.
 
 const simulated = (pod: string, cause: unknown): Failure =>
   new Failure('not-found', `the node of Pod ${pod} has no address, as simulated nodes (kwok) have none, so there are no logs`, {
-    remedy: 'Nothing runs on a simulated node, such as those of `berth up`; use a cluster with real ones to see logs.',
+    remedy:
+      'Nothing runs on a simulated node, as `berth up` has them; use a real one to see logs, such as that of `berth up --node`.',
     cause,
   })

@@ -16,7 +16,7 @@ describe('kas: two that write the status of one Agent', (it) => {
   const closing: (() => Promise<void>)[] = []
   it.before(async () => {
     namespace = await cluster.namespace('kas')
-    for (const name of ['dev', 'after']) await createAgent(cluster.kube, namespace, name)
+    for (const name of ['dev', 'after', 'mistaken']) await createAgent(cluster.kube, namespace, name)
   })
   it.after(async () => {
     for (const close of closing.reverse()) await close()
@@ -49,8 +49,8 @@ describe('kas: two that write the status of one Agent', (it) => {
       () => caches.stop(),
       () => writer.stop(),
     )
-    const configured = (name: string, commit: string) =>
-      writer.report({ name, namespace }, { commit, path: 'config.yaml', mistakes: [] })
+    const configured = (name: string, commit: string, mistakes: { line: number; column: number; message: string }[] = []) =>
+      writer.report({ name, namespace }, { commit, path: 'config.yaml', mistakes })
     return {
       configured,
       /** An agent's configuration and report come to this kas. */
@@ -74,6 +74,20 @@ describe('kas: two that write the status of one Agent', (it) => {
         (one) => !commit || one?.commit === commit,
       ),
     )
+
+  it('keeps a good configuration that was followed by a bad one before it was written', async () => {
+    const { configured } = await open('kas-1')
+    const errors = [{ line: 1, column: 2, message: 'no' }]
+    configured('mistaken', 'c1')
+    configured('mistaken', 'c2', errors)
+    const found = await expectObject(
+      cluster.kube,
+      Agents,
+      { name: 'mistaken', namespace },
+      ({ status }) => status?.configuration?.rejectedCommit === 'c2',
+    )
+    equal(found.status?.configuration, { commit: 'c1', path: 'config.yaml', rejectedCommit: 'c2', errors })
+  })
 
   it('leaves what the other has heard since', async () => {
     const [one, other] = [await open('kas-1'), await open('kas-2')]

@@ -123,7 +123,7 @@ const FILES = {
   passwd: 'root:x:0:0:root:/root:/bin/sh\n',
   group: 'root:x:0:\n',
   hosts: '127.0.0.1 localhost\n',
-  // Pods get the cluster's DNS; nothing else is asked for names here.
+  // Where there is egress, a name server is added: images come from somewhere. Pods get the cluster's DNS.
   'resolv.conf': 'options ndots:1\n',
 }
 

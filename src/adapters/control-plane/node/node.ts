@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { platform } from 'node:os'
 import { join } from 'node:path'
 import { getuid, pid } from 'node:process'
-import { Failure } from '../../../std/index.ts'
+import { Failure, isRecord, recordIn, seconds } from '../../../std/index.ts'
 import { ARCHITECTURE } from '../programs/tools.ts'
 import { removeTree } from '../servers/folder.ts'
 import { callKubectl } from '../servers/kubectl.ts'
@@ -23,8 +23,8 @@ interface NodeLaunch {
   /** The URL of the API server, the same within the network of the node and without. */
   url: string
   detached: boolean
-  /** Its network has a way out, see `wayOut`. */
-  hasWayOut: boolean
+  /** Its network has a way out, see `egressOf`. */
+  hasEgress: boolean
   env: Record<string, string | undefined> | undefined
 }
 
@@ -32,6 +32,7 @@ interface NodeLaunch {
 export async function whyNoNode(): Promise<string | undefined> {
   if (platform() !== 'linux') return `a real node needs Linux, and this is ${platform()}`
   if (getuid?.() !== 0) return 'a real node needs root, for its namespaces and cgroups'
+  if (!existsSync('/dev/net/tun')) return 'a real node needs /dev/net/tun, for its way out'
   if (hierarchies().length === 0) return 'a real node needs cgroup v1, and this machine has v2'
   try {
     await run('setpriv', ['--pdeathsig', 'KILL', 'unshare', ...NAMESPACES, 'true'])
@@ -49,7 +50,7 @@ const NAMESPACES = ['--net', '--mount', '--propagation', 'private', '--uts', '--
  * kube-proxy and DNS. All of it ends with its first process, and nothing of it is seen outside but its folder and its cgroups. It
  * waits for the API server by itself.
  */
-export async function launchNode({ layout, programs, url, detached, hasWayOut, env }: NodeLaunch): Promise<Server> {
+export async function launchNode({ layout, programs, url, detached, hasEgress, env }: NodeLaunch): Promise<Server> {
   const at = (name: string) => join(layout.node, name)
   // The node's own files begin anew each time; images, volumes and logs stay.
   for (const name of ['upper', 'work', 'conf', 'kubelet', 'pid']) removeTree(at(name))
@@ -62,7 +63,7 @@ export async function launchNode({ layout, programs, url, detached, hasWayOut, e
     ROOT: rootOf(programs),
     PROGRAMS: programs.folder,
     NODE: NODE_NAME,
-    NAMESERVER: hasWayOut ? NAMESERVER : '',
+    NAMESERVER: hasEgress ? NAMESERVER : '',
     MACHINE: readlinkSync('/proc/self/ns/mnt'),
     HIERARCHIES: hierarchies().join(' '),
     CGROUP: cgroupOf(layout.dir),
@@ -93,29 +94,35 @@ export const forwardInto = ({ folder }: NodePrograms, ports: readonly number[]):
 /** The name server that slirp4netns gives a network, which asks the machine's. */
 const NAMESERVER = '10.0.2.3'
 
-/** It leaves the folder for an empty one, and so a shell stays, by which it is known; it ends with that. */
-const STAYING = 'setpriv --pdeathsig KILL "$@" & wait'
+/**
+ * It leaves the folder for an empty one, and so a shell stays, by which it is known; it ends with that. It unmounts what it leaves: where
+ * mounts are shared, as systemd has them, the machine's would go, too.
+ */
+const STAYING = 'setpriv --pdeathsig KILL unshare --mount --propagation private "$@" & wait'
 
 /**
  * Lets the network of the node out to wherever the machine gets, over connections that this program opens (slirp4netns(1)). The
  * machine's loopback cannot be reached through it, and the machine's own network stays as it is.
  */
-export function wayOut(programs: NodePrograms, layout: Layout): CommandLine {
+export function egressOf(programs: NodePrograms, layout: Layout): CommandLine {
   const at = (...names: string[]) => join(rootOf(programs), ...names)
   const [machine, loader] = ARCHITECTURE === 'arm64' ? ['aarch64', 'ld-linux-aarch64.so.1'] : ['x86_64', 'ld-linux-x86-64.so.2']
   const folder = `${machine}-linux-gnu`
-  const libraries = [at('lib', folder), at('usr', 'lib', folder)].join(':')
   const harmless = ['--enable-sandbox', '--enable-seccomp', '--disable-host-loopback']
   const network = ['--configure', '--mtu=65520', '--netns-type=path', networkOf(layout), 'tap0']
   // The machine need not have its libraries, and so its loader is run in its place.
-  const loaded = [at('usr', 'lib', folder, loader), '--library-path', libraries, at('usr', 'bin', 'slirp4netns')]
+  const loaded = [at('usr', 'lib', folder, loader), '--library-path', at('usr', 'lib', folder), at('usr', 'bin', 'slirp4netns')]
   return { program: 'sh', flags: ['-c', STAYING, 'slirp4netns', ...loaded, ...harmless, ...network] }
 }
 
-/** Waits until pods can run. */
-export async function untilNodeReady(kubectl: string, kubeconfig: string): Promise<void> {
-  for (const state of ['create', 'condition=Ready'])
-    await callKubectl(kubectl, kubeconfig, ['wait', `--for=${state}`, `node/${NODE_NAME}`, '--timeout=120s'])
+/** Pods can run. `since`: what an earlier start in the folder left says nothing (milliseconds). */
+export async function isNodeReady(kubectl: string, kubeconfig: string, since: number): Promise<boolean> {
+  const words = ['get', 'node', NODE_NAME, '--ignore-not-found', '--output', 'json']
+  const { status } = recordIn(await callKubectl(kubectl, kubeconfig, words)) ?? {}
+  const conditions = isRecord(status) && Array.isArray(status.conditions) ? status.conditions : []
+  const ready = conditions.find((condition) => isRecord(condition) && condition.type === 'Ready' && condition.status === 'True')
+  // In whole seconds.
+  return isRecord(ready) && Date.parse(String(ready.lastHeartbeatTime)) >= since - seconds(1)
 }
 
 /** The name of the cgroup that a node has in each hierarchy: another one for each folder. */
@@ -128,6 +135,22 @@ export function wayInto(layout: Layout): string[] | undefined {
   const isOwn = existsSync(network) && readlinkSync(network) !== readlinkSync('/proc/self/ns/net')
   return isOwn ? ['nsenter', `--net=${network}`, '--'] : undefined
 }
+
+/**
+ * The same with the name server of the way out: that of the machine may be on its loopback, which is another one here. It hides a file
+ * from one process and those it starts, and never in the machine's own mount namespace.
+ */
+export const withNames = ({ node }: Layout): string[] => {
+  const file = join(node, 'resolv.conf')
+  writeFileSync(file, `nameserver ${NAMESERVER}\n`)
+  return ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', HIDING, 'sh', readlinkSync('/proc/self/ns/mnt'), file]
+}
+
+const HIDING = `
+[ "$(readlink /proc/self/ns/mnt)" != "$1" ] || exit 1
+[ ! -e /etc/resolv.conf ] || mount --bind "$2" /etc/resolv.conf
+shift 2
+exec "$@"`
 
 const pidOf = ({ node }: Layout): string => join(node, 'pid')
 
