@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { whyNoNode } from '../../src/adapters/control-plane/index.ts'
-import { forMachine, forPods, listenAt, portsIn } from '../../src/cli/local/network.ts'
+import { forMachine, forPods, listenAddressOf, portsIn } from '../../src/cli/local/network.ts'
 import { nodeFor } from '../../src/cli/local/node.ts'
 import { portOf } from '../support/addresses.ts'
 import { failureOf } from '../support/refusal.ts'
@@ -32,10 +32,10 @@ describe('the network of a local installation', (it) => {
   it('is open to pods where pods are to reach it, and to this machine alone elsewhere', () => {
     const alone = { hasNode: false, enter: [], ports: { git: 2000 } }
     const node = { hasNode: true, enter: ['nsenter'], ports: { git: 2000, operator: 2001 } }
-    assert.equal(listenAt(alone, 'git'), { host: '127.0.0.1', port: 2000 })
-    assert.equal(listenAt(alone, 'kas'), { host: '127.0.0.1', port: 0 })
-    assert.equal(listenAt(node, 'git'), { host: '0.0.0.0', port: 2000 })
-    assert.equal(listenAt(node, 'operator'), { host: '127.0.0.1', port: 2001 })
+    assert.equal(listenAddressOf(alone, 'git'), { host: '127.0.0.1', port: 2000 })
+    assert.equal(listenAddressOf(alone, 'kas'), { host: '127.0.0.1', port: 0 })
+    assert.equal(listenAddressOf(node, 'git'), { host: '0.0.0.0', port: 2000 })
+    assert.equal(listenAddressOf(node, 'operator'), { host: '127.0.0.1', port: 2001 })
     assert.is(forMachine('http://0.0.0.0:2000'), 'http://127.0.0.1:2000')
     assert.is(forPods(node, 'http://127.0.0.1:2000'), 'http://10.244.0.1:2000')
     assert.is(forPods(alone, 'http://127.0.0.1:2000'), 'http://127.0.0.1:2000')

@@ -17,8 +17,8 @@ import {
   type Ref,
   Secrets,
 } from '../../src/api/index.ts'
-import { operatorFlags } from '../../src/cli/local/installation.ts'
 import { type LocalPart, logOf, partsOf, startPart } from '../../src/cli/local/parts.ts'
+import { operatorFlags } from '../../src/cli/local/start-programs.ts'
 import { Failure, seconds } from '../../src/std/index.ts'
 import { type Berth, berth, exportedIn, MAIN, startBerth } from '../cli/berth.ts'
 import { createAgent, createProject } from '../kas/running-kas.ts'

@@ -127,13 +127,9 @@ async function startAround(plane: Plane, programs: NodePrograms): Promise<Server
     },
     { what: `the node in ${layout.node} has a network`, signal },
   )
-  const beside = async (name: string, command: { program: string; flags: readonly string[] }) => {
-    plane.running.set(name, await launch({ name, ...command, dir: layout.dir, log: logOf(layout.logs, name), detached, env }))
-    remember(plane)
-  }
   const { program, flags } = forwardInto(programs, [port, ...ports])
-  await beside('forward', entered(plane, program, flags))
-  if (hasEgress) await beside('slirp4netns', egressOf(programs, layout))
+  await begin(plane, 'forward', entered(plane, program, flags))
+  if (hasEgress) await begin(plane, 'slirp4netns', egressOf(programs, layout))
   return node
 }
 
@@ -150,6 +146,13 @@ function untilNodeReady(plane: Plane, kubectl: string, began: number): Promise<v
   )
 }
 
+/** Launches a server, which a later process will know of. */
+async function begin(plane: Plane, name: string, command: { program: string; flags: readonly string[] }): Promise<void> {
+  const { layout, detached = false, env } = plane
+  plane.running.set(name, await launch({ name, ...command, dir: layout.dir, log: logOf(layout.logs, name), detached, env }))
+  remember(plane)
+}
+
 /** The same, in the network of the node where there is one. */
 function entered({ enter }: Plane, program: string, flags: readonly string[]): { program: string; flags: readonly string[] } {
   const [first = program, ...rest] = [...enter, program, ...flags]
@@ -164,13 +167,11 @@ function endFirst(plane: Plane, server: Server): void {
 }
 
 async function startServer(plane: Plane, name: ServerName, { alone = false } = {}): Promise<void> {
-  const { layout, tools, detached = false, env, port } = plane
+  const { layout, tools, port } = plane
   const program = tools.paths[name]
   if (!program) return
-  const log = logOf(layout.logs, name)
   const flags = FLAGS[name](layout, { port, hasNode: plane.node !== undefined })
-  plane.running.set(name, await launch({ name, ...entered(plane, program, flags), dir: layout.dir, log, detached, env }))
-  remember(plane)
+  await begin(plane, name, entered(plane, program, flags))
   if (name === 'kube-apiserver') await untilReady(plane, alone ? [name] : [...plane.running.keys()])
 }
 

@@ -1,11 +1,9 @@
-import { mkdirSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import {
   acquireTools,
-  type ControlPlane,
   type LockOptions,
   lockTakenFolder,
-  NODE_ADDRESS,
   type ProgressReport,
   removeFolder,
   startControlPlane,
@@ -17,13 +15,13 @@ import { Failure, systemClock } from '../../std/index.ts'
 import { WIDTH } from '../output.ts'
 import { reportTo } from '../report.ts'
 import { OUTPUT_CLOSED, type Shell } from '../shell.ts'
-import { accountKubeconfigs } from './before-start.ts'
 import { findKubectl } from './cluster.ts'
-import { forPods, type ListenerName, type LocalNetwork, listenAt, portsIn } from './network.ts'
+import { forPods, portsIn } from './network.ts'
 import { type NodeWish, nodeFor } from './node.ts'
-import { endParts, isRunning, type LocalPart, partsOf, startPart } from './parts.ts'
+import { endParts, isRunning, type LocalPart, partsOf } from './parts.ts'
 import { runProgram } from './program.ts'
 import { untilEstablished, untilPoliciesHold } from './readiness.ts'
+import { environmentOf, type PreparedCluster, repositoriesIn, startInTurn } from './start-programs.ts'
 
 /** The place of a local installation, and the programs that run in it. */
 export interface Installation {
@@ -54,14 +52,6 @@ export interface UpOptions {
   node?: NodeWish | undefined
   /** Look after this namespace only, whoever else looks after the rest of the cluster. */
   scope?: string | undefined
-}
-
-export interface PreparedCluster {
-  kubeconfig: string
-  kubectl: string
-  /** The certificate that kas shows its clients: kubectl sends no token over plain text. */
-  tls?: ControlPlane['tls']
-  network: LocalNetwork
 }
 
 /** Brings up everything in the folder, in the order in which one needs the other. */
@@ -136,112 +126,21 @@ export async function install({ shell }: Pick<UpOptions, 'shell'>, cluster: Prep
 
 /** The programs; meanwhile the API server takes up the policies. */
 export async function startPrograms(plan: UpOptions, cluster: PreparedCluster): Promise<Installation> {
-  const work = [startInTurn(plan, cluster), untilPoliciesHold(cluster.kubeconfig, plan.shell.signal)] as const
+  const dir = realpathSync(plan.dir)
+  const { kubeconfig, kubectl, tls, network } = cluster
+  const work = [startInTurn({ ...plan, ...cluster, dir }), untilPoliciesHold(kubeconfig, plan.shell.signal)] as const
   try {
-    const [installation] = await Promise.all(work)
-    return installation
+    const [parts] = await Promise.all(work)
+    return { ...placeOf(dir, parts, network.hasNode), kubeconfig, kubectl, authority: tls?.authority }
   } finally {
     // A caller that ends what runs after a failure would miss what is still being started.
     await Promise.allSettled(work)
   }
 }
 
-/** The Git server and kas, then the operator, which has to know where kas is. */
-async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls, network }: PreparedCluster): Promise<Installation> {
-  const { shell, detached } = plan
-  const dir = realpathSync(plan.dir)
-  const env = environmentOf(shell)
-  const repositories = join(dir, 'repositories')
-  mkdirSync(repositories, { recursive: true })
-  const run = (name: string, up: string, ...flags: string[]) => {
-    const [program, ...words] = shell.berth
-    const [first = program, ...rest] = [...network.enter, program, ...words, name, ...flags]
-    return startPart({ dir, name, up, detached, env, signal: shell.signal, command: [first, ...rest] })
-  }
-  const accounts = tls ? await accountKubeconfigs(dir, kubeconfig) : { kas: kubeconfig, operator: kubeconfig }
-  const scope = plan.scope ? ['--namespace', plan.scope] : []
-  const election = plan.scope ? ['--no-leader-election'] : []
-  const git = listenAt(network, 'git')
-  const first = [
-    run('git-server', 'serving', '--repositories', repositories, '--host', git.host, '--port', String(git.port)),
-    run(
-      'kas',
-      'kas started',
-      '--kubeconfig',
-      accounts.kas,
-      ...scope,
-      ...listening(network, {
-        operations: 'kas-operations',
-        listen: 'kas',
-        webhooks: 'webhooks',
-        'git-credentials': 'git-credentials',
-        'kubernetes-api': 'kubernetes-api',
-      }),
-      '--data-dir',
-      join(dir, 'mirrors'),
-      ...(tls ? ['--tls-cert', tls.certificate, '--tls-key', tls.key] : []),
-    ),
-  ] as const
-  try {
-    const [gitServer, kas] = await Promise.all(first)
-    const operator = await run(
-      'operator',
-      'operator started',
-      ...scope,
-      ...election,
-      ...operatorFlags({ kubeconfig: accounts.operator, kubectl, kas, authority: tls?.authority, network }),
-    )
-    return {
-      dir,
-      kubeconfig,
-      kubectl,
-      repositories,
-      ...gitUrlsOf([gitServer], network.hasNode),
-      parts: [gitServer, kas, operator],
-      authority: tls?.authority,
-    }
-  } finally {
-    await Promise.allSettled(first)
-  }
-}
-
-/** The flags that say on what a program listens. */
-const listening = (network: LocalNetwork, listeners: Readonly<Record<string, ListenerName>>): string[] =>
-  Object.entries(listeners).flatMap(([flag, listener]) => {
-    const { host, port } = listenAt(network, listener)
-    return [`--${flag}`, `${host}:${port}`]
-  })
-
-const gitUrlsOf = (parts: readonly LocalPart[], hasNode: boolean): Pick<Installation, 'gitUrl' | 'gitUrlForPods' | 'hasNode'> => {
+const placeOf = (dir: string, parts: LocalPart[], hasNode: boolean) => {
   const gitUrl = parts.find(({ name }) => name === 'git-server')?.facts.url ?? ''
-  return { gitUrl, gitUrlForPods: forPods({ hasNode }, gitUrl), hasNode }
-}
-
-/** Tells the operator of the programs beside it. `authority`: of kas' certificate, where it has one. */
-export function operatorFlags({
-  kubeconfig,
-  kubectl,
-  kas: { facts },
-  authority,
-  network,
-}: Pick<PreparedCluster, 'kubeconfig' | 'kubectl' | 'network'> & { kas: LocalPart; authority: string | undefined }): string[] {
-  const git = `${authority ? 'https' : 'http'}://${forPods(network, facts.gitCredentials ?? '')}`
-  const api = authority ? ['--kas-ca', authority, '--kas-api', `https://${facts.kubernetesApi}`] : []
-  const own = [...listening(network, { operations: 'operator' }), '--kubeconfig', kubeconfig, '--kubectl', kubectl]
-  return [...own, '--kas', facts.listen ?? '', '--kas-git', git, ...api]
-}
-
-/** Settings that somebody exported for other programs; what is started here is told everything by flags. */
-const SETTINGS = /^(BERTH_|ETCD_|KUBE|KWOK_|POD_)/
-
-/** This machine, and the node. */
-const HERE = ['localhost', '127.0.0.1', NODE_ADDRESS].join()
-
-/** Of the developer's environment what sets up none of the programs; and a proxy is for what is not on this machine. */
-function environmentOf({ env }: Shell): Shell['env'] {
-  const direct = [env.no_proxy ?? env.NO_PROXY, HERE].filter(Boolean).join(',')
-  const kept = Object.entries(env).filter(([name]) => !SETTINGS.test(name))
-  return { ...Object.fromEntries(kept), NO_PROXY: direct, no_proxy: direct }
+  return { dir, repositories: repositoriesIn(dir), gitUrl, gitUrlForPods: forPods({ hasNode }, gitUrl), hasNode, parts }
 }
 
 const PROGRAMS = ['git-server', 'kas', 'operator']
@@ -255,20 +154,8 @@ export function foundIn(given: string): { installation?: Installation; ended: st
   const ended = [...plane.dead, ...missingOf(parts, dir)]
   if (ended.length === plane.dead.length + PROGRAMS.length && !plane.running) return undefined
   if (ended.length > 0) return { ended }
-  const urls = gitUrlsOf(parts, plane.hasNode)
-  const { kubeconfig, authority } = plane
-  return {
-    installation: {
-      dir,
-      kubeconfig,
-      authority,
-      kubectl: 'kubectl',
-      repositories: join(dir, 'repositories'),
-      ...urls,
-      parts,
-    },
-    ended,
-  }
+  const { kubeconfig, authority, hasNode } = plane
+  return { installation: { ...placeOf(dir, parts, hasNode), kubeconfig, authority, kubectl: 'kubectl' }, ended }
 }
 
 /** Says whose cluster it is that all programs in the folder serve, or that runs there. */

@@ -19,7 +19,7 @@ export interface LocalNetwork {
 const FOR_PODS: readonly ListenerName[] = ['git', 'kas', 'webhooks', 'git-credentials']
 
 /** The address to listen on: loopback, and where pods are to reach it, every one in the node's network. */
-export function listenAt({ hasNode, ports }: LocalNetwork, listener: ListenerName): { host: string; port: number } {
+export function listenAddressOf({ hasNode, ports }: LocalNetwork, listener: ListenerName): { host: string; port: number } {
   const isForPods = hasNode && FOR_PODS.includes(listener)
   return { host: isForPods ? EVERYWHERE : LOOPBACK, port: ports[listener] ?? 0 }
 }
