@@ -71,7 +71,7 @@ describe('YAML', (it) => {
     const keys = Array.from({ length: 30_000 }, (_, at) => `k${at}: v\n`).join('')
     const spent = effort()
     assert.is(problem(`${keys}k7: v\n`), '30001:1 Map keys must be unique')
-    assert.ok(spent() < 6000, `${spent()} ms; comparing each with each takes a minute`)
+    assert.ok(spent() < 20_000, `${spent()} ms; comparing each with each takes a minute`)
   })
 })
 

@@ -46,9 +46,10 @@ export function parseGlob(text: string, parsing: Effort = { steps: 0 }): Glob {
     const { steps } = effort
     // Until it is known how much it is, it may be the most.
     effort.steps = steps + STEPS_OF_CHARACTER * LONGEST * MOST_ALTERNATIVES
-    const alternatives = expand(relative, text).map((one) => one.split('/').map((part) => partOf(part, text)))
-    effort.steps = steps + STEPS_OF_CHARACTER * lengthOf(alternatives)
-    return alternatives
+    const expanded = expand(relative, text)
+    // Of what is written, not of what becomes of it: five hundred stars in a row are one, and each of them is read.
+    effort.steps = steps + STEPS_OF_CHARACTER * expanded.reduce((sum, one) => sum + 1 + one.length, 0)
+    return expanded.map((one) => one.split('/').map((part) => partOf(part, text)))
   }
   const { folder, rest } = splitFolder(relative)
   return {

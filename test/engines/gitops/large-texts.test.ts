@@ -81,7 +81,7 @@ describe('large texts', (it) => {
       const files = snapshot({ 'w.yaml': keys(count) })
       const spent = effort()
       assert.ok((await turnsDuring(render(files, '.'))) > 20)
-      assert.ok(spent() < 8000, `${count} keys: ${spent()} ms`)
+      assert.ok(spent() < 20_000, `${count} keys: ${spent()} ms`)
       const [manifest] = await render(files, '.')
       assert.is(Object.keys(manifest?.object.data ?? {}).length, count)
     }
