@@ -11,8 +11,8 @@ const ROOT = join(import.meta.dirname, '..')
 const PATIENCE = 120_000
 
 /**
- * What it tries is counted in characters that were read, which are the same in every run. It also stops by the time,
- * and on a machine that others use calls what it had to stop quadratic: `Load key "[^"]*":|…` was, in one of ten runs.
+ * What it tries is counted in characters that were read, which are the same in every run. By itself it also stops by the time, and on
+ * a machine that others use it calls what it had to stop quadratic.
  */
 const COUNTED = { seedingTimeout: null, incubationTimeout: null, attackTimeout: null }
 

@@ -125,7 +125,7 @@ describe('kas: sources', (it) => {
     host.traffic()
     const failures = await Promise.all(Array.from({ length: 20 }, ask))
     ok(failures.every(({ reason }) => reason === 'RepositoryTooLarge'))
-    // It may be tried once more when that time has come; twenty would be 20 MB.
+    // kas tries again after one or two seconds, then two to four: a busy machine may need as long for all of these. Twenty would be 20 MB.
     const { bytes } = host.traffic()
     ok(bytes < 8 * 2 ** 20, `${bytes} bytes`)
     const small = await repository.commit({ a: 'small again' })
