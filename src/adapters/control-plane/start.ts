@@ -4,7 +4,7 @@ import { Failure, isFailure, systemClock } from '../../std/index.ts'
 import { createNodes } from './fake-nodes.ts'
 import { FLAGS, SERVERS, type ServerName } from './flags.ts'
 import { lastLines, lastWords } from './last-words.ts'
-import { egressOf, forwardInto, isNodeReady, launchNode, wayInto, withNames } from './node/node.ts'
+import { egressOf, forwardInto, importing, isNodeReady, launchNode, wayInto, withNames } from './node/node.ts'
 import type { NodePrograms } from './node/node-programs.ts'
 import { freePort } from './ports.ts'
 import type { ControlPlaneTools } from './programs/tools.ts'
@@ -12,6 +12,7 @@ import { isReady, waitUntil } from './ready.ts'
 import { adminToken, ensureCredentials, readAuthority, writeKubeconfig } from './servers/credentials.ts'
 import { removeFolder, removeTree } from './servers/folder.ts'
 import { ensureFolders, type Layout, layoutOf } from './servers/layout.ts'
+import { run } from './servers/run.ts'
 import { endServer, launch, logOf, type Server } from './servers/server.ts'
 import { endServersOf, writeState } from './state.ts'
 import { createLocalStorage } from './storage.ts'
@@ -49,6 +50,8 @@ export interface ControlPlane {
   remove(): Promise<void>
   /** Runs a program in the network of the node, which asks for names there; empty without one. */
   enter: readonly string[]
+  /** Gives the node images: an OCI archive, or what `docker save` writes. Their names have to be whole, as in `localhost/berth:0.1.0`. */
+  importImages(file: string): Promise<void>
   /** Starts one server anew, with the same port, keys and data, whatever the others are doing: for tests of bad days. */
   startServer(name: ServerName): Promise<void>
 }
@@ -91,6 +94,11 @@ export async function startControlPlane({ dir, nodes = 2, ...start }: Start): Pr
       removeFolder(layout.dir)
     },
     startServer: (name) => startServer(plane, name, { alone: true }),
+    async importImages(file) {
+      if (!plane.node) throw new Failure('invalid', 'a control plane without a real node has nothing that would run an image')
+      const { program, flags } = importing(plane.node, layout, file)
+      await run(program, flags, { env: start.env })
+    },
   }
 }
 

@@ -1,17 +1,42 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { Failure, isFailure } from '../../../std/index.ts'
 import { type Fetching, fetchFile } from '../programs/fetch-file.ts'
-import type { ProgressReport } from '../programs/tools.ts'
+import { ARCHITECTURE, type ProgressReport } from '../programs/tools.ts'
 import { run } from '../servers/run.ts'
-import type { DebianPackage, NodeRecipe } from './node-recipe.ts'
+
+/** Names packages in exactly these versions; hack/lock-debian-packages.sh writes such files. */
+export interface DebianLock {
+  packages: readonly DebianPackage[]
+  /** The day whose Debian has the packages, as in `20261126T000000Z`. */
+  day: string
+}
+
+export interface DebianPackage {
+  sha256: string
+  /** Below a mirror of Debian, as in `debian/pool/main/r/runc/runc_1.1.5_amd64.deb`. */
+  path: string
+}
+
+/** The packages of an architecture, by Debian's name for it, which a lock file has; those of this machine's without one. */
+export function readDebianLock(file: string, architecture = ARCHITECTURE): DebianLock {
+  const text = readFileSync(file, 'utf8')
+  const packages = text
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([first]) => first === architecture)
+    .map(([, sha256 = '', path = '']) => ({ sha256, path }))
+  const day = /\d{8}T\d{6}Z/.exec(text)?.[0]
+  if (!day || packages.length === 0) throw new Failure('invalid', `${file} has no packages for ${architecture}`)
+  return { packages, day }
+}
 
 /** It has the current version of each package. */
 const MIRROR = 'https://deb.debian.org/'
 /** It has every version that there ever was, and is slow. */
 const SNAPSHOTS = 'https://snapshot.debian.org/archive/'
 
-export interface Unpacking extends Pick<NodeRecipe, 'packages' | 'day'> {
+export interface Unpacking extends DebianLock {
   /** Where the packages are kept while they are needed. */
   downloads: string
   /** The folder that is to look like Debian's root. */
@@ -32,13 +57,37 @@ export async function unpackDebian({ packages, day, downloads, into, fetching, e
     report.progress({ what: 'downloading Debian packages', done, total: packages.length })
     const file = join(downloads, basename(path))
     await download({ path, sha256 }, day, file, fetching)
-    const contents = dataIn(readFileSync(file), path)
-    const archive = join(downloads, contents.name)
-    writeFileSync(archive, contents.bytes)
-    const how = ['--keep-directory-symlink', '--no-same-owner', '--directory', into]
-    await run('tar', ['--extract', '--file', archive, ...how], { env, signal: fetching.signal })
-    for (const used of [archive, file]) rmSync(used)
+    const extract = async (member: string, ...how: string[]) => {
+      const archive = join(downloads, member)
+      writeFileSync(archive, memberOf(readFileSync(file), member, path))
+      // GNU tar looks at what a file is, and not at its name.
+      const said = await run('tar', ['--extract', '--file', archive, ...how], { env, signal: fetching.signal })
+      rmSync(archive)
+      return said
+    }
+    await extract('data.tar', '--keep-directory-symlink', '--no-same-owner', '--directory', into)
+    noteInstalled(into, await extract('control.tar', '--to-stdout', './control'))
+    rmSync(file)
   }
+  bundleCertificates(into)
+}
+
+/** Where scanners of images look for what is installed, if there is no database of dpkg's. */
+function noteInstalled(root: string, control: string): void {
+  const folder = join(root, 'var', 'lib', 'dpkg', 'status.d')
+  const name = /^Package: (\S+)$/m.exec(control)?.[1]
+  if (!name) throw new Failure('invalid', 'a Debian package does not say its name')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, name), control)
+}
+
+/** A script of the package ca-certificates would make it of those that it brings. */
+function bundleCertificates(root: string): void {
+  const [from, to] = [join(root, 'usr/share/ca-certificates/mozilla'), join(root, 'etc/ssl/certs')]
+  if (!existsSync(from)) return
+  const names = readdirSync(from).sort()
+  mkdirSync(to, { recursive: true })
+  writeFileSync(join(to, 'ca-certificates.crt'), names.map((name) => readFileSync(join(from, name), 'utf8')).join(''))
 }
 
 async function download({ path, sha256 }: DebianPackage, day: string, file: string, fetching: Fetching): Promise<void> {
@@ -55,14 +104,14 @@ async function download({ path, sha256 }: DebianPackage, day: string, file: stri
 const MAGIC = '!<arch>\n'
 const HEADER = 60
 
-/** The archive of files in a package, which is an `ar` archive of three members (deb(5)). */
-function dataIn(bytes: Buffer, path: string): { name: string; bytes: Buffer } {
+/** A member of a package, which is an `ar` archive of three (deb(5)); what packs it is the rest of its name. */
+function memberOf(bytes: Buffer, member: string, path: string): Buffer {
   const text = (from: number, length: number) => bytes.toString('latin1', from, from + length).trim()
   let at = MAGIC.length
   while (bytes.toString('latin1', 0, MAGIC.length) === MAGIC && at + HEADER <= bytes.length) {
     const [name, size] = [text(at, 16).replace(/\/$/, ''), Number(text(at + 48, 10))]
     const start = at + HEADER
-    if (name.startsWith('data.tar')) return { name, bytes: bytes.subarray(start, start + size) }
+    if (name.startsWith(member)) return bytes.subarray(start, start + size)
     at = start + size + (size % 2)
   }
   throw new Failure('invalid', `${path} is no Debian package`)

@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, Failure, systemClock } from '../../../std/index.ts'
 import { cacheFolder } from '../programs/cache.ts'
@@ -109,12 +99,6 @@ async function unpack(at: At, { recipe, env, report, clock, signal = new AbortCo
   // Debian's scripts would make this link; they do not run.
   for (const name of ['iptables', 'iptables-save', 'iptables-restore'])
     symlinkSync('xtables-nft-multi', join(at('root'), 'usr', 'sbin', name))
-  const certificates = join(at('root'), 'usr', 'share', 'ca-certificates', 'mozilla')
-  const bundle = readdirSync(certificates)
-    .sort()
-    .map((name) => readFileSync(join(certificates, name), 'utf8'))
-    .join('')
-  writeFileSync(join(at('root'), 'etc', 'ssl', 'certs', 'ca-certificates.crt'), bundle)
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(at('root'), 'etc', name), text)
 }
 

@@ -2,22 +2,17 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Failure } from '../../../std/index.ts'
 import { kubernetesFlags } from '../programs/go-build.ts'
 import { versionsIn } from '../programs/recipe.ts'
-import { ARCHITECTURE } from '../programs/tools.ts'
+import { type DebianLock, readDebianLock } from './debian.ts'
 
 /** Names the programs of a node: Go modules, and Debian packages for what is not written in Go or wants C. */
-export interface NodeRecipe {
+export interface NodeRecipe extends DebianLock {
   /** Names exactly these versions of everything: the key of the cache. */
   digest: string
   modules: readonly GoModule[]
   /** The Go that builds them, or newer. */
   go: string
-  /** Of this machine's architecture. */
-  packages: readonly DebianPackage[]
-  /** The day whose Debian has the packages, as in `20261126T000000Z`. */
-  day: string
 }
 
 export interface GoModule {
@@ -29,29 +24,15 @@ export interface GoModule {
   flags: readonly string[]
 }
 
-export interface DebianPackage {
-  sha256: string
-  /** Below a mirror of Debian, as in `debian/pool/main/r/runc/runc_1.1.5_amd64.deb`. */
-  path: string
-}
-
 /** The same way up from src/ and from dist/. */
 export const NODE_FOLDER = fileURLToPath(new URL('../../../../hack/node/', import.meta.url))
 
 export function readNodeRecipe(): NodeRecipe {
   const folder = NODE_FOLDER
-  const lock = readFileSync(join(folder, 'debian.txt'), 'utf8')
-  const packages = lock
-    .split('\n')
-    .map((line) => line.split(' '))
-    .filter(([first]) => first === ARCHITECTURE)
-    .map(([, sha256 = '', path = '']) => ({ sha256, path }))
-  const day = /\d{8}T\d{6}Z/.exec(lock)?.[0]
-  if (!day || packages.length === 0)
-    throw new Failure('invalid', `${join(folder, 'debian.txt')} has no packages for ${ARCHITECTURE}`)
+  const lock = join(folder, 'debian.txt')
   const modules = modulesIn(folder)
   const go = versionsIn(join(folder, 'containerd'))('go')
-  return { digest: digestOf(lock, modules), modules, go, packages, day }
+  return { digest: digestOf(lock, modules), modules, go, ...readDebianLock(lock) }
 }
 
 /** Features that need libraries in C, or that no node of ours has. */
@@ -76,7 +57,7 @@ function modulesIn(folder: string): GoModule[] {
 }
 
 function digestOf(lock: string, modules: readonly GoModule[]): string {
-  const hash = createHash('sha256').update(lock)
+  const hash = createHash('sha256').update(readFileSync(lock))
   for (const { folder, packages, flags } of modules) {
     hash.update(JSON.stringify([packages, flags]))
     for (const file of filesIn(folder)) hash.update(readFileSync(file))

@@ -91,6 +91,20 @@ export const forwardInto = ({ folder }: NodePrograms, ports: readonly number[]):
   flags: [`/proc/${pid}/ns/net`, ...ports.map(String)],
 })
 
+/** Brings images from a file to the node's containerd, where the kubelet looks for them. */
+export const importing = ({ folder }: NodePrograms, layout: Layout, file: string): CommandLine => ({
+  program: join(folder, 'bin', 'ctr'),
+  flags: [
+    '--address',
+    `/proc/${pidIn(layout)}/root/run/containerd/containerd.sock`,
+    '--namespace',
+    'k8s.io',
+    'images',
+    'import',
+    file,
+  ],
+})
+
 /** The name server that slirp4netns gives a network, which asks the machine's. */
 const NAMESERVER = '10.0.2.3'
 
@@ -154,7 +168,9 @@ exec "$@"`
 
 const pidOf = ({ node }: Layout): string => join(node, 'pid')
 
-const networkOf = (layout: Layout): string => `/proc/${readFileSync(pidOf(layout), 'utf8').trim()}/ns/net`
+const pidIn = (layout: Layout): string => readFileSync(pidOf(layout), 'utf8').trim()
+
+const networkOf = (layout: Layout): string => `/proc/${pidIn(layout)}/ns/net`
 
 /** The names of the machine's hierarchies of cgroup v1, each of which has controllers of its own; none where it has v2 (cgroups(7)). */
 const hierarchies = (): string[] =>

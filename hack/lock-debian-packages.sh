@@ -1,11 +1,13 @@
 #!/bin/sh
-# Writes debian.txt: the Debian packages of a node, with what they need, in the versions of today. It wants apt, and touches nothing of
-# this machine's: apt's lists and caches are in a folder of their own that goes at the end.
-# Usage: hack/node/lock-packages.sh
+# Writes debian.txt in a folder: the Debian packages that its debian-wanted.txt names, with what they need and without those after a minus,
+# in the versions of today. It wants apt, and touches nothing of this machine's: apt's lists and caches are in a folder of their own that
+# goes at the end.
+# Usage: hack/lock-debian-packages.sh hack/node
 set -eu
 
-wanted='busybox-static iptables mount runc ca-certificates slirp4netns'
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(cd "$1" && pwd)
+wanted=$(sed -n 's/^\([a-z].*\)$/\1/p' "$here/debian-wanted.txt")
+unwanted=$(sed -n 's/^-\(.*\)$/\1/p' "$here/debian-wanted.txt")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -40,6 +42,8 @@ END
     # apt writes %7e for ~ where its index does not.
     file=$(printf '%s' "$path" | sed 's/%7e/~/g; s/%2b/+/g; s/%3a/:/g')
     archive=${file%%/*}
+    name=${file##*/}
+    case " $(echo $unwanted) " in *" ${name%%_*} "*) continue ;; esac
     apt-cache dumpavail | awk -v RS= -v file="${file#"$archive"/}" '
       index($0 "\n", "\nFilename: " file "\n") { n = split($0, lines, "\n"); for (i = 1; i <= n; i++) if (lines[i] ~ /^SHA256: /) print substr(lines[i], 9) }
     ' | head -1 | { read -r sum; echo "$architecture $sum $path"; }
@@ -47,6 +51,6 @@ END
 done > "$work/debian.txt"
 
 {
-  echo "# Made by lock-packages.sh from the Debian of $(date -u +%Y%m%dT000000Z): architecture, SHA-256, path."
+  echo "# Made by hack/lock-debian-packages.sh from the Debian of $(date -u +%Y%m%dT000000Z): architecture, SHA-256, path."
   cat "$work/debian.txt"
 } > "$here/debian.txt"
