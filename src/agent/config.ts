@@ -39,7 +39,7 @@ export const SETTINGS = {
   operations: setting('--operations <host:port>', 'BERTH_OPERATIONS', operations, '127.0.0.1:8080',
     '/livez, /readyz, /metrics'),
   kubectl: setting('--kubectl <file>', 'BERTH_KUBECTL', anyText, 'kubectl',
-    'the program that renders kustomizations'),
+    'what renders kustomizations: kubectl, or kustomize'),
   logLevel: setting('--log-level <level>', 'BERTH_LOG_LEVEL', logLevel, 'info',
     'debug, info, warn or error, until the configuration says otherwise'),
 }

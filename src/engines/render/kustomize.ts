@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { createMemoryGuard, wordsForNoNetwork } from '../../adapters/processes/index.ts'
 import { beginningOf, Failure, type Log, seconds } from '../../std/index.ts'
 import { checkPath, isLink, refused, type SourceFile } from './source.ts'
@@ -22,20 +22,21 @@ export const KUSTOMIZE_LIMITS: KustomizeLimits = { time: seconds(20), bytes: 32 
 type Kustomize = (files: readonly SourceFile[], path: string, signal?: AbortSignal) => Promise<string>
 
 /**
- * Runs the real kustomize (`kubectl kustomize`) where it can do no harm: a folder of its own that holds nothing but the
+ * Runs the real kustomize (`kustomize build`, or `kubectl kustomize`) where it can do no harm: a folder of its own that holds nothing but the
  * given files, an empty PATH and home, and no network. Its own load restriction keeps it below its root. Where the machine
  * does not let us take the network away, a dead end for a proxy stands for it, past which kustomize still reaches this
  * machine's own addresses: then that no remote reference comes so far is all there is.
  */
-export function createKustomize(kubectl: string, limits: KustomizeLimits, log: Log): Kustomize {
+export function createKustomize(program: string, limits: KustomizeLimits, log: Log): Kustomize {
+  const verb = basename(program) === 'kustomize' ? 'build' : 'kustomize'
   const running = new Set<number>()
   const guard = createMemoryGuard({ bytes: limits.memory, roots: () => [...running] })
   let words: Promise<readonly string[]> | undefined
   return (files, path, signal) =>
     inRoom(files, async (room) => {
       words ??= wordsForNoNetworkOr(log)
-      const command = [...(await words), kubectl]
-      return guard.during(() => run({ command, path, room, limits, running, signal }))
+      const command = [...(await words), program]
+      return guard.during(() => run({ command, verb, path, room, limits, running, signal }))
     })
 }
 
@@ -79,6 +80,7 @@ function unplaced({ source }: SourceFile, thrown: unknown): never {
 interface Run {
   /** The program to start, and its first arguments. */
   command: readonly string[]
+  verb: 'build' | 'kustomize'
   path: string
   room: string
   limits: KustomizeLimits
@@ -87,11 +89,11 @@ interface Run {
   signal: AbortSignal | undefined
 }
 
-function run({ command, path, room, limits, running, signal }: Run): Promise<string> {
+function run({ command, verb, path, room, limits, running, signal }: Run): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const home = join(room, 'home')
   const [program = '', ...words] = command
-  const child = spawn(program, [...words, 'kustomize', join(room, 'checkout', path)], {
+  const child = spawn(program, [...words, verb, join(room, 'checkout', path)], {
     cwd: home,
     env: {
       HOME: home,
@@ -142,7 +144,7 @@ const NOT_FOUND = 127
 const noProgram = (command: readonly string[]): Failure =>
   new Failure('unavailable', `kustomizations cannot be rendered: there is no program ${command.at(-1)}`, {
     reason: 'KubectlNotFound',
-    remedy: 'Give the operator the full path of kubectl (--kubectl)',
+    remedy: 'Give the operator the full path of kubectl or kustomize (--kubectl)',
   })
 
 const broken = (code: 'invalid' | 'too-large', message: string): Failure =>
@@ -159,5 +161,5 @@ function plain(complaint: string, room: string): string {
   const lines = complaint.trim().split('\n')
   const line = lines.find((one) => !one.startsWith('# Warning')) ?? lines[0] ?? ''
   const text = line.replaceAll(`${room}/checkout/`, '').replaceAll(`${room}/checkout`, '.')
-  return `kustomize: ${text.replace(/^error: /, '').slice(0, 600)}`
+  return `kustomize: ${text.replace(/^error: /i, '').slice(0, 600)}`
 }

@@ -8,7 +8,7 @@ import { plainFiles } from './plain.ts'
 import { checkPath, folderOf, holdsAny, isLink, refused, type Snapshot, type SourceFile, withinAny } from './source.ts'
 
 export interface RendererOptions {
-  /** The kubectl program; it contains kustomize. */
+  /** The program kubectl, which contains kustomize, or kustomize itself. */
   kubectl: string
   limits?: Partial<KustomizeLimits>
   /** One for all who read YAML in a program: each is a thread. */
