@@ -160,4 +160,12 @@ export { credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privat
 export { dataOf, kubeconfigIn, textIn, whyNotRead } from './secret-content.ts'
 export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } from './service-account.ts'
 export { isMadeFor, requesterOf } from './space-request.ts'
-export { workspaceKeptUntil, workspaceObjectName, workspaceStateOf, workspaceStepsOf, workspaceWishOf } from './workspace.ts'
+export {
+  clonerImageOf,
+  WORKSPACE_IMAGE,
+  workspaceKeptUntil,
+  workspaceObjectName,
+  workspaceStateOf,
+  workspaceStepsOf,
+  workspaceWishOf,
+} from './workspace.ts'

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { hours, withoutEnd } from '../std/index.ts'
 import type { Condition } from './conditions.ts'
+import type { WorkspaceClassSpec } from './generated/workspace-class.ts'
 import type { Workspace } from './kinds.ts'
 
 const PREFIX = 'workspace-'
@@ -43,3 +44,9 @@ export function workspaceKeptUntil({ status }: Pick<Workspace, 'status'>, more: 
   const asked = Math.max(status?.willStopAt ? Date.parse(status.willStopAt) : now, now) + more
   return { until: Math.min(asked, most), most }
 }
+
+/** Has a shell and git. The operator may be told of another, such as the image of Berth for workspaces. */
+export const WORKSPACE_IMAGE = 'alpine/git:2.45.2'
+
+/** What clones projects and packs backups. */
+export const clonerImageOf = ({ projectCloner }: WorkspaceClassSpec): string => projectCloner?.image ?? WORKSPACE_IMAGE

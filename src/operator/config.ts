@@ -1,3 +1,4 @@
+import { WORKSPACE_IMAGE } from '../api/index.ts'
 import {
   anyText,
   CLUSTER_SETTINGS,
@@ -42,11 +43,13 @@ export const SETTINGS = {
     'where pods of workspaces open tunnels, as grpcs:// or wss://, for classes with `proxy.wayIn: Tunnel`'),
   agentwImage: optional('--agentw-image <image>', 'BERTH_AGENTW_IMAGE', anyText,
     'the image of Berth that opens them'),
+  workspaceImage: setting('--workspace-image <image>', 'BERTH_WORKSPACE_IMAGE', anyText, WORKSPACE_IMAGE,
+    'with a shell and git: clones into workspaces and packs their backups, where their class names no other'),
   gitCa: optional('--git-ca <file>', 'BERTH_GIT_CA', anyText,
     'certificate authorities of Git servers, for workspaces; those of their images without it'),
 
   kubectl: setting('--kubectl <file>', 'BERTH_KUBECTL', anyText, 'kubectl',
-    'the program that renders kustomizations'),
+    'what renders kustomizations: kubectl, or kustomize'),
   // To link-local and metadata addresses they never may, and to the own API always.
   refuseLocalTargets: toggle('--refuse-local-targets', 'BERTH_REFUSE_LOCAL_TARGETS',
     'neither targets nor notifications may lead to loopback or private addresses'),

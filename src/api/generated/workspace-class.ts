@@ -231,7 +231,7 @@ export interface WorkspaceClassSpec {
    */
   projectCloner?: {
     /**
-     * Image with a shell and git. Default: alpine/git:2.45.2.
+     * Image with a shell and git. Without it, that of the operator's --workspace-image.
      */
     image?: string
   }

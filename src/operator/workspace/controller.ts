@@ -14,6 +14,7 @@ import {
   keysBeside,
   type Ref,
   refOf,
+  WORKSPACE_IMAGE,
   type Workspace,
   type WorkspaceClass,
   WorkspaceClasses,
@@ -55,6 +56,8 @@ export interface WorkspaceSettings {
   meter?: Meter | undefined
   /** The way from workspaces to Git. */
   git?: WorkspaceGitSettings
+  /** Has a shell and git: for classes that name no image of their own. */
+  image?: string
   /** The way into workspaces whose class has tunnels. */
   tunnels?: TunnelSettings | undefined
   /** From where devfiles of projects and their parents are read. */
@@ -86,7 +89,16 @@ const standingAfter = (workspace: Workspace, failure: Failure, services: Workspa
 function servicesFor(
   context: ControllerContext,
   wakeups: Waker,
-  { reach, own, meter, git = {}, tunnels, devfiles: source, yaml = createYamlTreeReader() }: WorkspaceSettings,
+  {
+    reach,
+    own,
+    meter,
+    git = {},
+    image = WORKSPACE_IMAGE,
+    tunnels,
+    devfiles: source,
+    yaml = createYamlTreeReader(),
+  }: WorkspaceSettings,
 ): WorkspaceServices {
   const { kube, caches, clock, log } = context
   const claims = caches.of(DeploymentTargetClaims)
@@ -122,7 +134,7 @@ function servicesFor(
   return {
     context,
     wakeups,
-    places: { kube, workspaces: all, classes, turns: createTurnstile({ each: 1 }) },
+    places: { kube, workspaces: all, classes, image, turns: createTurnstile({ each: 1 }) },
     supply: { kube, claims, classes, targetClasses: caches.of(DeploymentTargetClasses) },
     lookup,
     connections,

@@ -1,5 +1,12 @@
 import type { V1Container } from '@kubernetes/client-node'
-import { type Job, Jobs, type PersistentVolumeClaim, PersistentVolumeClaims, type WorkspaceStatus } from '../../../api/index.ts'
+import {
+  clonerImageOf,
+  type Job,
+  Jobs,
+  type PersistentVolumeClaim,
+  PersistentVolumeClaims,
+  type WorkspaceStatus,
+} from '../../../api/index.ts'
 import { hours } from '../../../std/index.ts'
 import { envelope } from './envelope.ts'
 import { besideName } from './parts.ts'
@@ -50,7 +57,7 @@ rm -rf "$part"
 type Body = Pick<V1Container, 'securityContext' | 'resources' | 'image'>
 
 const bodyOf = ({ settings }: WorkspacePlan): Body => ({
-  image: settings.projectCloner?.image ?? 'alpine/git:2.45.2',
+  image: clonerImageOf(settings),
   resources: resourcesOf({ resources: {} }, settings),
   securityContext: securityOf(settings),
 })

@@ -1,5 +1,5 @@
 import type { V1Container, V1EnvVar, V1Volume, V1VolumeMount, V1VolumeProjection } from '@kubernetes/client-node'
-import { gitAudienceOf, type WorkspaceClassSpec } from '../../../api/index.ts'
+import { clonerImageOf, gitAudienceOf, type WorkspaceClassSpec } from '../../../api/index.ts'
 import { FOLDER, SECRET_FOLDER } from './files.ts'
 import type { GitPlan } from './plan.ts'
 
@@ -40,7 +40,7 @@ export function gitAddition(git: GitPlan, { settings, objectName, body, data }: 
   ]
   const cloner: V1Container = {
     name: CLONER,
-    image: settings.projectCloner?.image ?? 'alpine/git:2.45.2',
+    image: clonerImageOf(settings),
     command: ['sh', `${FOLDER}/clone.sh`],
     env: [...env, { name: 'PROJECTS_ROOT', value: data.mountPath }, { name: 'HOME', value: '/tmp' }],
     volumeMounts: [data, ...mounts],

@@ -26,18 +26,24 @@ export const classNameOf = ({ spec }: Workspace): string => spec.workspaceClassN
 export const byClass = indexBy((workspace: Workspace) => [classNameOf(workspace)])
 
 /** The frozen settings. A workspace without any has no place in its class yet. */
-export function frozenClass({ spec, status }: Workspace, found: WorkspaceClass | undefined): ChosenClass | undefined {
+export function frozenClass(
+  { spec, status }: Workspace,
+  found: WorkspaceClass | undefined,
+  image: string,
+): ChosenClass | undefined {
   const { name, generation = 0, settings, upgradedAt } = status?.class ?? {}
   if (name === undefined || !settings) return undefined
   const frozen = { name, generation, settings, ...(upgradedAt && { upgradedAt }) }
   if (!spec.upgradedAt || spec.upgradedAt === upgradedAt || found?.metadata.name !== name) return frozen
-  return { ...chosenFrom(found), settings: whereItIs(found.spec, settings), upgradedAt: spec.upgradedAt }
+  const chosen = chosenFrom(found, image)
+  return { ...chosen, settings: whereItIs(chosen.settings, settings), upgradedAt: spec.upgradedAt }
 }
 
-export const chosenFrom = ({ metadata, spec }: WorkspaceClass): ChosenClass => ({
+/** The image is for a class that names none. It is frozen too: no newer operator lets pods begin anew. */
+export const chosenFrom = ({ metadata, spec }: WorkspaceClass, image: string): ChosenClass => ({
   name: metadata.name,
   generation: metadata.generation ?? 0,
-  settings: spec,
+  settings: { ...spec, projectCloner: { image, ...spec.projectCloner } },
 })
 
 /** An upgrade moves nothing: the volume with the files is where it is. */

@@ -8,6 +8,8 @@ import { classObstacle, isObstacle, type Obstacle } from './obstacle.ts'
 export interface PlaceServices extends Pick<ControllerContext, 'kube'> {
   workspaces: Cache<Workspace>
   classes: Cache<WorkspaceClass>
+  /** For classes that name none. */
+  image: string
   /** One workspace of a class after the other is given its place. */
   turns: Turnstile
 }
@@ -78,12 +80,12 @@ function markLastAdmitted({ metadata }: Workspace, found: WorkspaceClass, { kube
 }
 
 /** The settings are kept at once: a class that changes while the first objects are made must not make half of them. */
-async function keepSettings(workspace: Workspace, found: WorkspaceClass, { kube }: PlaceServices): Promise<Placed> {
+async function keepSettings(workspace: Workspace, found: WorkspaceClass, services: PlaceServices): Promise<Placed> {
   const { name, namespace, resourceVersion } = workspace.metadata
-  const chosen = chosenFrom(found)
+  const chosen = chosenFrom(found, services.image)
   const status = { actualState: workspace.status?.actualState ?? 'CreationRequested', class: chosen }
   const patch = { metadata: { resourceVersion }, status }
-  return { workspace: await kube.patch(Workspaces, { name, namespace }, patch, { subresource: 'status' }), chosen }
+  return { workspace: await services.kube.patch(Workspaces, { name, namespace }, patch, { subresource: 'status' }), chosen }
 }
 
 interface Rule {
