@@ -1,0 +1,119 @@
+/** The layers above Debian: Node with kustomize, and Berth itself. */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { type OutputChunk, rolldown } from 'rolldown'
+import type { Component } from './sbom.ts'
+
+export const REPOSITORY = join(import.meta.dirname, '..', '..')
+/** Where Berth is in the image. */
+const HOME = 'usr/lib/berth'
+/** What Berth reads beside its programs. */
+const READ = ['crds', 'deploy', 'examples', 'static', 'kustomization.yaml', 'package.json', 'LICENSE']
+const SOURCES = ['package.json', 'package-lock.json', 'src']
+
+/** By the names that Node has for what Go and registries call amd64 and arm64. */
+export const CPUS: Record<string, string> = { amd64: 'x64', arm64: 'arm64' }
+
+const exec = promisify(execFile)
+
+/** Fetches Node, which is a package like others, in the version and with the digest that our lock names. */
+export async function installNode(architecture: string, root: string): Promise<Component> {
+  const name = `node-linux-${CPUS[architecture]}`
+  const { packages } = JSON.parse(readFileSync(join(REPOSITORY, 'package-lock.json'), 'utf8'))
+  const { version, integrity }: { version: string; integrity: string } = packages[`node_modules/${name}`]
+  const at = join(root, 'package')
+  mkdirSync(at)
+  await exec('npm', ['pack', `${name}@${version}`, '--pack-destination', at], { cwd: REPOSITORY })
+  const file = join(at, `${name}-${version}.tgz`)
+  const found = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`
+  if (found !== integrity) throw new Error(`${name}@${version} is ${found}, and package-lock.json wants ${integrity}`)
+  await exec('tar', ['--extract', '--file', file, '--directory', at])
+  for (const [from, to] of [
+    ['package/bin/node', 'usr/bin/node'],
+    ['package/LICENSE', 'usr/share/doc/nodejs/copyright'],
+  ] as const) {
+    mkdirSync(dirname(join(root, to)), { recursive: true })
+    renameSync(join(at, from), join(root, to))
+  }
+  rmSync(at, { recursive: true })
+  return { type: 'application', name: 'node', version, purl: `pkg:generic/node@${version}` }
+}
+
+const KUSTOMIZE = 'sigs.k8s.io/kustomize/kustomize/v5'
+
+/** Builds kustomize, which the operator and agents render with; gives the path of the program. */
+export async function buildKustomize(architecture: string, root: string): Promise<string> {
+  const folder = join(import.meta.dirname, 'kustomize')
+  const wanted = readFileSync(join(folder, 'go.mod'), 'utf8')
+  const [version, toolchain] = [/kustomize\/v5 (v\S+)/, /toolchain (\S+)/].map((pattern) => pattern.exec(wanted)?.[1])
+  const flags = ['-trimpath', '-ldflags', `-s -w -X sigs.k8s.io/kustomize/api/provenance.version=${version}`]
+  const env = { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: toolchain, GOOS: 'linux', GOARCH: architecture }
+  const go = async (...words: string[]) => (await exec('go', words, { cwd: folder, env })).stdout
+  const program = join(root, 'usr/bin/kustomize')
+  await go('build', ...flags, '-o', program, KUSTOMIZE)
+  const modules = await go('list', '-deps', '-f', '{{with .Module}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}', KUSTOMIZE)
+  const libraries = [...new Set(modules.trim().split('\n'))].map((line) => {
+    const [name = '', at = ''] = line.split('\t')
+    return { name, folder: at }
+  })
+  writeLicences(join(root, 'usr/share/doc/kustomize/copyright'), libraries)
+  return program
+}
+
+/** Packs Berth and the libraries that it runs with into a few files, and puts beside them what it reads. */
+export async function buildBerth(root: string, work: string): Promise<void> {
+  const home = join(root, HOME)
+  for (const name of SOURCES) cpSync(join(REPOSITORY, name), join(work, name), { recursive: true })
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
+  await exec('npm', ['ci', '--omit=dev', '--omit=optional', ...quiet], { cwd: work })
+  const chunks = await bundle(work, join(home, 'dist'))
+  for (const name of READ) cpSync(join(REPOSITORY, name), join(home, name), { recursive: true })
+  writeLicences(join(home, 'LICENSES'), librariesIn(chunks))
+  const main = join(home, 'dist', `${MAIN}.js`)
+  // There is no env(1) in the image.
+  writeFileSync(main, readFileSync(main, 'utf8').replace(/^#!.*/, '#!/usr/bin/node'))
+  chmodSync(main, 0o755)
+  mkdirSync(join(root, 'usr/bin'), { recursive: true })
+  symlinkSync(`/${HOME}/dist/${MAIN}.js`, join(root, 'usr/bin/berth'))
+}
+
+const MAIN = 'cli/main'
+/** As deep as the files of src/dashboard, whose path to the pages leads there from here, too. */
+const CHUNKS = 'packed'
+
+/** Of two thousand files that a program loads it makes ten, and so a program starts in half the time. */
+async function bundle(work: string, into: string): Promise<OutputChunk[]> {
+  const source = (name: string) => join(work, 'src', `${name}.ts`)
+  const input = { [MAIN]: source(MAIN), [`${CHUNKS}/yaml-thread`]: source('std/yaml-thread') }
+  const bundler = await rolldown({ input, cwd: work, platform: 'node', logLevel: 'warn' })
+  const { output } = await bundler.write({ dir: into, format: 'esm', chunkFileNames: `${CHUNKS}/[name]-[hash].js` })
+  await bundler.close()
+  return output.filter((file) => file.type === 'chunk')
+}
+
+const librariesIn = (chunks: readonly OutputChunk[]): Library[] =>
+  [...new Set(chunks.flatMap(({ moduleIds }) => moduleIds.flatMap((id) => PACKAGE.exec(id)?.[0] ?? [])))].map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    return { name: `${name} ${version} (${license})`, folder }
+  })
+
+const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/
+
+interface Library {
+  name: string
+  folder: string
+}
+
+/** What the licences of libraries want to be said wherever these are: the texts that lie beside them. */
+function writeLicences(file: string, libraries: readonly Library[]): void {
+  const sorted = libraries.toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  const texts = sorted.map(({ name, folder }) => {
+    const files = globSync('{LICEN[CS]E,COPYING,NOTICE,licen[cs]e}*', { cwd: folder }).toSorted()
+    return [name, ...files.map((each) => readFileSync(join(folder, each), 'utf8').trim())].join('\n\n')
+  })
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`)
+}

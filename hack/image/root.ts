@@ -1,0 +1,79 @@
+/** The lowest layer: what Debian has of programs and libraries, and the user that everything runs as. */
+import { execFile } from 'node:child_process'
+import { globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { dispatcherFor, readDebianLock, unpackDebian } from '../../src/adapters/control-plane/index.ts'
+import { systemClock } from '../../src/std/index.ts'
+
+/** What nobody reads in an image. Licences stay, and what scanners want to know of the packages. */
+const UNREAD = [
+  'usr/share/{man,info,locale,lintian,bash-completion,bug,zsh,doc-base,gitweb,perl5,perl,gcc,gdb,apport,menu,debianutils}',
+  'usr/share/git-core/contrib',
+  // What of Git serves repositories, sends mail or speaks to servers of the days before HTTP/1.1, and Git for people with one huge repository.
+  'usr/lib/git-core/{git-http-backend,git-daemon,git-shell,git-http-push,git-http-fetch,git-imap-send,git-sh-i18n--envsubst,scalar}',
+  'usr/bin/{git-shell,scalar}',
+  // Translations between encodings: Git's documents are UTF-8, as YAML is.
+  'usr/lib/*-linux-gnu/gconv',
+  'usr/lib/{systemd,sysusers.d,tmpfiles.d}',
+  'etc/{init.d,default,pam.d,ufw,cron.daily,bash_completion.d}',
+  'var/{cache,lib/git}',
+]
+
+/** The number by which Kubernetes sees that it is not root; that of distroless images. */
+export const USER = 65_532
+
+const FILES = {
+  'etc/passwd': `root:x:0:0:root:/nonexistent:/sbin/nologin\nberth:x:${USER}:${USER}:berth:/tmp:/sbin/nologin\n`,
+  'etc/group': `root:x:0:\nberth:x:${USER}:\n`,
+  'etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
+}
+
+const LOCK = join(import.meta.dirname, 'debian.txt')
+/** It has programs that only containers in people's pods need. */
+const SHELL = 'busybox-static'
+
+interface Unpacking {
+  /** This machine's without one. */
+  architecture?: string | undefined
+  downloads: string
+}
+
+/** Debian's part of every image. */
+export async function unpackRoot(root: string, unpacking: Unpacking): Promise<void> {
+  await unpack(root, unpacking, (name) => name !== SHELL)
+  const isLicence = (path: string) => path.endsWith('/copyright')
+  const unread = [
+    ...globSync(UNREAD, { cwd: root }),
+    ...globSync('usr/share/doc/*/*', { cwd: root }).filter((path) => !isLicence(path)),
+  ]
+  // Forced, because some folders of documents are links to others.
+  for (const path of unread) rmSync(join(root, path), { recursive: true, force: true })
+  for (const [name, text] of Object.entries(FILES)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true })
+    writeFileSync(join(root, name), text)
+  }
+  mkdirSync(join(root, 'tmp'), { recursive: true })
+}
+
+/** A shell with what scripts call, under the names that they call it by. */
+export async function unpackShell(root: string, unpacking: Unpacking): Promise<void> {
+  const isShell = (name: string) => name === SHELL
+  await unpack(root, unpacking, isShell)
+  // The one for this machine says the names, whatever machine the image is for.
+  const here = join(unpacking.downloads, 'here')
+  await unpack(here, { ...unpacking, architecture: undefined }, isShell)
+  const { stdout } = await promisify(execFile)(join(here, 'usr/bin/busybox'), ['--list'])
+  for (const name of stdout.trim().split('\n')) if (name !== 'busybox') symlinkSync('busybox', join(root, 'usr/bin', name))
+}
+
+async function unpack(root: string, unpacking: Unpacking, isWanted: (name: string) => boolean): Promise<void> {
+  const { architecture, downloads } = unpacking
+  const { packages, day } = readDebianLock(LOCK, architecture)
+  const wanted = packages.filter(({ path }) => isWanted(path.replace(/^.*\//, '').replace(/_.*/, '')))
+  const dispatcher = dispatcherFor(process.env)
+  const fetching = { dispatcher, clock: systemClock, signal: new AbortController().signal }
+  const report = { line: () => undefined, progress: () => undefined }
+  await unpackDebian({ packages: wanted, day, downloads, into: root, fetching, env: process.env, report })
+  await dispatcher.destroy()
+}

@@ -1,0 +1,65 @@
+/** What is in an image, for those who look for holes in it: a CycloneDX document (https://cyclonedx.org/docs/1.5/json/). */
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+
+export interface Component {
+  type: string
+  name: string
+  version: string
+  /** See https://github.com/package-url/purl-spec. */
+  purl: string
+}
+
+interface Bill {
+  image: string
+  version: string
+  architecture: string
+  created: Date
+  components: readonly Component[]
+}
+
+/** Writes it into a folder, under the name of the image. */
+export function writeBill(folder: string, { image, version, architecture, created, components }: Bill): void {
+  const bill = {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    version: 1,
+    metadata: { timestamp: created.toISOString(), component: { type: 'container', name: image, version } },
+    components: components.toSorted((one, other) => (one.purl < other.purl ? -1 : 1)),
+  }
+  writeFileSync(join(folder, `${basename(image)}-${architecture}.cdx.json`), `${JSON.stringify(bill, null, 2)}\n`)
+}
+
+/** The Debian packages in a root, as `unpackDebian` notes them. */
+export function debianIn(root: string): Component[] {
+  const folder = join(root, 'var/lib/dpkg/status.d')
+  return readdirSync(folder).map((file) => {
+    const control = readFileSync(join(folder, file), 'utf8')
+    const field = (key: string) => new RegExp(`^${key}: (.*)$`, 'm').exec(control)?.[1] ?? ''
+    const [name, version, architecture] = [field('Package'), field('Version'), field('Architecture')]
+    return {
+      type: 'library',
+      name,
+      version,
+      purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}&distro=debian-12`,
+    }
+  })
+}
+
+/** The Go modules in a program. */
+export async function modulesIn(program: string): Promise<Component[]> {
+  const { stdout } = await promisify(execFile)('go', ['version', '-m', program])
+  return stdout.split('\n').flatMap((line) => {
+    const [, what, name = '', version = ''] = line.split('\t')
+    return what === 'mod' || what === 'dep' ? [{ type: 'library', name, version, purl: `pkg:golang/${name}@${version}` }] : []
+  })
+}
+
+/** The packages that Berth runs with: npm knows them, with licences and digests. */
+export async function packagesIn(repository: string): Promise<Component[]> {
+  const words = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--omit=optional', '--package-lock-only']
+  const { stdout } = await promisify(execFile)('npm', words, { cwd: repository, maxBuffer: 2 ** 26 })
+  return JSON.parse(stdout).components
+}

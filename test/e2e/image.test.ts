@@ -1,0 +1,185 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { arch, tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
+import * as assert from 'uvu/assert'
+import { createAuthority, issueCertificate } from '../../src/adapters/certificates/index.ts'
+import type { AnyObject } from '../../src/api/index.ts'
+import { hours, systemClock } from '../../src/std/index.ts'
+import { lacksNode, type NodeCluster, nodeCluster } from '../support/node.ts'
+import { describe } from '../support/suite.ts'
+import { apply, eventually } from '../support/verbs.ts'
+
+const REPOSITORY = join(import.meta.dirname, '..', '..')
+const ARCHITECTURE = arch() === 'x64' ? 'amd64' : arch()
+const MOST_BYTES = 250e6
+
+/** As docs/installation.md has it, and with an authority of its own for the Git server. */
+const OVERLAY = (deploy: string, tag: string) => `
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [${deploy}]
+images: [{ name: berth, newName: localhost/berth, newTag: ${tag} }]
+patches:
+  - target: { kind: Deployment, name: operator }
+    patch: |
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: { name: operator }
+      spec:
+        template:
+          spec:
+            containers: [{ name: operator, env: [{ name: BERTH_GIT_CA, value: /etc/berth/kas/ca.crt }] }]
+`
+
+/** A kustomization that is one only where kustomize makes it: the name of the ConfigMap ends with a digest. */
+const FIRST_PUSH = `
+git init --quiet --bare --initial-branch=main /repositories/web.git
+git clone --quiet /repositories/web.git /tmp/work
+cd /tmp/work
+node -e "fs.mkdirSync('production'); fs.writeFileSync('production/kustomization.yaml', 'configMapGenerator: [{ name: said, literals: [word=hello] }]')"
+git add --all
+git -c user.name=a -c user.email=a@example.com commit --quiet --message first
+git push --quiet origin HEAD:main
+`
+
+/** `sh -c COPY <folder>`: the repository as it is, with what is not committed yet. */
+const COPY = `
+git clone --quiet --shared . "$0"
+git ls-files -z --cached --others --exclude-standard | tar --null --files-from=- --create | tar --extract --directory "$0"
+echo node_modules >> "$0/.git/info/exclude"
+ln -s "$PWD/node_modules" "$0"
+`
+
+/** Bytes of the files in each image of an archive. */
+async function sizesIn(archive: string, into: string): Promise<number[]> {
+  await mkdir(into)
+  await promisify(execFile)('tar', ['--extract', '--file', archive, '--directory', into])
+  const blob = (digest: string) => readFile(join(into, 'blobs', ...digest.split(':')))
+  const json = async (digest: string) => JSON.parse((await blob(digest)).toString())
+  const { manifests } = JSON.parse(await readFile(join(into, 'index.json'), 'utf8'))
+  return Promise.all(
+    manifests.map(async ({ digest }: { digest: string }) => {
+      const { manifests: platforms } = await json(digest)
+      const { layers } = await json(platforms[0].digest)
+      const sizes = await Promise.all(
+        layers.map(async (layer: { digest: string }) => gunzipSync(await blob(layer.digest)).length),
+      )
+      return sizes.reduce((sum, size) => sum + size, 0)
+    }),
+  )
+}
+
+const NOBODY = `
+const { getuid } = process
+try { require('fs').writeFileSync('/usr/x', '') } catch ({ code }) { console.log(getuid(), code) }
+`
+
+describe(
+  'the image',
+  (it) => {
+    let folder: string
+    let tag: string
+    let digests: string
+    let cluster: NodeCluster
+
+    const make = async (repository: string, output: string, mask = '022') => {
+      const words = ['hack/image/make.ts', '--architecture', ARCHITECTURE, '--output', output]
+      const shell = ['-c', 'umask "$0"; exec "$@"', mask, process.execPath, ...words]
+      return (await promisify(execFile)('sh', shell, { cwd: repository })).stdout
+    }
+    const secret = (namespace: string, name: string, stringData: Record<string, string>) =>
+      apply(cluster.kube, { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData } as AnyObject)
+    const configMap = (namespace: string, name: string, data: Record<string, string>) =>
+      apply(cluster.kube, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data } as AnyObject)
+    const textOf = async (name: string) =>
+      (await readFile(join(import.meta.dirname, 'image', name), 'utf8')).replaceAll('TAG', tag)
+    const untilIs = (path: string, ...words: string[]) => cluster.kubectl('wait', `--for=${path}`, '--timeout=180s', ...words)
+
+    /** In the order of docs/installation.md. */
+    const install = async (tls: Record<string, string>) => {
+      const { kubectl } = cluster
+      await kubectl('apply', '--server-side', '-k', REPOSITORY)
+      await untilIs('condition=Established', 'crd', '--all')
+      await kubectl('apply', '--server-side', '-k', join(REPOSITORY, 'deploy', 'defaults'))
+      await secret('berth-system', 'kas-tls', tls)
+      await configMap('berth-system', 'berth', { workspaceImage: `localhost/berth-workspace:${tag}` })
+      const overlay = join(folder, 'overlay')
+      await mkdir(overlay)
+      await writeFile(join(overlay, 'kustomization.yaml'), OVERLAY(relative(overlay, join(REPOSITORY, 'deploy')), tag))
+      await kubectl('apply', '--server-side', '-k', overlay)
+    }
+    const certificates = async () => {
+      const validity = { clock: systemClock, lifetime: hours(24) }
+      const authority = await createAuthority('berth-test', validity)
+      const request = { name: 'berth', dnsNames: ['kas.berth-system.svc', 'git.git.svc'], usages: ['server'] as const }
+      const { certificate, key } = await issueCertificate(authority, request, validity)
+      return { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authority.certificate }
+    }
+
+    it.before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'berth-image-'))
+      tag = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8')).version
+      digests = await make(REPOSITORY, join(folder, 'made'))
+      cluster = await nodeCluster()
+      await cluster.importImages(join(folder, 'made', 'images.tar'))
+      const tls = await certificates()
+      await install(tls)
+      await apply(cluster.kube, await textOf('git-server.yaml'))
+      await configMap('git', 'program', { 'git-server.ts': await textOf('git-server.ts') })
+      await secret('git', 'tls', tls)
+      await apply(cluster.kube, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } } as AnyObject)
+      await secret('team-a', 'web-git', { username: 'team', password: 'secret', 'ca.crt': tls['ca.crt'] })
+    })
+    it.after(async () => {
+      await cluster?.remove()
+      await rm(folder, { recursive: true })
+    })
+
+    it('is the same when it is made again, in another folder and with another umask', async () => {
+      const copy = join(folder, 'copy')
+      await promisify(execFile)('sh', ['-euc', COPY, copy], { cwd: REPOSITORY })
+      assert.is(await make(copy, join(folder, 'again'), '077'), digests)
+    })
+
+    it('is no larger than 250 MB, of which the part for pods of people is a fifth', async () => {
+      const [program = 0, workspace = 0] = await sizesIn(join(folder, 'made', 'images.tar'), join(folder, 'layout'))
+      assert.ok(program <= MOST_BYTES, `${program} bytes`)
+      assert.ok(workspace <= MOST_BYTES / 5, `${workspace} bytes`)
+    })
+
+    it('runs the operator and kas as nobody, on files that cannot be written, with the roles that are shipped', async () => {
+      for (const name of ['operator', 'kas']) {
+        await untilIs('condition=Available', '-n', 'berth-system', `deploy/${name}`)
+        assert.is(
+          await cluster.kubectl('exec', '-n', 'berth-system', `deploy/${name}`, '--', 'node', '-e', NOBODY),
+          '65532 EROFS\n',
+        )
+      }
+    })
+
+    it('brings what was pushed through kustomize to a claimed namespace', async () => {
+      await untilIs('condition=Ready', '-n', 'git', 'pod/git')
+      await cluster.kubectl('exec', '-n', 'git', 'git', '--', 'sh', '-euc', FIRST_PUSH)
+      const onboarding = ['src/cli/main.ts', 'onboard', 'team-a', '--kubeconfig', cluster.kubeconfig]
+      await promisify(execFile)(process.execPath, onboarding, { cwd: REPOSITORY })
+      await apply(cluster.kube, await textOf('team.yaml'))
+      const said = await eventually(async () =>
+        /^(\S+) +said-[a-z0-9]{10} /m.exec(await cluster.kubectl('get', 'configmaps', '-A')),
+      )
+      assert.match(said[1] ?? '', /^team-a-/)
+    })
+
+    it('clones into a workspace, with the image for pods of people', async () => {
+      await untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspace/web')
+      const [pod] = JSON.parse(await cluster.kubectl('get', 'pods', '-A', '-l', 'berth.dev/workspace', '-o', 'json')).items
+      assert.is(pod.spec.initContainers[0].image, `localhost/berth-workspace:${tag}`)
+      const { name, namespace } = pod.metadata
+      const inside = (script: string) => cluster.kubectl('exec', '-n', namespace, name, '--', 'sh', '-c', script)
+      assert.match(await inside('cat $PROJECTS_ROOT/web/production/kustomization.yaml'), /hello/)
+    })
+  },
+  await lacksNode(),
+)
