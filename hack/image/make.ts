@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { type Layer, Layout, type PlatformImage } from './oci.ts'
 import { buildBerth, buildKustomize, CPUS, installNode, REPOSITORY } from './program.ts'
-import { USER, unpackRoot, unpackShell } from './root.ts'
+import { namesOfShell, USER, unpackRoot, unpackShell } from './root.ts'
 import { type Component, debianIn, modulesIn, packagesIn, writeBill } from './sbom.ts'
 
 const HELP = `Makes Berth's images as files, without a builder.
@@ -62,6 +62,7 @@ interface Making {
 /** What is the same for all kinds of machines. */
 interface Shared {
   berth: Layer
+  shellNames: readonly string[]
   components: readonly Component[]
 }
 
@@ -117,7 +118,8 @@ async function makeShared({ layout, work }: Making): Promise<Shared> {
   const at = folderIn(work)
   console.error('packing Berth with its libraries')
   await buildBerth(at('berth'), at('source'))
-  return { berth: await pack(layout, at('berth')), components: await packagesIn(REPOSITORY) }
+  const shellNames = await namesOfShell(at('here'))
+  return { berth: await pack(layout, at('berth')), shellNames, components: await packagesIn(REPOSITORY) }
 }
 
 async function makeFor(
@@ -131,7 +133,7 @@ async function makeFor(
   const unpacking = { architecture, downloads: at('downloads') }
   say('unpacking Debian packages')
   await unpackRoot(at('root'), unpacking)
-  await unpackShell(at('shell'), unpacking)
+  await unpackShell(at('shell'), shared.shellNames, unpacking)
   say('building kustomize')
   const kustomize = await buildKustomize(architecture, at('node'))
   say('fetching Node')

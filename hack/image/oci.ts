@@ -8,9 +8,10 @@ import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip } from 'node:zlib'
+import { SAME_BYTES } from '../../src/adapters/control-plane/index.ts'
 
 /** Says of a blob what others need to fetch and to check it. */
-export interface Descriptor {
+interface Descriptor {
   mediaType: string
   /** As in `sha256:…`. */
   digest: string
@@ -25,7 +26,7 @@ export interface Layer extends Descriptor {
   unpacked: number
 }
 
-export interface ImagePlan {
+interface ImagePlan {
   /** By the name that Go and registries have for it. */
   architecture: string
   /** Of the image's configuration: what runs, as whom, with which environment. */
@@ -47,11 +48,7 @@ const MEDIA = {
   index: 'application/vnd.oci.image.index.v1+json',
 }
 
-/**
- * The same files give the same bytes, whoever packs them and whenever. What umask, npm and Debian made of permissions becomes the same
- * too: all may read, one alone may write, and no program makes its user another.
- */
-const SAME = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner', '--format=gnu']
+/** Whatever umask, npm and Debian made of permissions: all may read, one alone may write, and no program makes its user another. */
 const MODE = '--mode=u=rwX,go=rX,a-st'
 /** Whoever runs in the image may write there. */
 const WRITABLE = 'tmp'
@@ -72,7 +69,7 @@ export class Layout {
   /** Packs the files of a folder, which become those of the image's root. */
   async addLayer(root: string): Promise<Layer> {
     const [tar, packed] = [join(this.folder, 'layer.tar'), join(this.folder, 'layer.tar.gz')]
-    const pack = (...words: string[]) => promisify(execFile)('tar', [...SAME, '--file', tar, '--directory', root, ...words])
+    const pack = (...words: string[]) => promisify(execFile)('tar', [...SAME_BYTES, '--file', tar, '--directory', root, ...words])
     await pack('--create', MODE, `--exclude=./${WRITABLE}`, '.')
     if (existsSync(join(root, WRITABLE))) await pack('--append', '--mode=1777', `./${WRITABLE}`)
     const [before, after] = [createHash('sha256'), createHash('sha256')]
@@ -111,7 +108,7 @@ export class Layout {
 
   /** All of it in one file, as `docker load`, `podman load`, `skopeo` and `ctr images import` take it. */
   async archive(file: string): Promise<void> {
-    await promisify(execFile)('tar', ['--create', ...SAME, MODE, '--file', file, '--directory', this.folder, '.'])
+    await promisify(execFile)('tar', ['--create', ...SAME_BYTES, MODE, '--file', file, '--directory', this.folder, '.'])
   }
 
   async #addJson(mediaType: string, value: unknown): Promise<Descriptor> {

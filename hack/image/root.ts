@@ -32,6 +32,7 @@ const FILES = {
 const LOCK = join(import.meta.dirname, 'debian.txt')
 /** It has programs that only containers in people's pods need. */
 const SHELL = 'busybox-static'
+const isShell = (name: string): boolean => name === SHELL
 
 interface Unpacking {
   /** This machine's without one. */
@@ -41,7 +42,7 @@ interface Unpacking {
 
 /** Debian's part of every image. */
 export async function unpackRoot(root: string, unpacking: Unpacking): Promise<void> {
-  await unpack(root, unpacking, (name) => name !== SHELL)
+  await unpack(root, unpacking, (name) => !isShell(name))
   const isLicence = (path: string) => path.endsWith('/copyright')
   const unread = [
     ...globSync(UNREAD, { cwd: root }),
@@ -57,14 +58,19 @@ export async function unpackRoot(root: string, unpacking: Unpacking): Promise<vo
 }
 
 /** A shell with what scripts call, under the names that they call it by. */
-export async function unpackShell(root: string, unpacking: Unpacking): Promise<void> {
-  const isShell = (name: string) => name === SHELL
+export async function unpackShell(root: string, names: readonly string[], unpacking: Unpacking): Promise<void> {
   await unpack(root, unpacking, isShell)
-  // The one for this machine says the names, whatever machine the image is for.
-  const here = join(unpacking.downloads, 'here')
-  await unpack(here, { ...unpacking, architecture: undefined }, isShell)
-  const { stdout } = await promisify(execFile)(join(here, 'usr/bin/busybox'), ['--list'])
-  for (const name of stdout.trim().split('\n')) if (name !== 'busybox') symlinkSync('busybox', join(root, 'usr/bin', name))
+  for (const name of names) symlinkSync('busybox', join(root, 'usr/bin', name))
+}
+
+/** Those names. The shell for this machine says them, whatever machine an image is for. */
+export async function namesOfShell(work: string): Promise<string[]> {
+  await unpack(work, { downloads: work }, isShell)
+  const { stdout } = await promisify(execFile)(join(work, 'usr/bin/busybox'), ['--list'])
+  return stdout
+    .trim()
+    .split('\n')
+    .filter((name) => name !== 'busybox')
 }
 
 async function unpack(root: string, unpacking: Unpacking, isWanted: (name: string) => boolean): Promise<void> {

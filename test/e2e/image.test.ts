@@ -15,6 +15,7 @@ import { apply, eventually } from '../support/verbs.ts'
 const REPOSITORY = join(import.meta.dirname, '..', '..')
 const ARCHITECTURE = arch() === 'x64' ? 'amd64' : arch()
 const MOST_BYTES = 250e6
+const run = promisify(execFile)
 
 /** As docs/installation.md has it, and with an authority of its own for the Git server. */
 const OVERLAY = (deploy: string, tag: string) => `
@@ -56,7 +57,7 @@ ln -s "$PWD/node_modules" "$0"
 /** Bytes of the files in each image of an archive. */
 async function sizesIn(archive: string, into: string): Promise<number[]> {
   await mkdir(into)
-  await promisify(execFile)('tar', ['--extract', '--file', archive, '--directory', into])
+  await run('tar', ['--extract', '--file', archive, '--directory', into])
   const blob = (digest: string) => readFile(join(into, 'blobs', ...digest.split(':')))
   const json = async (digest: string) => JSON.parse((await blob(digest)).toString())
   const { manifests } = JSON.parse(await readFile(join(into, 'index.json'), 'utf8'))
@@ -88,7 +89,7 @@ describe(
     const make = async (repository: string, output: string, mask = '022') => {
       const words = ['hack/image/make.ts', '--architecture', ARCHITECTURE, '--output', output]
       const shell = ['-c', 'umask "$0"; exec "$@"', mask, process.execPath, ...words]
-      return (await promisify(execFile)('sh', shell, { cwd: repository })).stdout
+      return (await run('sh', shell, { cwd: repository })).stdout
     }
     const secret = (namespace: string, name: string, stringData: Record<string, string>) =>
       apply(cluster.kube, { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData } as AnyObject)
@@ -140,7 +141,7 @@ describe(
 
     it('is the same when it is made again, in another folder and with another umask', async () => {
       const copy = join(folder, 'copy')
-      await promisify(execFile)('sh', ['-euc', COPY, copy], { cwd: REPOSITORY })
+      await run('sh', ['-euc', COPY, copy], { cwd: REPOSITORY })
       assert.is(await make(copy, join(folder, 'again'), '077'), digests)
     })
 
@@ -164,7 +165,7 @@ describe(
       await untilIs('condition=Ready', '-n', 'git', 'pod/git')
       await cluster.kubectl('exec', '-n', 'git', 'git', '--', 'sh', '-euc', FIRST_PUSH)
       const onboarding = ['src/cli/main.ts', 'onboard', 'team-a', '--kubeconfig', cluster.kubeconfig]
-      await promisify(execFile)(process.execPath, onboarding, { cwd: REPOSITORY })
+      await run(process.execPath, onboarding, { cwd: REPOSITORY })
       await apply(cluster.kube, await textOf('team.yaml'))
       const said = await eventually(async () =>
         /^(\S+) +said-[a-z0-9]{10} /m.exec(await cluster.kubectl('get', 'configmaps', '-A')),

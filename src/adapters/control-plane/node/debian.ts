@@ -57,9 +57,11 @@ export async function unpackDebian({ packages, day, downloads, into, fetching, e
     report.progress({ what: 'downloading Debian packages', done, total: packages.length })
     const file = join(downloads, basename(path))
     await download({ path, sha256 }, day, file, fetching)
+    const bytes = readFileSync(file)
+    rmSync(file)
     const extract = async (member: string, ...how: string[]) => {
       const archive = join(downloads, member)
-      writeFileSync(archive, memberOf(readFileSync(file), member, path))
+      writeFileSync(archive, memberOf(bytes, member, path))
       // GNU tar looks at what a file is, and not at its name.
       const said = await run('tar', ['--extract', '--file', archive, ...how], { env, signal: fetching.signal })
       rmSync(archive)
@@ -67,7 +69,6 @@ export async function unpackDebian({ packages, day, downloads, into, fetching, e
     }
     await extract('data.tar', '--keep-directory-symlink', '--no-same-owner', '--directory', into)
     noteInstalled(into, await extract('control.tar', '--to-stdout', './control'))
-    rmSync(file)
   }
   bundleCertificates(into)
 }

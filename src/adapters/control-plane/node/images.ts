@@ -14,19 +14,20 @@ interface ImageSource {
   env: Record<string, string | undefined>
 }
 
+/** Flags of tar(1): the same files give the same bytes, whoever packs them and whenever. */
+export const SAME_BYTES = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner', '--format=gnu']
+
 /** Packs a folder as an image of one layer, in the form that `docker save` writes and `ctr images import` reads. */
 export async function packImage({ name, root, config, env }: ImageSource, into: string): Promise<void> {
   const work = join(into, `${name}.packing`)
   mkdirSync(work)
   const layer = join(work, 'layer.tar')
-  // The same files give the same bytes, whoever packs them and whenever.
-  const same = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner', '--format=gnu']
-  await run('tar', ['--create', ...same, '--file', layer, '--directory', root, '.'], { env })
+  await run('tar', ['--create', ...SAME_BYTES, '--file', layer, '--directory', root, '.'], { env })
   const digest = createHash('sha256').update(readFileSync(layer)).digest('hex')
   const rootfs = { type: 'layers', diff_ids: [`sha256:${digest}`] }
   writeFileSync(join(work, 'config.json'), JSON.stringify({ architecture: ARCHITECTURE, os: 'linux', config, rootfs }))
   const manifest = [{ Config: 'config.json', RepoTags: [`localhost/${name}:1`, `${name}:1`], Layers: ['layer.tar'] }]
   writeFileSync(join(work, 'manifest.json'), JSON.stringify(manifest))
-  await run('tar', ['--create', ...same, '--file', join(into, `${name}.tar`), '--directory', work, '.'], { env })
+  await run('tar', ['--create', ...SAME_BYTES, '--file', join(into, `${name}.tar`), '--directory', work, '.'], { env })
   rmSync(work, { recursive: true })
 }
