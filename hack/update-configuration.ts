@@ -3,13 +3,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SETTINGS as agent } from '../src/agent/index.ts'
 import { SETTINGS as agentw } from '../src/agentw/index.ts'
+import { SETTINGS as certificates } from '../src/certificates/index.ts'
 import { SETTINGS as kas } from '../src/kas/index.ts'
 import { SETTINGS as operator } from '../src/operator/index.ts'
 import { SETTINGS as proxy } from '../src/proxy/index.ts'
 import type { Setting, SettingTable } from '../src/std/index.ts'
 
 /** By the name of the program's folder in src/. */
-export const PROGRAMS: Readonly<Record<string, SettingTable>> = { operator, kas, agent, proxy, agentw }
+export const PROGRAMS: Readonly<Record<string, SettingTable>> = { operator, kas, agent, proxy, agentw, certificates }
 
 export const PAGE = join(import.meta.dirname, '../docs/configuration.md')
 

@@ -12,6 +12,11 @@ export const verbs: readonly VerbEntry[] = [
   { name: 'operator', summary: 'run the operator', load: () => import('./programs/operator.ts') },
   { name: 'kas', summary: 'run kas, the server that holds the Git credentials', load: () => import('./programs/kas.ts') },
   { name: 'proxy', summary: 'run the proxy, the way of browsers into workspaces', load: () => import('./programs/proxy.ts') },
+  {
+    name: 'certificates',
+    summary: 'make the certificates of kas and the proxy, and renew them',
+    load: () => import('./programs/certificates.ts'),
+  },
   { name: 'agent', summary: 'run and look after the agents of target clusters', load: () => import('./agent/agent.ts') },
   {
     name: 'agentw',

@@ -97,6 +97,10 @@ export const LAW: Record<string, Room> = {
     packages: ['@bufbuild/protobuf'],
     isProgram: true,
   },
+  certificates: {
+    imports: ['std', 'api', 'adapters/kube', 'adapters/http', 'adapters/certificates'],
+    isProgram: true,
+  },
   agentw: { imports: ['std', 'rpc', 'adapters/files', 'adapters/grpc', 'engines/tunnel'], isProgram: true },
   dashboard: { imports: ['std', 'api', 'devfile', 'adapters/kube', 'engines/access', 'engines/lookout'] },
   proxy: {
@@ -117,6 +121,7 @@ export const LAW: Record<string, Room> = {
       'agent',
       'agentw',
       'proxy',
+      'certificates',
     ],
     packages: ['commander', 'yaml'],
     process: 'everything',

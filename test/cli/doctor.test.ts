@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -6,9 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
+import { createAuthority } from '../../src/adapters/certificates/index.ts'
 import type { AnyObject } from '../../src/api/index.ts'
 import { troubleOf } from '../../src/cli/doctor/objects.ts'
-import { minutes, timestamp } from '../../src/std/index.ts'
+import { hours, minutes, systemClock, timestamp } from '../../src/std/index.ts'
 import { portOf } from '../support/addresses.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
@@ -105,6 +107,36 @@ describe('doctor', (it) => {
     await apply(cluster.kube, { ...shipped, metadata: { ...shipped.metadata, namespace } })
     const [found] = (await examined('--namespace', namespace)).of('kas')
     assert.is(found?.message, 'no replica of its Deployment is available')
+  })
+
+  it('says until when the certificate of kas is good, and fails where there is none or its time is over', async () => {
+    const namespace = await cluster.namespace('doctor')
+    const shipped: AnyObject = parse(readFileSync(join(ROOT, 'deploy', 'kas', 'program', 'deployment.yaml'), 'utf8'))
+    await apply(cluster.kube, { ...shipped, metadata: { ...shipped.metadata, namespace } })
+    const findings = async () =>
+      (await examined('--namespace', namespace)).of('certificates').map(({ mark, message }) => `${mark}: ${message}`)
+    const put = async (name: string, lifetime: number) => {
+      const { certificate } = await createAuthority(name, { clock: systemClock, lifetime })
+      const metadata = { name, namespace }
+      await apply(cluster.kube, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata,
+        stringData: { 'tls.crt': certificate },
+      } as AnyObject)
+      return new X509Certificate(certificate).validToDate.toISOString().slice(0, 10)
+    }
+    assert.equal(await findings(), [`fail: there is no certificate in Secret ${namespace}/kas-tls`])
+    const day = await put('kas-tls', hours(24 * 90))
+    assert.equal(await findings(), [`ok: the certificate in ${namespace}/kas-tls is good until ${day}`])
+    const authorityDay = await put('berth-authority', hours(24 * 300))
+    const soon = await put('kas-tls', hours(24 * 6))
+    assert.equal(await findings(), [
+      `warn: the certificate in ${namespace}/kas-tls is good until ${soon}`,
+      `warn: the certificate in ${namespace}/berth-authority is good until ${authorityDay}`,
+    ])
+    const past = await put('kas-tls', -minutes(1))
+    assert.equal((await findings())[0], `fail: the certificate in ${namespace}/kas-tls was good until ${past}`)
   })
 
   it('names what has ended of all that berth up started, with its log', async () => {

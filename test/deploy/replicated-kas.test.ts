@@ -86,7 +86,7 @@ describe('the deployments', (it) => {
       is(listenGrace, seconds(5))
     })
 
-  for (const program of ['kas', 'operator', 'agent']) {
+  for (const program of ['kas', 'operator', 'agent', 'certificates']) {
     it(`let nothing reach ${program} that is not named`, () => {
       const deployment = deploymentIn(read(`deploy/${program}/program/deployment.yaml`))
       const [policy, ...more] = read(`deploy/${program}/program/network-policy.yaml`).filter(isPolicy)

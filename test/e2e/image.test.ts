@@ -32,7 +32,11 @@ patches:
       spec:
         template:
           spec:
-            containers: [{ name: operator, env: [{ name: BERTH_GIT_CA, value: /etc/berth/kas/ca.crt }] }]
+            containers:
+              - name: operator
+                env: [{ name: BERTH_GIT_CA, value: /etc/berth/git/ca.crt }]
+                volumeMounts: [{ name: git-ca, mountPath: /etc/berth/git, readOnly: true }]
+            volumes: [{ name: git-ca, secret: { secretName: git-ca } }]
 `
 
 /** A kustomization that is one only where kustomize makes it: the name of the ConfigMap ends with a digest. */
@@ -97,25 +101,27 @@ describe(
       apply(cluster.kube, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data } as AnyObject)
     const textOf = async (name: string) =>
       (await readFile(join(import.meta.dirname, 'image', name), 'utf8')).replaceAll('TAG', tag)
+    const berth = (...words: string[]) =>
+      run(process.execPath, ['src/cli/main.ts', ...words, '--kubeconfig', cluster.kubeconfig], { cwd: REPOSITORY })
     const untilIs = (path: string, ...words: string[]) => cluster.kubectl('wait', `--for=${path}`, '--timeout=180s', ...words)
 
     /** In the order of docs/installation.md. */
-    const install = async (tls: Record<string, string>) => {
+    const install = async (gitCa: string) => {
       const { kubectl } = cluster
       await kubectl('apply', '--server-side', '-k', REPOSITORY)
       await untilIs('condition=Established', 'crd', '--all')
       await kubectl('apply', '--server-side', '-k', join(REPOSITORY, 'deploy', 'defaults'))
-      await secret('berth-system', 'kas-tls', tls)
+      await secret('berth-system', 'git-ca', { 'ca.crt': gitCa })
       await configMap('berth-system', 'berth', { workspaceImage: `localhost/berth-workspace:${tag}` })
       const overlay = join(folder, 'overlay')
       await mkdir(overlay)
       await writeFile(join(overlay, 'kustomization.yaml'), OVERLAY(relative(overlay, join(REPOSITORY, 'deploy')), tag))
       await kubectl('apply', '--server-side', '-k', overlay)
     }
-    const certificates = async () => {
+    const certificateOfGit = async () => {
       const validity = { clock: systemClock, lifetime: hours(24) }
       const authority = await createAuthority('berth-test', validity)
-      const request = { name: 'berth', dnsNames: ['kas.berth-system.svc', 'git.git.svc'], usages: ['server'] as const }
+      const request = { name: 'git', dnsNames: ['git.git.svc'], usages: ['server'] as const }
       const { certificate, key } = await issueCertificate(authority, request, validity)
       return { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authority.certificate }
     }
@@ -126,8 +132,8 @@ describe(
       digests = await make(REPOSITORY, join(folder, 'made'))
       cluster = await nodeCluster()
       await cluster.importImages(join(folder, 'made', 'images.tar'))
-      const tls = await certificates()
-      await install(tls)
+      const tls = await certificateOfGit()
+      await install(tls['ca.crt'])
       await apply(cluster.kube, await textOf('git-server.yaml'))
       await configMap('git', 'program', { 'git-server.ts': await textOf('git-server.ts') })
       await secret('git', 'tls', tls)
@@ -151,9 +157,20 @@ describe(
       assert.ok(workspace <= MOST_BYTES / 5, `${workspace} bytes`)
     })
 
-    it('runs the operator and kas as nobody, on files that cannot be written, with the roles that are shipped', async () => {
-      for (const name of ['operator', 'kas']) {
+    it('makes the certificate that kas shows, and the doctor finds all of it well', async () => {
+      for (const name of ['certificates', 'kas', 'operator'])
         await untilIs('condition=Available', '-n', 'berth-system', `deploy/${name}`)
+      const { stdout } = await berth('doctor', '-o', 'json')
+      const findings: { check: string; mark: string; message: string }[] = JSON.parse(stdout)
+      assert.equal(
+        findings.filter(({ mark }) => mark === 'fail'),
+        [],
+      )
+      assert.match(findings.find(({ check }) => check === 'certificates')?.message ?? '', /kas-tls is good until/)
+    })
+
+    it('runs its programs as nobody, on files that cannot be written, with the roles that are shipped', async () => {
+      for (const name of ['operator', 'kas', 'certificates']) {
         assert.is(
           await cluster.kubectl('exec', '-n', 'berth-system', `deploy/${name}`, '--', 'node', '-e', NOBODY),
           '65532 EROFS\n',
@@ -164,8 +181,7 @@ describe(
     it('brings what was pushed through kustomize to a claimed namespace', async () => {
       await untilIs('condition=Ready', '-n', 'git', 'pod/git')
       await cluster.kubectl('exec', '-n', 'git', 'git', '--', 'sh', '-euc', FIRST_PUSH)
-      const onboarding = ['src/cli/main.ts', 'onboard', 'team-a', '--kubeconfig', cluster.kubeconfig]
-      await run(process.execPath, onboarding, { cwd: REPOSITORY })
+      await berth('onboard', 'team-a')
       await apply(cluster.kube, await textOf('team.yaml'))
       const said = await eventually(async () =>
         /^(\S+) +said-[a-z0-9]{10} /m.exec(await cluster.kubectl('get', 'configmaps', '-A')),

@@ -1,8 +1,8 @@
-import { KeyObject, randomBytes, webcrypto, X509Certificate } from 'node:crypto'
+import { createPrivateKey, KeyObject, randomBytes, webcrypto, X509Certificate } from 'node:crypto'
 import { Integer, OctetString, Utf8String } from 'asn1js'
 import ipaddr from 'ipaddr.js'
 import { AltName, AttributeTypeAndValue, BasicConstraints, Certificate, Extension, ExtKeyUsage, GeneralName } from 'pkijs'
-import { type Clock, minutes } from '../../std/index.ts'
+import { type Clock, Failure, minutes } from '../../std/index.ts'
 
 /** A certificate with its key, as PEM. */
 export interface KeyAndCertificate {
@@ -11,10 +11,8 @@ export interface KeyAndCertificate {
 }
 
 /** Signs the certificates of others. */
-export interface Authority {
+export interface Authority extends KeyAndCertificate {
   name: string
-  /** PEM. */
-  certificate: string
   signingKey: webcrypto.CryptoKey
 }
 
@@ -46,7 +44,17 @@ export async function createAuthority(name: string, validity: Validity): Promise
   const unsigned = certificateFor({ name }, name, validity)
   unsigned.extensions = [extension(BASIC_CONSTRAINTS, basics, { critical: true })]
   const certificate = await sign(unsigned, keys.publicKey, keys.privateKey)
-  return { name, certificate, signingKey: keys.privateKey }
+  return { name, certificate, key: pemOfKey(keys), signingKey: keys.privateKey }
+}
+
+/** One that was made by `createAuthority`. Throws, by whatever Node throws, where these are not PEM of a certificate and of the key to it. */
+export async function readAuthority(name: string, { certificate, key }: KeyAndCertificate): Promise<Authority> {
+  const privateKey = createPrivateKey(key)
+  if (!new X509Certificate(certificate).checkPrivateKey(privateKey))
+    throw new Failure('invalid', 'the key is one to another certificate')
+  const bytes = privateKey.export({ type: 'pkcs8', format: 'der' })
+  const signingKey = await webcrypto.subtle.importKey('pkcs8', bytes, KEYS, true, ['sign'])
+  return { name, certificate, key, signingKey }
 }
 
 /** A certificate for a program, with a key of its own. */

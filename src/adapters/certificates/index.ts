@@ -3,4 +3,4 @@
  * server (adapters/control-plane). The ASN.1 is pkijs', the keys and signatures are Node's: P-256 and SHA-256, which every client of
  * Kubernetes reads. Not here: who uses them, and where they are kept.
  */
-export { createAuthority, issueCertificate, type KeyAndCertificate } from './authority.ts'
+export { type Authority, createAuthority, issueCertificate, type KeyAndCertificate, readAuthority } from './authority.ts'

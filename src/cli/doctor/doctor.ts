@@ -7,6 +7,7 @@ import { LOCAL, type OutputOptions, withKube, withKubeconfig, withOutput } from 
 import { marked, renderData, WIDTH, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
+import { examineCertificates } from './certificates.ts'
 import { examineApi, examinePermissions } from './cluster.ts'
 import { type CheckContext, type DoctorFinding, type Examination, examineAnyway } from './finding.ts'
 import { examineDefinitions, examinePolicies } from './installation.ts'
@@ -51,6 +52,7 @@ const EXAMINATIONS: Record<string, Examination> = {
   policies: examinePolicies,
   operator: examineOperator,
   kas: examineKas,
+  certificates: examineCertificates,
   classes: examineClasses,
   objects: examineObjects,
 }

@@ -1,0 +1,51 @@
+import * as assert from 'uvu/assert'
+import { parseConfig, start } from '../../src/certificates/index.ts'
+import { failureOf } from '../support/refusal.ts'
+import { describe } from '../support/suite.ts'
+import { eventually } from '../support/verbs.ts'
+import { certificateStage } from './stage.ts'
+
+describe('the program that keeps certificates', (it) => {
+  const stage = certificateStage()
+  it.after(() => stage.close())
+
+  it('is ready when all are good, says what it did, and waits for what is not there yet', async () => {
+    const namespace = await stage.namespace('certificates')
+    const flags = { namespace, kasNames: 'kas.example.com', proxyNames: '*.w.example.com', operations: '127.0.0.1:0' }
+    const config = parseConfig({ ...flags, kubeconfig: stage.kubeconfig }, {})
+    const stop = new AbortController()
+    const lines: string[] = []
+    let address = ''
+    const up = (given: string) => {
+      address = given
+    }
+    const over = start(config, stop.signal, { log: { write: (line) => lines.push(line) }, up })
+    try {
+      const readiness = async () => {
+        const answer = await fetch(`http://${address}/readyz`)
+        return `${answer.status} ${(await answer.text()).trim()}`
+      }
+      await eventually(async () => (await readiness()) === `503 there is no Secret ${namespace}/berth-authority`)
+      await stage.installed(namespace)
+      await eventually(async () => (await readiness()) === '200 ok')
+      const kas = await stage.certificate(namespace, 'kas-tls')
+      for (const name of [`kas.${namespace}.svc`, `kas-peers.${namespace}.svc`, 'kas.example.com'])
+        assert.ok(kas.checkHost(name), name)
+      assert.ok((await stage.certificate(namespace, 'berth-proxy-tls')).checkHost('a.w.example.com'))
+      const { message, secret, validUntil } = lines.map((line) => JSON.parse(line)).find((line) => line.secret === 'kas-tls')
+      assert.equal([message, secret, validUntil], ['A Secret was made', 'kas-tls', kas.validToDate.toISOString()])
+    } finally {
+      stop.abort()
+      await over
+    }
+    assert.not.match(lines.join(''), 'PRIVATE KEY')
+  })
+
+  it('refuses names that are none', async () => {
+    for (const name of ['https://kas.example.com', 'a.*.example.com', '-a', 'kas.example.com:8150']) {
+      const failure = await failureOf(async () => parseConfig({ kasNames: `kas.example.com,${name}` }, {}))
+      assert.is(failure.message, `--kas-names is "${name}"`)
+      assert.match(failure.remedy ?? '', /such as kas.example.com,192.0.2.7/)
+    }
+  })
+})
