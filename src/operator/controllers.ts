@@ -69,7 +69,7 @@ export function controllersOf(
         own: ownApis(config, context),
         meter: targets,
         git: { kas: config.kasGit, ...authorities },
-        image: config.workspaceImage,
+        defaults: { image: config.workspaceImage, namespace: config.leaseNamespace },
         tunnels: config.tunnels && { ...config.tunnels, kasCa: authorities.kasCa },
         devfiles: devfilesOf(source),
         yaml: readYamlTree,

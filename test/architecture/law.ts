@@ -123,7 +123,7 @@ export const LAW: Record<string, Room> = {
       'proxy',
       'certificates',
     ],
-    packages: ['commander', 'yaml'],
+    packages: ['ajv', 'commander', 'yaml'],
     process: 'everything',
   },
 }

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { equal, ok } from 'uvu/assert'
@@ -21,27 +20,22 @@ const commands = (
   .filter((line) => !line.includes('berth -- doctor'))
 
 describe('the installation that the README shows', (it) => {
-  const folder = mkdtempSync(join(tmpdir(), 'berth-install-'))
   let plane: OwnControlPlane
   it.before(async () => {
-    plane = await ownControlPlane()
-    for (const name of ['tls.crt', 'tls.key', 'ca.crt']) writeFileSync(join(folder, name), name)
+    // Its pods are simulated: they run, whatever their image is.
+    plane = await ownControlPlane({ nodes: 1 })
   })
-  it.after(async () => {
-    await plane.remove()
-    rmSync(folder, { recursive: true })
-  })
+  it.after(() => plane.remove())
 
   const run = async (command: string) => {
     const tools = await acquireTools({ env: process.env, wanted: ['kubectl'] })
     const PATH = [dirname(tools.paths.kubectl ?? ''), process.env.PATH].join(':')
     const env = { ...process.env, PATH, KUBECONFIG: plane.kubeconfig }
-    const here = command.replaceAll('--from-file=', `--from-file=${folder}/`)
-    await promisify(execFile)('sh', ['-c', here], { cwd: ROOT, env })
+    await promisify(execFile)('sh', ['-c', command], { cwd: ROOT, env })
   }
 
   it('works on a cluster that has nothing', async () => {
-    ok(commands.length >= 6)
+    ok(commands.length >= 3)
     for (const command of commands) await run(command)
     ok(await plane.kube.get(Deployments, { name: 'operator', namespace: 'berth-system' }))
     equal((await plane.kube.list(RoleBindings, { namespace: 'team-a' })).length, 2)

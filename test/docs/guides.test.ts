@@ -6,6 +6,7 @@ import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { equal, is, ok } from 'uvu/assert'
 import { readRecipe } from '../../src/adapters/control-plane/index.ts'
+import { readValues } from '../../src/cli/install/values.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
@@ -19,16 +20,19 @@ const run = promisify(execFile)
 /** The guides, with the least number of objects and of Berth's command lines that each shows. */
 const GUIDES = [
   { page: 'targets.md', objects: 12, lines: 2, overlays: 0 },
-  { page: 'installation.md', objects: 0, lines: 5, overlays: 2 },
+  { page: 'installation.md', objects: 0, lines: 8, overlays: 1 },
+  { page: 'installation-values.md', objects: 0, lines: 0, overlays: 0 },
   { page: 'troubleshooting.md', objects: 0, lines: 20, overlays: 0 },
 ] as const
 
 const blocksIn = (text: string): string[] => [...text.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, block = '']) => block)
 /** What is written for kubectl, and no object of the API. */
 const isOverlay = (block: string): boolean => block.includes('kind: Kustomization')
+/** What is written for `berth install`. */
+const isValues = (block: string): boolean => /^image: /m.test(block)
 const objectsIn = (text: string) =>
   blocksIn(text)
-    .filter((block) => !isOverlay(block))
+    .filter((block) => !isOverlay(block) && !isValues(block))
     .flatMap(documents)
 
 /** As kubectl makes it of an overlay that lies beside the clone. */
@@ -94,6 +98,10 @@ describe('the guides', (it) => {
       }
       for (const [, folder = ''] of text.matchAll(/ -k \.\.\/berth([\w/-]*)/g))
         ok(existsSync(join(ROOT, folder, 'kustomization.yaml')), folder)
+    })
+
+    it(`show values that \`berth install\` takes: ${page}`, () => {
+      for (const block of blocksIn(text).filter(isValues)) ok(readValues(ROOT, { name: page, text: block }, {}).image)
     })
 
     it(`show command lines that are understood: ${page}`, async () => {

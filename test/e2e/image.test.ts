@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { arch, tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { createAuthority, issueCertificate } from '../../src/adapters/certificates/index.ts'
 import type { AnyObject } from '../../src/api/index.ts'
 import { hours, systemClock } from '../../src/std/index.ts'
+import { kubectl } from '../support/builders/snapshots.ts'
 import { lacksNode, type NodeCluster, nodeCluster } from '../support/node.ts'
 import { describe } from '../support/suite.ts'
 import { apply, eventually } from '../support/verbs.ts'
@@ -17,27 +18,8 @@ const ARCHITECTURE = arch() === 'x64' ? 'amd64' : arch()
 const MOST_BYTES = 250e6
 const run = promisify(execFile)
 
-/** As docs/installation.md has it, and with an authority of its own for the Git server. */
-const OVERLAY = (deploy: string, tag: string) => `
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources: [${deploy}]
-images: [{ name: berth, newName: localhost/berth, newTag: ${tag} }]
-patches:
-  - target: { kind: Deployment, name: operator }
-    patch: |
-      apiVersion: apps/v1
-      kind: Deployment
-      metadata: { name: operator }
-      spec:
-        template:
-          spec:
-            containers:
-              - name: operator
-                env: [{ name: BERTH_GIT_CA, value: /etc/berth/git/ca.crt }]
-                volumeMounts: [{ name: git-ca, mountPath: /etc/berth/git, readOnly: true }]
-            volumes: [{ name: git-ca, secret: { secretName: git-ca } }]
-`
+/** In another namespace than the usual one: what names that one by itself shows. */
+const NAMESPACE = 'platform'
 
 /** A kustomization that is one only where kustomize makes it: the name of the ConfigMap ends with a digest. */
 const FIRST_PUSH = `
@@ -101,22 +83,17 @@ describe(
       apply(cluster.kube, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data } as AnyObject)
     const textOf = async (name: string) =>
       (await readFile(join(import.meta.dirname, 'image', name), 'utf8')).replaceAll('TAG', tag)
-    const berth = (...words: string[]) =>
-      run(process.execPath, ['src/cli/main.ts', ...words, '--kubeconfig', cluster.kubeconfig], { cwd: REPOSITORY })
+    const berth = async (...words: string[]) => {
+      const env = { ...process.env, PATH: `${dirname(await kubectl())}:${process.env.PATH}` }
+      return run(process.execPath, ['src/cli/main.ts', ...words, '--kubeconfig', cluster.kubeconfig], { cwd: REPOSITORY, env })
+    }
     const untilIs = (path: string, ...words: string[]) => cluster.kubectl('wait', `--for=${path}`, '--timeout=180s', ...words)
 
-    /** In the order of docs/installation.md. */
     const install = async (gitCa: string) => {
-      const { kubectl } = cluster
-      await kubectl('apply', '--server-side', '-k', REPOSITORY)
-      await untilIs('condition=Established', 'crd', '--all')
-      await kubectl('apply', '--server-side', '-k', join(REPOSITORY, 'deploy', 'defaults'))
-      await secret('berth-system', 'git-ca', { 'ca.crt': gitCa })
-      await configMap('berth-system', 'berth', { workspaceImage: `localhost/berth-workspace:${tag}` })
-      const overlay = join(folder, 'overlay')
-      await mkdir(overlay)
-      await writeFile(join(overlay, 'kustomization.yaml'), OVERLAY(relative(overlay, join(REPOSITORY, 'deploy')), tag))
-      await kubectl('apply', '--server-side', '-k', overlay)
+      const image = `localhost/berth:${tag}`
+      const values = { image, workspaceImage: `localhost/berth-workspace:${tag}`, namespace: NAMESPACE, gitCa }
+      await writeFile(join(folder, 'values.yaml'), JSON.stringify(values))
+      await berth('install', '--values', join(folder, 'values.yaml'), '--apply')
     }
     const certificateOfGit = async () => {
       const validity = { clock: systemClock, lifetime: hours(24) }
@@ -158,9 +135,7 @@ describe(
     })
 
     it('makes the certificate that kas shows, and the doctor finds all of it well', async () => {
-      for (const name of ['certificates', 'kas', 'operator'])
-        await untilIs('condition=Available', '-n', 'berth-system', `deploy/${name}`)
-      const { stdout } = await berth('doctor', '-o', 'json')
+      const { stdout } = await berth('doctor', '-o', 'json', '--namespace', NAMESPACE).catch((failed) => failed)
       const findings: { check: string; mark: string; message: string }[] = JSON.parse(stdout)
       assert.equal(
         findings.filter(({ mark }) => mark === 'fail'),
@@ -171,17 +146,14 @@ describe(
 
     it('runs its programs as nobody, on files that cannot be written, with the roles that are shipped', async () => {
       for (const name of ['operator', 'kas', 'certificates']) {
-        assert.is(
-          await cluster.kubectl('exec', '-n', 'berth-system', `deploy/${name}`, '--', 'node', '-e', NOBODY),
-          '65532 EROFS\n',
-        )
+        assert.is(await cluster.kubectl('exec', '-n', NAMESPACE, `deploy/${name}`, '--', 'node', '-e', NOBODY), '65532 EROFS\n')
       }
     })
 
     it('brings what was pushed through kustomize to a claimed namespace', async () => {
       await untilIs('condition=Ready', '-n', 'git', 'pod/git')
       await cluster.kubectl('exec', '-n', 'git', 'git', '--', 'sh', '-euc', FIRST_PUSH)
-      await berth('onboard', 'team-a')
+      await berth('onboard', 'team-a', '--berth-namespace', NAMESPACE)
       await apply(cluster.kube, await textOf('team.yaml'))
       const said = await eventually(async () =>
         /^(\S+) +said-[a-z0-9]{10} /m.exec(await cluster.kubectl('get', 'configmaps', '-A')),

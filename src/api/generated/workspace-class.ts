@@ -22,7 +22,7 @@ export interface WorkspaceClassSpec {
    */
   proxy?: {
     /**
-     * Namespace of the proxy, which the network policies let in. Default: berth-system.
+     * Namespace of the proxy, which the network policies let in. Default: the one that Berth is installed in.
      */
     namespace?: string
     /**

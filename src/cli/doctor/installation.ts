@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions, refOf } from '../../api/index.ts'
+import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
 import { definitionsIn, objectsIn } from '../manifests.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
@@ -40,7 +40,7 @@ async function differsFrom(kube: Kube, wanted: CustomResourceDefinition, found: 
 }
 
 /** The admission policies, their bindings, and what they look into. */
-export const examinePolicies: Examination = async ({ kube, home }) => {
+export const examinePolicies: Examination = async ({ kube, home, namespace }) => {
   const findings: DoctorFinding[] = []
   for (const wanted of policiesIn(home)) {
     const kind = await kube.resolve(wanted.apiVersion, wanted.kind)
@@ -48,7 +48,7 @@ export const examinePolicies: Examination = async ({ kube, home }) => {
     if (!kind) {
       const remedy = 'Use Kubernetes 1.36 or newer, or the replacements in deploy/policies-legacy.'
       findings.push(warn(`the cluster does not serve ${wanted.apiVersion} ${wanted.kind} (${name})`, remedy))
-    } else if (!(await kube.get(kind, refOf(wanted)))) {
+    } else if (!(await kube.get(kind, { name, ...(wanted.metadata.namespace && { namespace }) }))) {
       findings.push(fail(`${wanted.kind} ${name} is missing, and with it a rule of the API server`, INSTALL))
     }
   }

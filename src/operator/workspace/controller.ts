@@ -1,5 +1,6 @@
 import { type Meter, type Reach, secretFinder, secretWatches } from '../../adapters/kube/index.ts'
 import {
+  BERTH_NAMESPACE,
   byTarget,
   byUid,
   type DeploymentTarget,
@@ -31,7 +32,7 @@ import { type Applied, type ApplyServices, OF_REGISTRIES } from './objects/apply
 import { isApplyFailure } from './objects/apply-failure.ts'
 import { createErrands } from './objects/errands.ts'
 import { CONTROLLER, claimNameOf, ownersOf } from './place/claim.ts'
-import { byClass, classNameOf, counts } from './place/class.ts'
+import { byClass, type ClassDefaults, classNameOf, counts } from './place/class.ts'
 import { hasPlace } from './place/quota.ts'
 import { createTargetLookup } from './place/target.ts'
 import { createDevfileParser, type Pinned } from './project/devfile.ts'
@@ -56,8 +57,8 @@ export interface WorkspaceSettings {
   meter?: Meter | undefined
   /** The way from workspaces to Git. */
   git?: WorkspaceGitSettings
-  /** Has a shell and git: for classes that name no image of their own. */
-  image?: string
+  /** For classes that say nothing of it. */
+  defaults?: ClassDefaults
   /** The way into workspaces whose class has tunnels. */
   tunnels?: TunnelSettings | undefined
   /** From where devfiles of projects and their parents are read. */
@@ -94,7 +95,7 @@ function servicesFor(
     own,
     meter,
     git = {},
-    image = WORKSPACE_IMAGE,
+    defaults = { image: WORKSPACE_IMAGE, namespace: BERTH_NAMESPACE },
     tunnels,
     devfiles: source,
     yaml = createYamlTreeReader(),
@@ -134,7 +135,7 @@ function servicesFor(
   return {
     context,
     wakeups,
-    places: { kube, workspaces: all, classes, image, turns: createTurnstile({ each: 1 }) },
+    places: { kube, workspaces: all, classes, defaults, turns: createTurnstile({ each: 1 }) },
     supply: { kube, claims, classes, targetClasses: caches.of(DeploymentTargetClasses) },
     lookup,
     connections,

@@ -75,7 +75,7 @@ async function proceed(given: Workspace, services: WorkspaceServices): Promise<N
   const now = context.clock.now()
   const findClass = () => places.classes.get({ name: classNameOf(given) })
   // One that keeps no settings yet is given its place first.
-  const frozen = frozenClass(given, findClass(), places.image)
+  const frozen = frozenClass(given, findClass(), places.defaults)
   const placed = frozen ? { workspace: given, chosen: frozen } : await takePlace(given, places)
   // The class may have changed while the workspace stood in line for its place.
   const known = { now, found: findClass() }

@@ -14,7 +14,7 @@ export function networkPolicySpecOf(
   // Through a tunnel the proxy comes from inside.
   const isReached = proxy?.wayIn !== 'Tunnel' && (proxy?.httpEnabled !== false || proxy?.sshEnabled !== false)
   const fromProxy = {
-    namespaceSelector: { matchLabels: { [NAMESPACE_NAME]: proxy?.namespace ?? 'berth-system' } },
+    namespaceSelector: { matchLabels: { [NAMESPACE_NAME]: proxy?.namespace ?? BERTH_NAMESPACE } },
     podSelector: { matchLabels: { 'app.kubernetes.io/name': 'berth-proxy' } },
   }
   const ranges = networkPolicy?.egress ?? [{ allow: '0.0.0.0/0', except: PRIVATE }]
@@ -37,9 +37,11 @@ export function networkPolicySpecOf(
 
 /** kas lies in ranges that workspaces mostly may not reach. */
 function toKas(url: string) {
-  const { port, protocol } = new URL(url)
+  const { hostname, port, protocol } = new URL(url)
+  // By the name of its Service, as `kas.berth-system.svc`.
+  const [, namespace = BERTH_NAMESPACE] = /^[^.]+\.([^.]+)\.svc(\.|$)/.exec(hostname) ?? []
   const kas = {
-    namespaceSelector: { matchLabels: { [NAMESPACE_NAME]: BERTH_NAMESPACE } },
+    namespaceSelector: { matchLabels: { [NAMESPACE_NAME]: namespace } },
     podSelector: { matchLabels: { 'app.kubernetes.io/name': 'berth-kas' } },
   }
   return { to: [kas], ports: [{ protocol: 'TCP', port: Number(port) || (/^(https|grpcs|wss):$/.test(protocol) ? 443 : 80) }] }

@@ -21,6 +21,14 @@ export interface ChosenClass {
   upgradedAt?: string
 }
 
+/** What a class that does not say it gets from its operator. */
+export interface ClassDefaults {
+  /** Has a shell and git. */
+  image: string
+  /** Where Berth's programs are, and with them the proxy. */
+  namespace: string
+}
+
 export const classNameOf = ({ spec }: Workspace): string => spec.workspaceClassName ?? DEFAULT_CLASS
 
 export const byClass = indexBy((workspace: Workspace) => [classNameOf(workspace)])
@@ -29,21 +37,21 @@ export const byClass = indexBy((workspace: Workspace) => [classNameOf(workspace)
 export function frozenClass(
   { spec, status }: Workspace,
   found: WorkspaceClass | undefined,
-  image: string,
+  defaults: ClassDefaults,
 ): ChosenClass | undefined {
   const { name, generation = 0, settings, upgradedAt } = status?.class ?? {}
   if (name === undefined || !settings) return undefined
   const frozen = { name, generation, settings, ...(upgradedAt && { upgradedAt }) }
   if (!spec.upgradedAt || spec.upgradedAt === upgradedAt || found?.metadata.name !== name) return frozen
-  const chosen = chosenFrom(found, image)
+  const chosen = chosenFrom(found, defaults)
   return { ...chosen, settings: whereItIs(chosen.settings, settings), upgradedAt: spec.upgradedAt }
 }
 
-/** The image is for a class that names none. It is frozen too: no newer operator lets pods begin anew. */
-export const chosenFrom = ({ metadata, spec }: WorkspaceClass, image: string): ChosenClass => ({
+/** The defaults are frozen too: no newer operator lets pods begin anew. */
+export const chosenFrom = ({ metadata, spec }: WorkspaceClass, { image, namespace }: ClassDefaults): ChosenClass => ({
   name: metadata.name,
   generation: metadata.generation ?? 0,
-  settings: { ...spec, projectCloner: { image, ...spec.projectCloner } },
+  settings: { ...spec, projectCloner: { image, ...spec.projectCloner }, proxy: { namespace, ...spec.proxy } },
 })
 
 /** An upgrade moves nothing: the volume with the files is where it is. */

@@ -2,14 +2,13 @@ import type { Cache } from '../../../adapters/kube/index.ts'
 import { keyOf, type Ref, refOf, type Workspace, type WorkspaceClass, WorkspaceClasses, Workspaces } from '../../../api/index.ts'
 import type { ControllerContext } from '../../../engines/controller/index.ts'
 import { type Turnstile, unlessFailed } from '../../../std/index.ts'
-import { byClass, type ChosenClass, chosenFrom, classNameOf, counts, openClass } from './class.ts'
+import { byClass, type ChosenClass, type ClassDefaults, chosenFrom, classNameOf, counts, openClass } from './class.ts'
 import { classObstacle, isObstacle, type Obstacle } from './obstacle.ts'
 
 export interface PlaceServices extends Pick<ControllerContext, 'kube'> {
   workspaces: Cache<Workspace>
   classes: Cache<WorkspaceClass>
-  /** For classes that name none. */
-  image: string
+  defaults: ClassDefaults
   /** One workspace of a class after the other is given its place. */
   turns: Turnstile
 }
@@ -82,7 +81,7 @@ function markLastAdmitted({ metadata }: Workspace, found: WorkspaceClass, { kube
 /** The settings are kept at once: a class that changes while the first objects are made must not make half of them. */
 async function keepSettings(workspace: Workspace, found: WorkspaceClass, services: PlaceServices): Promise<Placed> {
   const { name, namespace, resourceVersion } = workspace.metadata
-  const chosen = chosenFrom(found, services.image)
+  const chosen = chosenFrom(found, services.defaults)
   const status = { actualState: workspace.status?.actualState ?? 'CreationRequested', class: chosen }
   const patch = { metadata: { resourceVersion }, status }
   return { workspace: await services.kube.patch(Workspaces, { name, namespace }, patch, { subresource: 'status' }), chosen }

@@ -1,0 +1,184 @@
+// Generated from deploy/values.schema.json by hack/update-install-values.ts. Do not edit.
+
+/**
+ * What `berth install --values FILE` takes. Everything has a default but the image.
+ */
+export interface InstallValues {
+  /**
+   * The image of Berth with its tag or digest, such as registry.example.com/berth:0.1.0.
+   */
+  image?: string
+  /**
+   * A small image with a shell and git, for pods of workspaces whose class names none. Without it a public one is used.
+   */
+  workspaceImage?: string
+  /**
+   * Names of Secrets in Berth's namespace, with which the programs' image is pulled.
+   *
+   * Items: The name of a Secret.
+   */
+  imagePullSecrets?: string[]
+  /**
+   * Where the programs of Berth are (default: berth-system).
+   */
+  namespace?: string
+  /**
+   * Where people and agents reach this cluster's API, for the kubeconfigs that they get. Without it these name the address that pods use.
+   */
+  apiUrl?: string
+  /**
+   * PEM of the authorities of your Git servers, for clones in workspaces, where these are not among the known ones. GitProjects have theirs in their Secret.
+   */
+  gitCa?: string
+  /**
+   * `legacy` for Kubernetes 1.30 to 1.35, which lacks a kind that the others need (default: current).
+   */
+  policies?: 'current' | 'legacy'
+  /**
+   * Let the programs read Secrets and act as service accounts in every namespace, without `berth onboard` (default: false).
+   */
+  everywhere?: boolean
+  /**
+   * Who makes the certificates of kas and the proxy: `berth`, or `none` of us, where you fill the Secrets kas-tls, berth-proxy-tls and, for several kas, kas-private-api (default: berth).
+   */
+  certificates?: 'berth' | 'none'
+  /**
+   * kas, the server for agents.
+   */
+  kas?: {
+    /**
+     * Host names and addresses by which it is reached from outside, for its certificate.
+     *
+     * Items: A host name or an address: no URL, and no list in a text.
+     */
+    names?: string[]
+    service?: ServiceValues
+    /**
+     * Where pods of workspaces in other clusters open tunnels, such as grpcs://kas.example.com:8150.
+     */
+    tunnels?: string
+  }
+  /**
+   * The proxy, by which browsers reach workspaces. There is none without these.
+   */
+  proxy?: {
+    /**
+     * The host where people sign in, such as https://sign-in.workspaces.example.com.
+     */
+    url: string
+    /**
+     * The identity provider, as its tokens name it.
+     */
+    oidcIssuer: string
+    /**
+     * What the provider knows the proxy by. Its secret is the key client-secret of the Secret berth-proxy-oidc.
+     */
+    oidcClientId: string
+    /**
+     * As the API server's setting of this name.
+     */
+    oidcUsernameClaim?: string
+    /**
+     * As the API server's setting of this name.
+     */
+    oidcUsernamePrefix?: string
+    /**
+     * As the API server's setting of this name.
+     */
+    oidcGroupsClaim?: string
+    /**
+     * As the API server's setting of this name.
+     */
+    oidcGroupsPrefix?: string
+    /**
+     * Hosts that Berth makes a certificate for, such as *.workspaces.example.com. Without them the Secret berth-proxy-tls has to be filled.
+     *
+     * Items: A host name or an address: no URL, and no list in a text.
+     */
+    certificateNames?: string[]
+    service?: ServiceValues
+    /**
+     * Let it reach workspaces in other clusters through kas (default: false).
+     */
+    tunnels?: boolean
+  }
+  /**
+   * Sizes and places of the programs.
+   */
+  programs?: {
+    operator?: ProgramValues
+    kas?: ProgramValues
+    proxy?: ProgramValues
+    certificates?: ProgramValues
+  }
+}
+/**
+ * How it is published: ClusterIP, NodePort or LoadBalancer, with annotations for what makes load balancers.
+ */
+export interface ServiceValues {
+  /**
+   * How it is published (default: ClusterIP).
+   */
+  type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer'
+  /**
+   * For what makes load balancers and names.
+   */
+  annotations?: {
+    [k: string]: string
+  }
+}
+export interface ProgramValues {
+  /**
+   * How many of it run (default: 2 of the operator and the proxy, 1 of kas and certificates; 3 are usual for kas).
+   */
+  replicas?: number
+  /**
+   * What a pod asks for and may take, as a container has it.
+   */
+  resources?: {
+    /**
+     * What a pod asks for.
+     */
+    requests?: {
+      /**
+       * A quantity, such as 500m or 1Gi.
+       */
+      [k: string]: string | number
+    }
+    /**
+     * What a pod may take.
+     */
+    limits?: {
+      /**
+       * A quantity, such as 500m or 1Gi.
+       */
+      [k: string]: string | number
+    }
+  }
+  /**
+   * Labels of the nodes that it may run on.
+   */
+  nodeSelector?: {
+    [k: string]: string
+  }
+  /**
+   * Taints of nodes that it bears, as a pod has them.
+   */
+  tolerations?: {
+    key?: string
+    operator?: 'Exists' | 'Equal'
+    value?: string
+    effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'
+    tolerationSeconds?: number
+  }[]
+  /**
+   * Of its pods.
+   */
+  priorityClassName?: string
+  /**
+   * Other settings, by their variables in docs/configuration.md.
+   */
+  env?: {
+    [k: string]: string
+  }
+}

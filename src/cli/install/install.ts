@@ -1,0 +1,59 @@
+import { Option } from 'commander'
+import { BERTH_NAMESPACE } from '../../api/index.ts'
+import { Failure } from '../../std/index.ts'
+import { type ClusterOptions, fileAt, withKubeconfig } from '../options.ts'
+import type { Shell } from '../shell.ts'
+import { actionVerb } from '../verb.ts'
+import { applyInstallation } from './apply.ts'
+import type { InstallValues } from './generated/values.ts'
+import { renderDefaults, renderInstallation } from './render.ts'
+import { readValues } from './values.ts'
+
+interface Options extends ClusterOptions, Pick<InstallValues, 'image' | 'workspaceImage' | 'namespace'> {
+  values?: string
+  defaults?: boolean
+  apply?: boolean
+}
+
+export const verb = actionVerb({
+  description:
+    'Print what installs Berth in a cluster: kinds, policies, roles, and the programs. Nothing is asked of a cluster, unless you say --apply. kubectl renders it, or the program that BERTH_KUBECTL names.',
+  examples: [
+    ['berth install --image registry.example.com/berth:0.1.0 --apply', ''],
+    ['berth install --values values.yaml > install.yaml', 'for Git, or for kubectl'],
+    ['berth install --values values.yaml | kubectl apply --server-side -f -', ''],
+    ['berth install --defaults | kubectl apply --server-side -f -', 'and then this'],
+  ],
+  options: (command) =>
+    withKubeconfig(command)
+      .option('--image <image>', 'the image of Berth, with its tag or digest')
+      .option('--workspace-image <image>', 'a small image with a shell and git, for pods of workspaces (default: a public one)')
+      .option('--namespace <name>', `where its programs are to be (default: ${BERTH_NAMESPACE})`)
+      .addOption(new Option('--values <file>', 'more choices: docs/installation-values.md; flags win; - for standard input'))
+      .option('--defaults', 'print what an installation starts with instead, once the kinds are there')
+      .option('--apply', 'apply it to the cluster, with these defaults where they are not there, and wait until it runs'),
+  run: install,
+})
+
+async function install(shell: Shell, options: Options): Promise<void> {
+  if (options.defaults) return shell.print((await renderDefaults(shell)).trimEnd())
+  const values = await valuesOf(shell, options)
+  const text = await renderInstallation(shell, values)
+  if (options.apply) await applyInstallation(shell, options, { text, values })
+  else shell.print(text.trimEnd())
+}
+
+async function valuesOf(shell: Shell, options: Options): Promise<InstallValues & { image: string }> {
+  const { values: name, image, workspaceImage, namespace } = options
+  const file = name === undefined ? undefined : { name, text: await textOf(shell, name) }
+  const given = { image, workspaceImage, namespace }
+  const flags = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  const values = readValues(shell.home, file, flags)
+  if (values.image !== undefined) return { ...values, image: values.image }
+  throw new Failure('invalid', 'no image of Berth is named', {
+    remedy: 'Give --image, or write image: into the file of --values. docs/installation.md says how one is made.',
+  })
+}
+
+const textOf = async (shell: Shell, name: string): Promise<string> =>
+  name === '-' ? shell.input() : fileAt(shell, '--values', name).toString()

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import type { InstallValues, ProgramValues, ServiceValues } from './generated/values.ts'
+
+/** A kustomization over the folders of Berth, and the objects that it names beside them. */
+export interface Overlay {
+  kustomization: object
+  /** For the file `settings.json` beside it. */
+  settings: object
+}
+
+const NAMESPACE = 'berth-system'
+const PROGRAMS = ['operator', 'kas', 'proxy', 'certificates'] as const
+type Program = (typeof PROGRAMS)[number]
+
+/** `from` leads from the overlay's folder to one in the folder of Berth: kustomize takes no path from the root of the machine. */
+export function overlayOf(values: InstallValues & { image: string }, from: (folder: string) => string): Overlay {
+  const settings = settingsOf(values)
+  const installed = PROGRAMS.filter((program) => isInstalled(program, values))
+  const services = { kas: values.kas?.service, proxy: values.proxy?.service }
+  return {
+    kustomization: {
+      apiVersion: 'kustomize.config.k8s.io/v1beta1',
+      kind: 'Kustomization',
+      resources: [...foldersOf(values).map(from), ...(settings.length > 0 ? ['settings.json'] : [])],
+      components: values.proxy?.tunnels ? [from('deploy/proxy/tunnels')] : [],
+      images: [{ name: 'berth', ...imageParts(values.image) }],
+      patches: [
+        ...installed.map((program) => patchOf('Deployment', program, podsOf(program, values, settings))),
+        ...(values.gitCa === undefined ? [] : [patchOf('Deployment', 'operator', GIT_CA)]),
+        ...Object.entries(services).flatMap(([name, service]) => (service ? [patchOf('Service', name, serviceOf(service))] : [])),
+      ],
+    },
+    settings: { apiVersion: 'v1', kind: 'List', items: settings },
+  }
+}
+
+/** As deploy/kustomization.yaml has them, where nothing is said. */
+function foldersOf({ policies, everywhere, proxy, certificates, programs }: InstallValues): string[] {
+  const isReplicated = (programs?.kas?.replicas ?? 1) > 1
+  return [
+    'crds',
+    'deploy/namespace',
+    policies === 'legacy' ? 'deploy/policies-legacy' : 'deploy/policies',
+    'deploy/people',
+    'deploy/certificates',
+    ...(certificates === 'none' ? [] : ['deploy/certificates/program']),
+    'deploy/operator',
+    'deploy/operator/program',
+    'deploy/kas',
+    isReplicated ? 'deploy/kas/replicated' : 'deploy/kas/program',
+    'deploy/proxy',
+    ...(proxy ? ['deploy/proxy/program'] : []),
+    ...(everywhere ? ['deploy/everywhere'] : []),
+  ]
+}
+
+const isInstalled = (program: Program, { proxy, certificates }: InstallValues): boolean =>
+  program === 'proxy' ? proxy !== undefined : program !== 'certificates' || certificates !== 'none'
+
+interface Settings {
+  apiVersion: 'v1'
+  kind: 'ConfigMap'
+  metadata: { name: string; namespace: string }
+  data: Record<string, string | undefined>
+}
+
+/** The ConfigMaps that the Deployments look into. */
+function settingsOf({ image, workspaceImage, apiUrl, gitCa, kas, proxy }: InstallValues & { image: string }): Settings[] {
+  const { certificateNames, tunnels: _, service: __, ...oidc } = proxy ?? {}
+  const maps: Record<string, Settings['data']> = {
+    berth: {
+      workspaceImage,
+      apiUrl,
+      gitCa,
+      kasNames: kas?.names?.join(','),
+      kasTunnels: kas?.tunnels,
+      agentwImage: kas?.tunnels && image,
+    },
+    'berth-proxy': { ...oidc, certificateNames: certificateNames?.join(',') },
+  }
+  return Object.entries(maps)
+    .filter(([, data]) => Object.values(data).some((text) => text !== undefined))
+    .map(([name, data]) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: NAMESPACE }, data }))
+}
+
+/** Pods do not notice when a ConfigMap changes that their variables come from: those that read one carry its digest. */
+const READS: Record<Program, readonly string[]> = {
+  operator: ['berth'],
+  kas: [],
+  proxy: ['berth-proxy'],
+  certificates: ['berth', 'berth-proxy'],
+}
+
+function podsOf(
+  program: Program,
+  { imagePullSecrets, programs }: InstallValues,
+  settings: readonly Settings[],
+): { spec: object } {
+  const { replicas, resources, env, ...placement }: ProgramValues = programs?.[program] ?? {}
+  // What `deploy/` takes from elsewhere is a text now.
+  const variables = env && Object.entries(env).map(([name, value]) => ({ name, value, valueFrom: null }))
+  const read = settings.filter(({ metadata }) => READS[program].includes(metadata.name))
+  const digest = createHash('sha256').update(JSON.stringify(read)).digest('hex')
+  return {
+    spec: {
+      replicas,
+      template: {
+        metadata: read.length > 0 ? { annotations: { 'checksum/settings': digest } } : undefined,
+        spec: {
+          ...placement,
+          imagePullSecrets: imagePullSecrets?.map((name) => ({ name })),
+          containers: [{ name: program, resources, env: variables }],
+        },
+      },
+    },
+  }
+}
+
+/** The operator takes it from a file. */
+const GIT_CA = {
+  spec: {
+    template: {
+      spec: {
+        containers: [
+          {
+            name: 'operator',
+            env: [{ name: 'BERTH_GIT_CA', value: '/etc/berth/git/ca.crt' }],
+            volumeMounts: [{ name: 'git-ca', mountPath: '/etc/berth/git', readOnly: true }],
+          },
+        ],
+        volumes: [{ name: 'git-ca', configMap: { name: 'berth', items: [{ key: 'gitCa', path: 'ca.crt' }] } }],
+      },
+    },
+  },
+}
+
+const serviceOf = ({ type, annotations }: ServiceValues) => ({ annotations, spec: { type } })
+
+const patchOf = (
+  kind: 'Deployment' | 'Service',
+  name: string,
+  { annotations, spec }: { annotations?: object | undefined; spec: object },
+) => ({
+  target: { kind, name },
+  patch: JSON.stringify({ apiVersion: kind === 'Deployment' ? 'apps/v1' : 'v1', kind, metadata: { name, annotations }, spec }),
+})
+
+/** A colon before a slash is a port, and no tag. */
+function imageParts(image: string) {
+  const [, newName = image, newTag, digest] = /^(.+?)(?::([\w.-]+))?(?:@(sha256:\w+))?$/.exec(image) ?? []
+  return { newName, ...(digest ? { digest } : { newTag }) }
+}

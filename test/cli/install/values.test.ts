@@ -1,0 +1,51 @@
+import * as assert from 'uvu/assert'
+import { readValues } from '../../../src/cli/install/values.ts'
+import { failureOf } from '../../support/refusal.ts'
+import { describe } from '../../support/suite.ts'
+import { ROOT } from '../berth.ts'
+
+const read = (text: string, flags = {}) => readValues(ROOT, { name: 'values.yaml', text }, flags)
+const mistakesIn = async (text: string, flags = {}) => (await failureOf(async () => read(text, flags))).message.split('\n')
+
+describe('the values of an installation', (it) => {
+  it('are those of the file, and flags win', () => {
+    assert.equal(read('image: a/b:1\nkas: {names: [kas.example.com]}', { image: 'a/b:2' }), {
+      image: 'a/b:2',
+      kas: { names: ['kas.example.com'] },
+    })
+    assert.equal(read('# nothing yet\n'), {})
+    assert.equal(readValues(ROOT, undefined, { namespace: 'berth' }), { namespace: 'berth' })
+  })
+
+  it('that are wrong are all told, each with its line, its value and what may stand there', async () => {
+    const wrong = `image: berth
+kas:
+  names:
+    - kas.example.com
+    - https://kas.example.com
+  replicas: 3
+policies: old
+programs:
+  kas: { replicas: three }
+`
+    assert.equal(await mistakesIn(wrong), [
+      'values.yaml:1: image is "berth". The image of Berth with its tag or digest, such as registry.example.com/berth:0.1.0.',
+      'values.yaml:5: kas.names[1] is "https://kas.example.com". A host name or an address: no URL, and no list in a text.',
+      'values.yaml:6: kas.replicas is not known; known there: names, service, tunnels',
+      'values.yaml:7: policies is "old"; use one of current, legacy',
+      'values.yaml:9: programs.kas.replicas is "three", which must be integer',
+    ])
+    assert.equal(await mistakesIn('proxy: { url: https://sign-in.example.com, oidcClientId: berth }'), [
+      'values.yaml:1: proxy.oidcIssuer is missing',
+    ])
+    assert.equal(await mistakesIn('[]'), ['values.yaml:1: the file is [], which must be object'])
+  })
+
+  it('that are wrong on the command line are told as what they are', async () => {
+    assert.match((await mistakesIn('', { namespace: 'Berth' }))[0] ?? '', /^the command line: namespace is "Berth"/)
+  })
+
+  it('that are no YAML are told with line and column', async () => {
+    assert.match((await mistakesIn('image: ['))[0] ?? '', /^values.yaml:1:\d+: /)
+  })
+})
