@@ -85,15 +85,16 @@ function typeName(type: string): 'string' | 'boolean' | 'number' {
   throw new TypeError(`a CRD uses the type ${type}, for which hack/update-crd-types.ts has no rule`)
 }
 
+/** As the formatter of this repository writes them. */
+export function compileTypes(schema: JSONSchema, name: string): Promise<string> {
+  const style = { singleQuote: true, semi: false, printWidth: 130, trailingComma: 'all' } as const
+  return compile(schema, name, { bannerComment: '', style, format: true, maxItems: -1, unknownAny: true })
+}
+
 async function typesOf(crd: Crd): Promise<string> {
   const { kind } = crd.spec.names
   const { spec, status } = crd.spec.versions[0]?.schema.openAPIV3Schema.properties ?? { spec: {}, status: {} }
-  const style = { singleQuote: true, semi: false, printWidth: 130, trailingComma: 'all' } as const
-  const options = { bannerComment: '', style, format: true, maxItems: -1, unknownAny: true }
-  const parts = [
-    await compile(typed(spec, ''), `${kind}Spec`, options),
-    await compile(typed(status, ''), `${kind}Status`, options),
-  ]
+  const parts = [await compileTypes(typed(spec, ''), `${kind}Spec`), await compileTypes(typed(status, ''), `${kind}Status`)]
   const text = parts.map((part) => part.trim()).join('\n\n')
   const imports = Object.entries(IMPORTS).filter(([use]) => text.includes(use))
   return `// Generated from crds/ by hack/update-crd-types.ts. Do not edit.\n${imports.map(([, line]) => line).join('')}\n${text}\n`

@@ -1,9 +1,10 @@
-/** Writes what docs/conditions.md, docs/labels.md and docs/cli.md have between their markers, from what the code says. */
+/** Writes what the pages of docs/ below have between their markers, from what the code says. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { helpOfVerbs } from './reference/cli.ts'
 import { conditionTables } from './reference/conditions.ts'
 import { labelTables } from './reference/labels.ts'
+import { valueTable } from './reference/values.ts'
 
 const BEGIN = '<!-- reference: written by hack/update-reference-docs.ts -->'
 const END = '<!-- end of reference -->'
@@ -12,6 +13,7 @@ const PAGES: Record<string, () => string | Promise<string>> = {
   'conditions.md': conditionTables,
   'labels.md': labelTables,
   'cli.md': helpOfVerbs,
+  'installation-values.md': valueTable,
 }
 
 /** Each page as it should be. */

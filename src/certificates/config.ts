@@ -14,8 +14,9 @@ import {
 } from '../std/index.ts'
 
 const names: SettingParser<string[]> = (given, flag) => {
-  const wrong = words(given, flag).find((name) => isIP(name) === 0 && !isHost(name))
-  if (wrong === undefined) return words(given, flag)
+  const found = words(given, flag)
+  const wrong = found.find((name) => isIP(name) === 0 && !isHost(name))
+  if (wrong === undefined) return found
   throw wrongSetting(flag, wrong, 'Write host names and addresses with commas between, such as kas.example.com,192.0.2.7.')
 }
 

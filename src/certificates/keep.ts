@@ -130,6 +130,6 @@ async function find({ kube, namespace }: Place, name: string): Promise<CoreSecre
 
 /** Only where it is still as it was read: whoever came first has written it. */
 async function write({ kube, namespace }: Place, { metadata }: CoreSecret, texts: Record<string, string>): Promise<void> {
-  const data = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]))
-  await kube.patch(Secrets, { namespace, name: metadata.name }, { metadata: { resourceVersion: metadata.resourceVersion }, data })
+  const { name, resourceVersion } = metadata
+  await kube.patch(Secrets, { namespace, name }, { metadata: { resourceVersion }, stringData: texts })
 }

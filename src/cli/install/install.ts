@@ -1,4 +1,3 @@
-import { Option } from 'commander'
 import { BERTH_NAMESPACE } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type ClusterOptions, fileAt, withKubeconfig } from '../options.ts'
@@ -6,6 +5,7 @@ import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { applyInstallation } from './apply.ts'
 import type { InstallValues } from './generated/values.ts'
+import type { ImageValues } from './overlay.ts'
 import { renderDefaults, renderInstallation } from './render.ts'
 import { readValues } from './values.ts'
 
@@ -29,7 +29,7 @@ export const verb = actionVerb({
       .option('--image <image>', 'the image of Berth, with its tag or digest')
       .option('--workspace-image <image>', 'a small image with a shell and git, for pods of workspaces (default: a public one)')
       .option('--namespace <name>', `where its programs are to be (default: ${BERTH_NAMESPACE})`)
-      .addOption(new Option('--values <file>', 'more choices: docs/installation-values.md; flags win; - for standard input'))
+      .option('--values <file>', 'more choices: docs/installation-values.md; flags win; - for standard input')
       .option('--defaults', 'print what an installation starts with instead, once the kinds are there')
       .option('--apply', 'apply it to the cluster, with these defaults where they are not there, and wait until it runs'),
   run: install,
@@ -43,7 +43,7 @@ async function install(shell: Shell, options: Options): Promise<void> {
   else shell.print(text.trimEnd())
 }
 
-async function valuesOf(shell: Shell, options: Options): Promise<InstallValues & { image: string }> {
+async function valuesOf(shell: Shell, options: Options): Promise<ImageValues> {
   const { values: name, image, workspaceImage, namespace } = options
   const file = name === undefined ? undefined : { name, text: await textOf(shell, name) }
   const given = { image, workspaceImage, namespace }

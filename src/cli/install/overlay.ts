@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto'
+import { BERTH_NAMESPACE } from '../../api/index.ts'
 import type { InstallValues, ProgramValues, ServiceValues } from './generated/values.ts'
+
+/** Values that are enough for an installation. */
+export type ImageValues = InstallValues & { image: string }
 
 /** A kustomization over the folders of Berth, and the objects that it names beside them. */
 export interface Overlay {
@@ -8,12 +12,11 @@ export interface Overlay {
   settings: object
 }
 
-const NAMESPACE = 'berth-system'
 const PROGRAMS = ['operator', 'kas', 'proxy', 'certificates'] as const
 type Program = (typeof PROGRAMS)[number]
 
 /** `from` leads from the overlay's folder to one in the folder of Berth: kustomize takes no path from the root of the machine. */
-export function overlayOf(values: InstallValues & { image: string }, from: (folder: string) => string): Overlay {
+export function overlayOf(values: ImageValues, from: (folder: string) => string): Overlay {
   const settings = settingsOf(values)
   const installed = PROGRAMS.filter((program) => isInstalled(program, values))
   const services = { kas: values.kas?.service, proxy: values.proxy?.service }
@@ -65,7 +68,7 @@ interface Settings {
 }
 
 /** The ConfigMaps that the Deployments look into. */
-function settingsOf({ image, workspaceImage, apiUrl, gitCa, kas, proxy }: InstallValues & { image: string }): Settings[] {
+function settingsOf({ image, workspaceImage, apiUrl, gitCa, kas, proxy }: ImageValues): Settings[] {
   const { certificateNames, tunnels: _, service: __, ...oidc } = proxy ?? {}
   const maps: Record<string, Settings['data']> = {
     berth: {
@@ -80,7 +83,7 @@ function settingsOf({ image, workspaceImage, apiUrl, gitCa, kas, proxy }: Instal
   }
   return Object.entries(maps)
     .filter(([, data]) => Object.values(data).some((text) => text !== undefined))
-    .map(([name, data]) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: NAMESPACE }, data }))
+    .map(([name, data]) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: BERTH_NAMESPACE }, data }))
 }
 
 /** Pods do not notice when a ConfigMap changes that their variables come from: those that read one carry its digest. */

@@ -5,13 +5,12 @@ import { BERTH_NAMESPACE } from '../../api/index.ts'
 import { findKubectl } from '../local/cluster.ts'
 import { runProgram } from '../local/program.ts'
 import type { Shell } from '../shell.ts'
-import type { InstallValues } from './generated/values.ts'
-import { overlayOf } from './overlay.ts'
+import { type ImageValues, overlayOf } from './overlay.ts'
 
 type Surroundings = Pick<Shell, 'env' | 'cwd' | 'home' | 'signal'>
 
 /** All of an installation as YAML, but for what needs its kinds first (`renderDefaults`). Done by `kubectl kustomize`, or kustomize. */
-export async function renderInstallation(shell: Surroundings, values: InstallValues & { image: string }): Promise<string> {
+export async function renderInstallation(shell: Surroundings, values: ImageValues): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'berth-install-')))
   try {
     const home = await realpath(shell.home)
