@@ -3,7 +3,8 @@
  * machine. Why it is so: docs/decisions/0323-the-images-are-made-without-a-builder.md.
  */
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { arch } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { type Layer, Layout, type PlatformImage } from './oci.ts'
@@ -23,6 +24,7 @@ Usage: npm run image -- [options]
 It makes in FOLDER
   images.tar                   NAME and NAME-workspace, for all architectures, as an OCI archive
   NAME-ARCHITECTURE.cdx.json   what is in it: a bill of materials (CycloneDX); one more for NAME-workspace
+  install.yaml                 what 'berth install' prints for these images
 and prints the digest of each image.
 
 Examples:
@@ -100,6 +102,7 @@ async function main(): Promise<void> {
     ]
     await layout.end(lists)
     await layout.archive(join(output, 'images.tar'))
+    await writeInstallation(making)
     for (const { name, tag, list } of lists) console.log(`${name}:${tag}@${list.digest}`)
   } finally {
     rmSync(work, { recursive: true })
@@ -157,6 +160,17 @@ async function makeFor(
       components: [...debian, ...debianIn(at('shell'))],
     }),
   }
+}
+
+/** It is rendered by the kustomize that is in the image. */
+async function writeInstallation({ work, output, name, version }: Making): Promise<void> {
+  const [here] = Object.entries(CPUS).find(([, cpu]) => cpu === arch()) ?? []
+  if (here === undefined) throw new Error(`there is no kustomize for this machine, whose CPU is ${arch()}`)
+  const env = { ...process.env, BERTH_KUBECTL: await buildKustomize(here, folderIn(work)('renderer')) }
+  const images = ['--image', `${name}:${version}`, '--workspace-image', `${name}-workspace:${version}`]
+  const words = [join(REPOSITORY, 'src', 'cli', 'main.ts'), 'install', ...images]
+  const { stdout } = await promisify(execFile)(process.execPath, words, { env, maxBuffer: 2 ** 26 })
+  writeFileSync(join(output, 'install.yaml'), stdout)
 }
 
 const folderIn =

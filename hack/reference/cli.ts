@@ -9,6 +9,7 @@ const shell: Shell = {
   print: () => undefined,
   say: () => undefined,
   input: async () => '',
+  ask: async () => undefined,
   env: {},
   cwd: '/',
   home: new URL('../..', import.meta.url).pathname,

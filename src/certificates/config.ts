@@ -16,9 +16,12 @@ import {
 const names: SettingParser<string[]> = (given, flag) => {
   const found = words(given, flag)
   const wrong = found.find((name) => isIP(name) === 0 && !isHost(name))
-  if (wrong === undefined) return found
+  if (wrong === undefined) return found.map((name) => (isIP(name) === 6 ? shortest(name) : name))
   throw wrongSetting(flag, wrong, 'Write host names and addresses with commas between, such as kas.example.com,192.0.2.7.')
 }
+
+/** An IPv6 address may be written in many ways. */
+const shortest = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1)
 
 /** As certificates have them: `*` stands for the whole first label. */
 const isHost = (name: string): boolean =>

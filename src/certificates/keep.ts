@@ -1,22 +1,24 @@
-import { randomBytes, X509Certificate } from 'node:crypto'
+import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { type Authority, createAuthority, issueCertificate, readAuthority } from '../adapters/certificates/index.ts'
 import type { Kube } from '../adapters/kube/index.ts'
 import { type CoreSecret, Secrets, textIn } from '../api/index.ts'
 import { type Clock, Failure, hours } from '../std/index.ts'
 
-/** Where the Secrets are. */
-export interface Place {
-  kube: Pick<Kube, 'get' | 'patch'>
+/** How the Secrets of an installation are reached. */
+export interface SecretAccess {
+  kube: Pick<Kube, 'get' | 'create' | 'patch'>
   namespace: string
   clock: Pick<Clock, 'now'>
 }
 
 /** A certificate for a server. */
-export interface CertificateWish {
+export interface WantedCertificate {
   secret: string
-  /** Host names and addresses by which it is called; the first is its common name. */
+  /** Host names and addresses by which it is called, each once; the first is its common name. */
   names: readonly [string, ...string[]]
+  /** What the pods name of the Secret: they wait until it is there. */
+  keys: readonly string[]
 }
 
 export interface KeptSecret {
@@ -34,52 +36,63 @@ const LIFETIME = hours(24 * 90)
 /** The rest is for who has to mend what keeps it from being renewed. */
 const RENEWED_AFTER = 2 / 3
 
-/** Makes what is missing, and renews what has a third of its life left, or is made out to other names. */
-export async function keepCertificates(place: Place, wishes: readonly CertificateWish[]): Promise<KeptSecret[]> {
-  const { authority, ...kept } = await keepAuthority(place)
-  const all: KeptSecret[] = [kept]
-  for (const wish of wishes) all.push(await keepCertificate(place, wish, authority))
-  return all
-}
-
-/** A shared secret, under the key `secret`, by which programs know one another. */
-export async function keepSharedSecret(place: Place, name: string): Promise<KeptSecret> {
-  const secret = await find(place, name)
-  if (textIn(secret, 'secret') !== undefined) return { secret: name, what: 'kept' }
-  await write(place, secret, { secret: randomBytes(32).toString('base64') })
-  return { secret: name, what: 'made' }
-}
-
-async function keepAuthority(place: Place): Promise<KeptSecret & { authority: Authority }> {
-  const secret = await find(place, AUTHORITY)
+/** The authority of this installation, which is made where there is none. Throws `invalid` where something else is in its place. */
+export async function keepAuthority(access: SecretAccess): Promise<KeptSecret & { authority: Authority }> {
+  const secret = await findSecret(access, AUTHORITY)
   const { certificate, key } = pairIn(secret)
   if (certificate === undefined && key === undefined) {
-    const authority = await createAuthority(AUTHORITY, { clock: place.clock, lifetime: AUTHORITY_LIFETIME })
-    await write(place, secret, { 'tls.crt': authority.certificate, 'tls.key': authority.key })
-    return { authority, secret: AUTHORITY, what: 'made', validUntil: read(authority.certificate, secret).validToDate }
+    const authority = await createAuthority(AUTHORITY, { clock: access.clock, lifetime: AUTHORITY_LIFETIME })
+    await writeSecret(access, AUTHORITY, secret, { 'tls.crt': authority.certificate, 'tls.key': authority.key })
+    return { authority, secret: AUTHORITY, what: 'made', validUntil: new X509Certificate(authority.certificate).validToDate }
   }
-  const shown = read(certificate, secret)
+  const shown = readCertificate(AUTHORITY, certificate)
   try {
     if (shown.subject !== NAME_OF_OURS) throw new Failure('invalid', `its name is ${shown.subject}`)
     const authority = await readAuthority(AUTHORITY, { certificate: shown.toString(), key: key ?? '' })
     return { authority, secret: AUTHORITY, what: 'kept', validUntil: shown.validToDate }
   } catch (thrown) {
     const remedy = 'To use certificates of your own, put them into kas-tls.'
-    throw wrongContent(secret, 'is no authority that Berth made', remedy, thrown)
+    throw wrongContent(AUTHORITY, 'is no authority that Berth made', remedy, thrown)
   }
 }
 
-async function keepCertificate(place: Place, wish: CertificateWish, authority: Authority): Promise<KeptSecret> {
-  const secret = await find(place, wish.secret)
-  const { certificate } = pairIn(secret)
-  const shown = certificate === undefined ? undefined : read(certificate, secret)
-  if (shown && shown.issuer !== NAME_OF_OURS) return { secret: wish.secret, what: 'foreign', validUntil: shown.validToDate }
-  const isOfAuthority = textIn(secret, 'ca.crt') === authority.certificate && shown?.verify(publicKeyOf(authority))
-  if (shown && isOfAuthority && isNew(shown, place.clock.now()) && isFor(shown, wish.names))
-    return { secret: wish.secret, what: 'kept', validUntil: shown.validToDate }
-  const issued = await issueCertificate(authority, requestFor(wish), { clock: place.clock, lifetime: LIFETIME })
-  await write(place, secret, { 'tls.crt': issued.certificate, 'tls.key': issued.key, 'ca.crt': authority.certificate })
-  return { secret: wish.secret, what: shown ? 'renewed' : 'made', validUntil: read(issued.certificate, secret).validToDate }
+/** Makes it where there is none; renews it when a third of its life is left, it is made out to other names, or of another authority. */
+export async function keepCertificate(
+  access: SecretAccess,
+  wanted: WantedCertificate,
+  authority: Authority,
+): Promise<KeptSecret> {
+  const { secret: name, names } = wanted
+  const secret = await findSecret(access, name)
+  const { certificate, key } = pairIn(secret)
+  const shown = certificate === undefined ? undefined : readCertificate(name, certificate)
+  if (shown && shown.issuer !== NAME_OF_OURS) return asForeign(wanted, secret, shown)
+  const isOurs = shown?.verify(publicKeyOf(authority)) && textAt(secret, 'ca.crt') === authority.certificate
+  if (shown && isOurs && isPair(shown, key) && isNew(shown, access.clock.now()) && isFor(shown, names))
+    return { secret: name, what: 'kept', validUntil: shown.validToDate }
+  const issued = await issueCertificate(authority, requestFor(names), { clock: access.clock, lifetime: LIFETIME })
+  const texts = { 'tls.crt': issued.certificate, 'tls.key': issued.key, 'ca.crt': authority.certificate }
+  await writeSecret(access, name, secret, texts)
+  return { secret: name, what: shown ? 'renewed' : 'made', validUntil: new X509Certificate(issued.certificate).validToDate }
+}
+
+/** A shared secret, under the key `secret`, by which programs know one another. */
+export async function keepSharedSecret(access: SecretAccess, name: string): Promise<KeptSecret> {
+  const secret = await findSecret(access, name)
+  if (textAt(secret, 'secret') !== undefined) return { secret: name, what: 'kept' }
+  await writeSecret(access, name, secret, { secret: randomBytes(32).toString('base64') })
+  return { secret: name, what: 'made' }
+}
+
+/** It is not ours to mend, but somebody should know why pods wait. */
+function asForeign(
+  { secret: name, keys }: WantedCertificate,
+  secret: CoreSecret | undefined,
+  shown: X509Certificate,
+): KeptSecret {
+  const missing = keys.filter((key) => textAt(secret, key) === undefined)
+  if (missing.length === 0) return { secret: name, what: 'foreign', validUntil: shown.validToDate }
+  throw wrongContent(name, `lacks ${missing.join(' and ')}, which pods wait for`, 'Put it there, beside the certificate.')
 }
 
 /** As Node prints the only attribute that ours have. */
@@ -87,7 +100,7 @@ const NAME_OF_OURS = `CN=${AUTHORITY}`
 
 const publicKeyOf = ({ certificate }: Authority) => new X509Certificate(certificate).publicKey
 
-const requestFor = ({ names }: CertificateWish) => ({
+const requestFor = (names: WantedCertificate['names']) => ({
   name: names[0],
   dnsNames: names.filter((name) => isIP(name) === 0),
   addresses: names.filter((name) => isIP(name) !== 0),
@@ -101,35 +114,51 @@ const isNew = ({ validFromDate, validToDate }: X509Certificate, now: number): bo
 function isFor(certificate: X509Certificate, names: readonly string[]): boolean {
   const shown = certificate.subjectAltName?.split(', ') ?? []
   const has = (name: string) => (isIP(name) === 0 ? shown.includes(`DNS:${name}`) : certificate.checkIP(name) !== undefined)
-  return shown.length === new Set(names).size && names.every(has)
+  return shown.length === names.length && names.every(has)
 }
 
-const pairIn = (secret: CoreSecret) => ({ certificate: textIn(secret, 'tls.crt'), key: textIn(secret, 'tls.key') })
-
-function read(certificate: string | undefined, secret: CoreSecret): X509Certificate {
+function isPair(certificate: X509Certificate, key: string | undefined): boolean {
   try {
-    return new X509Certificate(certificate ?? '')
-  } catch (thrown) {
-    throw wrongContent(secret, 'has no certificate under tls.crt', 'Put a certificate there.', thrown)
+    return key !== undefined && certificate.checkPrivateKey(createPrivateKey(key))
+  } catch {
+    // No key at all.
+    return false
   }
 }
 
-const wrongContent = ({ metadata: { namespace, name } }: CoreSecret, what: string, orElse: string, cause?: unknown): Failure =>
-  new Failure('invalid', `Secret ${namespace}/${name} ${what}`, {
+const textAt = (secret: CoreSecret | undefined, key: string): string | undefined => secret && textIn(secret, key)
+
+const pairIn = (secret: CoreSecret | undefined) => ({ certificate: textAt(secret, 'tls.crt'), key: textAt(secret, 'tls.key') })
+
+function readCertificate(name: string, certificate: string | undefined): X509Certificate {
+  try {
+    return new X509Certificate(certificate ?? '')
+  } catch (thrown) {
+    throw wrongContent(name, 'has no certificate under tls.crt', 'Put a certificate there.', thrown)
+  }
+}
+
+const wrongContent = (name: string, what: string, orElse: string, cause?: unknown): Failure =>
+  new Failure('invalid', `Secret ${name} ${what}`, {
     remedy: `${orElse} Or take tls.crt and tls.key out of ${name}, and it is made anew.`,
     cause,
   })
 
-async function find({ kube, namespace }: Place, name: string): Promise<CoreSecret> {
-  const secret = await kube.get(Secrets, { namespace, name })
-  if (secret) return secret
-  throw new Failure('not-found', `there is no Secret ${namespace}/${name}`, {
-    remedy: 'Apply deploy/certificates, which makes it without content.',
-  })
-}
+const findSecret = ({ kube, namespace }: SecretAccess, name: string): Promise<CoreSecret | undefined> =>
+  kube.get(Secrets, { namespace, name })
 
 /** Only where it is still as it was read: whoever came first has written it. */
-async function write({ kube, namespace }: Place, { metadata }: CoreSecret, texts: Record<string, string>): Promise<void> {
-  const { name, resourceVersion } = metadata
-  await kube.patch(Secrets, { namespace, name }, { metadata: { resourceVersion }, stringData: texts })
+async function writeSecret(
+  { kube, namespace }: SecretAccess,
+  name: string,
+  before: CoreSecret | undefined,
+  texts: Record<string, string>,
+): Promise<void> {
+  if (before) {
+    const { resourceVersion } = before.metadata
+    await kube.patch(Secrets, { namespace, name }, { metadata: { resourceVersion }, stringData: texts })
+    return
+  }
+  const metadata = { name, namespace, labels: { 'app.kubernetes.io/part-of': 'berth' } }
+  await kube.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, stringData: texts })
 }

@@ -2,7 +2,14 @@ import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { connect } from '../adapters/kube/index.ts'
 import { type Clock, createLog, Failure, hours, type Log, pause, seconds, systemClock } from '../std/index.ts'
 import type { CertificatesConfig } from './config.ts'
-import { type CertificateWish, type KeptSecret, keepCertificates, keepSharedSecret, type Place } from './keep.ts'
+import {
+  type KeptSecret,
+  keepAuthority,
+  keepCertificate,
+  keepSharedSecret,
+  type SecretAccess,
+  type WantedCertificate,
+} from './keep.ts'
 
 /** Where the program writes its log lines, and whom it tells when it is up. */
 export interface CertificatesSurroundings {
@@ -14,7 +21,7 @@ export interface CertificatesSurroundings {
 
 /** Nothing is due sooner than in weeks. What is missing meanwhile is what somebody has taken away. */
 const LOOK = hours(1)
-const TRY_AGAIN = seconds(5)
+const TRY_AGAIN = seconds(10)
 
 /** Runs until the signal aborts. An API server that is away is waited for. */
 export async function start(
@@ -30,10 +37,14 @@ export async function start(
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
   up?.(operations.address)
   log.info('certificates started', { server: kube.server, operations: operations.address, namespace: config.namespace })
-  const place: Place = { kube, namespace: config.namespace, clock }
+  const access: SecretAccess = { kube, namespace: config.namespace, clock }
   try {
     while (!signal.aborted) {
-      trouble = await keepAll(place, config, log)
+      const troubles = await keepAll(access, config, log)
+      const told: string | undefined = trouble
+      trouble = troubles.map(({ message }) => message).join('; ') || undefined
+      // What goes on for long is told once.
+      if (trouble !== told) for (const error of troubles) log.warn('A Secret could not be looked after', { error })
       await pause(clock, trouble === undefined ? LOOK : TRY_AGAIN, signal)
     }
   } finally {
@@ -43,32 +54,41 @@ export async function start(
   }
 }
 
-/** Says what was in its way. */
-async function keepAll(place: Place, config: CertificatesConfig, log: Log): Promise<string | undefined> {
-  try {
-    const kept = await keepCertificates(place, wishesOf(config))
-    for (const secret of [...kept, await keepSharedSecret(place, 'kas-private-api')]) say(secret, log)
-    return undefined
-  } catch (thrown) {
-    const failure = Failure.from(thrown)
-    log.warn('The certificates could not be looked after', { error: failure })
-    return failure.message
+/** Each Secret by itself: what is wrong with one keeps no other from being renewed. Gives what was in the way. */
+async function keepAll(access: SecretAccess, config: CertificatesConfig, log: Log): Promise<Failure[]> {
+  const troubles: Failure[] = []
+  const keep = async <T extends KeptSecret>(work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      const kept = await work()
+      sayKept(kept, log)
+      return kept
+    } catch (thrown) {
+      troubles.push(Failure.from(thrown))
+      return undefined
+    }
   }
+  const found = await keep(() => keepAuthority(access))
+  if (found) for (const wanted of wantedBy(config)) await keep(() => keepCertificate(access, wanted, found.authority))
+  await keep(() => keepSharedSecret(access, 'kas-private-api'))
+  return troubles
 }
 
-function say({ secret, what, validUntil }: KeptSecret, log: Log): void {
+function sayKept({ secret, what, validUntil }: KeptSecret, log: Log): void {
   const about = { secret, ...(validUntil && { validUntil: validUntil.toISOString() }) }
   if (what === 'kept') log.debug('A Secret is as it should be', about)
   else if (what === 'foreign') log.info('A certificate is looked after by somebody else', about)
   else log.info(`A Secret was ${what}`, about)
 }
 
-function wishesOf({ namespace, kasNames, proxyNames }: CertificatesConfig): CertificateWish[] {
+function wantedBy({ namespace, kasNames, proxyNames }: CertificatesConfig): WantedCertificate[] {
   const service = `kas.${namespace}.svc`
-  const kas = [service, `${service}.cluster.local`, `kas.${namespace}`, 'kas', `kas-peers.${namespace}.svc`] as const
-  const [first, ...more] = proxyNames
+  const kas = [service, `${service}.cluster.local`, `kas.${namespace}`, 'kas', `kas-peers.${namespace}.svc`]
+  const of = (secret: string, given: readonly string[], keys: readonly string[]): WantedCertificate[] => {
+    const [first, ...more] = new Set(given)
+    return first === undefined ? [] : [{ secret, names: [first, ...more], keys }]
+  }
   return [
-    { secret: 'kas-tls', names: [...kas, ...kasNames] },
-    ...(first === undefined ? [] : [{ secret: 'berth-proxy-tls', names: [first, ...more] } satisfies CertificateWish]),
+    ...of('kas-tls', [...kas, ...kasNames], ['tls.crt', 'tls.key', 'ca.crt']),
+    ...of('berth-proxy-tls', proxyNames, ['tls.crt', 'tls.key']),
   ]
 }

@@ -41,6 +41,7 @@ const shell: Shell = {
   print: (line) => void process.stdout.write(`${line}\n`),
   say: (words) => void process.stderr.write(words),
   input: () => text(addAbortSignal(stop.signal, process.stdin)),
+  ask,
   env: process.env,
   cwd: process.cwd(),
   home: fileURLToPath(new URL('../..', import.meta.url)),
@@ -48,6 +49,17 @@ const shell: Shell = {
   signal: stop.signal,
   paint: paintFor(process.stdout, process.env),
   lively: process.stderr.isTTY === true,
+}
+
+async function ask(question: string): Promise<string | undefined> {
+  if (!process.stdin.isTTY) return undefined
+  const { createInterface } = await import('node:readline/promises')
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return await terminal.question(question, { signal: stop.signal })
+  } finally {
+    terminal.close()
+  }
 }
 
 // V8 widens its nursery to 64 MB while hundreds of files and long lists are read, and lets garbage grow to a multiple of what lives.

@@ -39,20 +39,22 @@ export function definitionsIn(home: string): { text: string; definition: CustomR
   })
 }
 
+/** Our kinds, in their first versions. */
+export const ownKinds = (home: string): Kind<AnyObject>[] =>
+  definitionsIn(home).map(({ definition: { spec } }) => ({
+    group: spec.group,
+    version: spec.versions[0]?.name ?? 'v1alpha1',
+    kind: spec.names.kind,
+    plural: spec.names.plural,
+    namespaced: spec.scope === 'Namespaced',
+  }))
+
+/** All objects of a kind; none where the cluster does not serve it. */
+export const listServed = async (kube: Kube, kind: Kind<AnyObject>): Promise<AnyObject[]> =>
+  (await kube.resolve(apiVersionOf(kind), kind.kind)) ? kube.list(kind) : []
+
 /** The objects of each kind of ours that the cluster serves. */
 export async function listOwnObjects(kube: Kube, home: string): Promise<Map<string, AnyObject[]>> {
-  const entries = definitionsIn(home).map(async ({ definition }): Promise<[string, AnyObject[]]> => {
-    const kind = kindDefinedBy(definition)
-    return [kind.kind, (await kube.resolve(apiVersionOf(kind), kind.kind)) ? await kube.list(kind) : []]
-  })
+  const entries = ownKinds(home).map(async (kind): Promise<[string, AnyObject[]]> => [kind.kind, await listServed(kube, kind)])
   return new Map(await Promise.all(entries))
 }
-
-/** The kind that a CustomResourceDefinition of ours defines, in its first version. */
-const kindDefinedBy = ({ spec: { group, names, versions, scope } }: CustomResourceDefinition): Kind<AnyObject> => ({
-  group,
-  version: versions[0]?.name ?? 'v1alpha1',
-  kind: names.kind,
-  plural: names.plural,
-  namespaced: scope === 'Namespaced',
-})

@@ -102,7 +102,7 @@ async function assertThere(kube: Kube, name: string): Promise<void> {
   })
   if (role === undefined)
     throw new Failure('not-found', `there is no ClusterRole ${name} in the cluster.`, {
-      remedy: 'Install this version of Berth first: kubectl apply --server-side -k deploy.',
+      remedy: 'Install this version of Berth first: `berth install --apply`, with your values.',
     })
 }
 

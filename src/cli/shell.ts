@@ -8,6 +8,8 @@ export interface Shell {
   say(text: string): void
   /** All of standard input. */
   input(): Promise<string>
+  /** One line from the person at the terminal; nothing where there is none. */
+  ask(question: string): Promise<string | undefined>
   readonly env: Readonly<Record<string, string | undefined>>
   /** The folder that the command was given in. */
   readonly cwd: string

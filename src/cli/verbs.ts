@@ -7,6 +7,7 @@ export const verbs: readonly VerbEntry[] = [
   { name: 'down', summary: 'end what `up --detach` left running', load: () => import('./local/down.ts') },
   { name: 'status', summary: 'show what runs, and how many objects of each kind', load: () => import('./local/status.ts') },
   { name: 'install', summary: 'print or apply what installs Berth in a cluster', load: () => import('./install/install.ts') },
+  { name: 'uninstall', summary: 'remove Berth from a cluster, after a question', load: () => import('./install/uninstall.ts') },
   { name: 'doctor', summary: 'say what is wrong with a cluster or an installation', load: () => import('./doctor/doctor.ts') },
   { name: 'onboard', summary: 'let Berth work in a namespace', load: () => import('./onboard.ts') },
   { name: 'crds', summary: 'print the CustomResourceDefinitions', load: () => import('./crds.ts') },

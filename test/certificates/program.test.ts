@@ -1,5 +1,9 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { parseConfig, start } from '../../src/certificates/index.ts'
+import { deployer } from '../support/builders/credentials.ts'
 import { failureOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
@@ -9,10 +13,14 @@ describe('the program that keeps certificates', (it) => {
   const stage = certificateStage()
   it.after(() => stage.close())
 
-  it('is ready when all are good, says what it did, and waits for what is not there yet', async () => {
+  it('is ready when all are good, says what it did, and waits for its rights', async () => {
     const namespace = await stage.namespace('certificates')
+    const account = await deployer(stage.kube, namespace, { name: 'berth-certificates' })
+    const folder = await mkdtemp(join(tmpdir(), 'berth-certificates-'))
+    const kubeconfig = join(folder, 'kubeconfig')
+    await writeFile(kubeconfig, account.kubeconfig)
     const flags = { namespace, kasNames: 'kas.example.com', proxyNames: '*.w.example.com', operations: '127.0.0.1:0' }
-    const config = parseConfig({ ...flags, kubeconfig: stage.kubeconfig }, {})
+    const config = parseConfig({ ...flags, kubeconfig }, {})
     const stop = new AbortController()
     const lines: string[] = []
     let address = ''
@@ -25,7 +33,7 @@ describe('the program that keeps certificates', (it) => {
         const answer = await fetch(`http://${address}/readyz`)
         return `${answer.status} ${(await answer.text()).trim()}`
       }
-      await eventually(async () => (await readiness()) === `503 there is no Secret ${namespace}/berth-authority`)
+      await eventually(async () => /^503 .*berth-authority.* forbidden/.test(await readiness()))
       await stage.installed(namespace)
       await eventually(async () => (await readiness()) === '200 ok')
       const kas = await stage.certificate(namespace, 'kas-tls')
@@ -37,6 +45,7 @@ describe('the program that keeps certificates', (it) => {
     } finally {
       stop.abort()
       await over
+      await rm(folder, { recursive: true })
     }
     assert.not.match(lines.join(''), 'PRIVATE KEY')
   })

@@ -18,6 +18,8 @@ export interface Surroundings {
   cwd?: string
   /** What standard input has. */
   input?: string
+  /** What the person at the terminal answers. Nobody is there without it. */
+  answer?: string
 }
 
 /** Lines that a terminal of 80 columns would break. Commands and failures are kept whole, paths count as short ones. */
@@ -58,10 +60,11 @@ export function startBerth(parameters: string[], { env, cwd = ROOT }: Surroundin
 }
 
 /** A shell whose words nobody hears. */
-export const shellOf = ({ env, cwd = ROOT, input = '' }: Surroundings): Shell => ({
+export const shellOf = ({ env, cwd = ROOT, input = '', answer }: Surroundings): Shell => ({
   print: () => undefined,
   say: () => undefined,
   input: async () => input,
+  ask: async () => answer,
   env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
   cwd,
   home: ROOT,

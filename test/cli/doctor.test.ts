@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
-import { createAuthority } from '../../src/adapters/certificates/index.ts'
+import { createAuthority, issueCertificate } from '../../src/adapters/certificates/index.ts'
 import type { AnyObject } from '../../src/api/index.ts'
 import { troubleOf } from '../../src/cli/doctor/objects.ts'
 import { hours, minutes, systemClock, timestamp } from '../../src/std/index.ts'
@@ -115,28 +115,28 @@ describe('doctor', (it) => {
     await apply(cluster.kube, { ...shipped, metadata: { ...shipped.metadata, namespace } })
     const findings = async () =>
       (await examined('--namespace', namespace)).of('certificates').map(({ mark, message }) => `${mark}: ${message}`)
-    const put = async (name: string, lifetime: number) => {
-      const { certificate } = await createAuthority(name, { clock: systemClock, lifetime })
-      const metadata = { name, namespace }
-      await apply(cluster.kube, {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata,
-        stringData: { 'tls.crt': certificate },
-      } as AnyObject)
-      return new X509Certificate(certificate).validToDate.toISOString().slice(0, 10)
+    const put = async (lifetime: number, authorityLifetime = hours(24 * 400)) => {
+      const authority = await createAuthority('berth-authority', { clock: systemClock, lifetime: authorityLifetime })
+      const request = { name: 'kas', usages: ['server'] as const }
+      const { certificate } = await issueCertificate(authority, request, { clock: systemClock, lifetime })
+      const stringData = { 'tls.crt': certificate, 'ca.crt': authority.certificate }
+      const metadata = { name: 'kas-tls', namespace }
+      await apply(cluster.kube, { apiVersion: 'v1', kind: 'Secret', metadata, stringData } as AnyObject)
+      return [certificate, authority.certificate].map((pem) => new X509Certificate(pem).validToDate.toISOString().slice(0, 10))
     }
     assert.equal(await findings(), [`fail: there is no certificate in Secret ${namespace}/kas-tls`])
-    const day = await put('kas-tls', hours(24 * 90))
+    const [day] = await put(hours(24 * 90))
     assert.equal(await findings(), [`ok: the certificate in ${namespace}/kas-tls is good until ${day}`])
-    const authorityDay = await put('berth-authority', hours(24 * 300))
-    const soon = await put('kas-tls', hours(24 * 6))
+    const [soon, authorityDay] = await put(hours(24 * 6), hours(24 * 300))
     assert.equal(await findings(), [
       `warn: the certificate in ${namespace}/kas-tls is good until ${soon}`,
-      `warn: the certificate in ${namespace}/berth-authority is good until ${authorityDay}`,
+      `warn: the authority in ${namespace}/kas-tls is good until ${authorityDay}`,
     ])
-    const past = await put('kas-tls', -minutes(1))
-    assert.equal((await findings())[0], `fail: the certificate in ${namespace}/kas-tls was good until ${past}`)
+    const [past, ended] = await put(-minutes(1), -minutes(1))
+    assert.equal(await findings(), [
+      `fail: the certificate in ${namespace}/kas-tls was good until ${past}`,
+      `fail: the authority in ${namespace}/kas-tls was good until ${ended}`,
+    ])
   })
 
   it('names what has ended of all that berth up started, with its log', async () => {

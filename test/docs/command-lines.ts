@@ -7,6 +7,7 @@ const shell = {
   print: () => undefined,
   say: () => undefined,
   input: async () => '',
+  ask: async () => undefined,
   env: {},
   cwd: '/',
   home: '/',

@@ -103,12 +103,21 @@ describe(
       return { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authority.certificate }
     }
 
+    /** What an installation may have left in the cluster. */
+    const clusterWide = async () => {
+      const kinds = 'crd,ns,clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding'
+      const all = await cluster.kubectl('get', `${kinds},mutatingadmissionpolicy,mutatingadmissionpolicybinding`, '-o', 'name')
+      return all.trim().split('\n').toSorted()
+    }
+    let before: string[]
+
     it.before(async () => {
       folder = await mkdtemp(join(tmpdir(), 'berth-image-'))
       tag = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8')).version
       digests = await make(REPOSITORY, join(folder, 'made'))
       cluster = await nodeCluster()
       await cluster.importImages(join(folder, 'made', 'images.tar'))
+      before = await clusterWide()
       const tls = await certificateOfGit()
       await install(tls['ca.crt'])
       await apply(cluster.kube, await textOf('git-server.yaml'))
@@ -126,6 +135,9 @@ describe(
       const copy = join(folder, 'copy')
       await run('sh', ['-euc', COPY, copy], { cwd: REPOSITORY })
       assert.is(await make(copy, join(folder, 'again'), '077'), digests)
+      const installation = await readFile(join(folder, 'made', 'install.yaml'), 'utf8')
+      assert.is(await readFile(join(folder, 'again', 'install.yaml'), 'utf8'), installation)
+      assert.match(installation, `image: localhost/berth:${tag}\n`)
     })
 
     it('is no larger than 250 MB, of which the part for pods of people is a fifth', async () => {
@@ -168,6 +180,13 @@ describe(
       const { name, namespace } = pod.metadata
       const inside = (script: string) => cluster.kubectl('exec', '-n', namespace, name, '--', 'sh', '-c', script)
       assert.match(await inside('cat $PROJECTS_ROOT/web/production/kustomization.yaml'), /hello/)
+    })
+
+    it('goes without a trace, and leaves what people made', async () => {
+      const { stdout } = await berth('uninstall', '--namespace', NAMESPACE, '--yes')
+      assert.match(stdout, /^Workspace +1 +deleted, with their files$/m)
+      assert.equal(await clusterWide(), [...before, 'namespace/git', 'namespace/team-a'].toSorted())
+      assert.equal(JSON.parse(await cluster.kubectl('get', 'rolebindings', '-n', 'team-a', '-o', 'json')).items.length, 1)
     })
   },
   await lacksNode(),

@@ -1,39 +1,63 @@
 import { X509Certificate } from 'node:crypto'
-import { Deployments, Secrets, textIn } from '../../api/index.ts'
-import { hours } from '../../std/index.ts'
+import { type CoreSecret, Deployments, Secrets, textIn } from '../../api/index.ts'
+import { hours, isFailure } from '../../std/index.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
 /** Whoever renews it has done so long before. */
 const LATE = hours(24 * 7)
-/** Of our own authority: nothing renews it, and every agent has to be told of another one. */
+/** Nothing renews an authority of ours, and every agent has to be told of another one. */
 const AUTHORITY_LATE = hours(24 * 365)
 
-/** What kas shows its callers, in a cluster where it is installed; elsewhere it is not looked for. */
+/** What kas and the proxy show their callers, in a cluster where they are installed; elsewhere it is not looked for. */
 export const examineCertificates: Examination = async (context) => {
-  const { kube, namespace } = context
-  if (!(await kube.get(Deployments, { name: 'kas', namespace }))) return []
-  const kas = await examineCertificate(context, 'kas-tls', {
-    late: LATE,
-    remedy: `Look at \`kubectl logs -n ${namespace} deployment/certificates\`, or at what else fills that Secret.`,
-  })
-  const authority = await examineCertificate(context, 'berth-authority', {
-    late: AUTHORITY_LATE,
-    remedy: 'Make another one: docs/installation.md, Certificates.',
-  })
-  // Where others make the certificates there is no authority of ours.
-  return [...kas, ...authority.filter(({ mark }) => mark === 'warn')]
+  const findings: DoctorFinding[] = []
+  for (const [program, secret] of [
+    ['kas', 'kas-tls'],
+    ['proxy', 'berth-proxy-tls'],
+  ] as const)
+    if (await context.kube.get(Deployments, { name: program, namespace: context.namespace }))
+      findings.push(...(await examineSecret(context, secret)))
+  return findings
 }
 
-async function examineCertificate(
-  { kube, namespace, now }: CheckContext,
-  name: string,
-  { late, remedy }: { late: number; remedy: string },
-): Promise<DoctorFinding[]> {
-  const secret = await kube.get(Secrets, { name, namespace })
-  const text = secret && textIn(secret, 'tls.crt')
-  if (!text) return [fail(`there is no certificate in Secret ${namespace}/${name}`, remedy)]
-  const until = new X509Certificate(text).validToDate
-  const said = `the certificate in ${namespace}/${name} is good until ${until.toISOString().slice(0, 10)}`
-  if (until.getTime() < now) return [fail(said.replace('is good', 'was good'), remedy)]
-  return [until.getTime() < now + late ? warn(said, remedy) : ok(said)]
+async function examineSecret({ kube, namespace, now }: CheckContext, name: string): Promise<DoctorFinding[]> {
+  const remedy = `Look at \`kubectl logs -n ${namespace} deployment/certificates\`, or at what else fills that Secret.`
+  const where = `${namespace}/${name}`
+  try {
+    const secret = await kube.get(Secrets, { name, namespace })
+    const until = secret && endIn(secret, 'tls.crt')
+    if (until === undefined) return [fail(`there is no certificate in Secret ${where}`, remedy)]
+    const authority = (secret && endIn(secret, 'ca.crt')) ?? Number.POSITIVE_INFINITY
+    return [
+      told(`the certificate in ${where}`, until, { now, late: LATE, remedy }),
+      ...(authority < now + AUTHORITY_LATE
+        ? [
+            told(`the authority in ${where}`, authority, {
+              now,
+              late: AUTHORITY_LATE,
+              remedy: 'Make another one: docs/installation.md, Certificates.',
+            }),
+          ]
+        : []),
+    ]
+  } catch (thrown) {
+    if (!isFailure(thrown, 'forbidden')) throw thrown
+    return [warn(`Secret ${where} could not be read`, 'Run the doctor with the right to read it.')]
+  }
+}
+
+/** Until when a certificate is good, as milliseconds; nothing where there is none that can be read. */
+function endIn(secret: CoreSecret, key: string): number | undefined {
+  try {
+    return new X509Certificate(textIn(secret, key) ?? '').validToDate.getTime()
+  } catch {
+    // It is no PEM of a certificate.
+    return undefined
+  }
+}
+
+function told(what: string, until: number, { now, late, remedy }: { now: number; late: number; remedy: string }): DoctorFinding {
+  const day = new Date(until).toISOString().slice(0, 10)
+  if (until < now) return fail(`${what} was good until ${day}`, remedy)
+  return until < now + late ? warn(`${what} is good until ${day}`, remedy) : ok(`${what} is good until ${day}`)
 }

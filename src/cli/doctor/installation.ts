@@ -7,7 +7,7 @@ import { isFailure } from '../../std/index.ts'
 import { definitionsIn, objectsIn } from '../manifests.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
-const INSTALL = 'Run `kubectl apply --server-side --force-conflicts -k .` in the folder of Berth.'
+const INSTALL = 'Run `berth install --apply` of this version, with the values of your installation.'
 
 /** Every kind is there, established, and as this version of Berth has it. */
 export const examineDefinitions: Examination = async (context) => {

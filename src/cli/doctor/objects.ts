@@ -15,7 +15,7 @@ const ON_PURPOSE = new Set(['Stopped', 'Suspended', 'Terminated', 'Manual'])
 export const examineClasses: Examination = async ({ kube }) => {
   const classes = await kube.list(DeploymentTargetClasses)
   if (classes.length > 0) return ok(`there is ${classes.map(({ metadata }) => metadata.name).join(', ')}`)
-  const remedy = 'Run `kubectl apply -k deploy/defaults`, or write one of your own.'
+  const remedy = 'Run `berth install --defaults | kubectl apply --server-side -f -`, or write one of your own.'
   return warn('there is no DeploymentTargetClass: nothing is provisioned', remedy)
 }
 

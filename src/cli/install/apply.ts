@@ -1,5 +1,5 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { BERTH_NAMESPACE, refOf } from '../../api/index.ts'
+import { BERTH_NAMESPACE, CustomResourceDefinitions, nameOf, refOf } from '../../api/index.ts'
 import { Failure, isFailure, seconds } from '../../std/index.ts'
 import { findKubectl } from '../local/cluster.ts'
 import { runProgram } from '../local/program.ts'
@@ -7,36 +7,36 @@ import { untilEstablished } from '../local/readiness.ts'
 import { objectsIn } from '../manifests.ts'
 import { type ClusterOptions, kubeconfigOf, withKube } from '../options.ts'
 import type { Shell } from '../shell.ts'
-import type { InstallValues } from './generated/values.ts'
-import { renderDefaults } from './render.ts'
+import { isKustomize, renderDefaults } from './render.ts'
+import { namespaceOfBerth, presentOf, shippedObjects } from './shipped.ts'
 
-interface RenderedInstallation {
+interface Installation {
+  /** As it was rendered. */
   text: string
-  values: InstallValues
+  namespace?: string | undefined
+  /** Make what it starts with, also where it was there before without that. */
+  defaults?: boolean | undefined
 }
 
 /** The first pull of an image may take minutes. */
 const RUNS_WITHIN = seconds(300)
 
-/** Applies it, then what needs its kinds, and waits for the programs. Says each step as it begins. */
+/** Applies it, then what needs its kinds, takes away what it has no more, and waits for the programs. Says each step as it begins. */
 export async function applyInstallation(
   shell: Shell,
   options: ClusterOptions,
-  { text, values }: RenderedInstallation,
+  { text, namespace = BERTH_NAMESPACE, defaults }: Installation,
 ): Promise<void> {
-  const program = await findKubectl(shell)
-  const kubeconfig = kubeconfigOf(shell, options)
-  const cluster = [
-    ...(kubeconfig ? ['--kubeconfig', kubeconfig] : []),
-    ...(options.context ? ['--context', options.context] : []),
-  ]
-  const kubectl = (words: readonly string[], input = '') => runProgram(program, [...cluster, ...words], { ...shell, input })
-  const namespace = values.namespace ?? BERTH_NAMESPACE
-  shell.say('Applying kinds, policies, roles and programs.\n')
-  await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], text)
+  const kubectl = await kubectlFor(shell, options)
   await withKube(shell, options, async (kube) => {
+    shell.say(`Installing Berth in namespace ${namespace} of the cluster at ${kube.server}.\n`)
+    await assertNowhereElse(kube, namespace)
+    const isFirst = !(await kube.get(CustomResourceDefinitions, { name: 'workspaceclasses.berth.dev' }))
+    await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], text)
     await untilEstablished(shell, kube)
-    for (const name of await applyDefaults(shell, kube)) shell.say(`Made ${name}.\n`)
+    // Later on, what is not there was taken away by somebody.
+    if (isFirst || defaults) await makeDefaults(shell, kube)
+    await removeLeftOut(shell, kube, { text, namespace })
   })
   for (const { kind, metadata } of objectsIn(text, 'the installation')) {
     if (kind !== 'Deployment') continue
@@ -56,18 +56,53 @@ export async function applyInstallation(
   shell.print(`Berth runs in namespace ${namespace}. Look at it with \`berth doctor${elsewhere}\`.`)
 }
 
-/** Only those that are not there: what somebody has made their own stays as it is. Names what was made. */
-async function applyDefaults(shell: Shell, kube: Kube): Promise<string[]> {
-  const made: string[] = []
+async function kubectlFor(shell: Shell, options: ClusterOptions) {
+  const given = shell.env.BERTH_KUBECTL
+  const program = given === undefined || isKustomize(given) ? await findKubectl(shell) : given
+  const kubeconfig = kubeconfigOf(shell, options)
+  const cluster = [
+    ...(kubeconfig ? ['--kubeconfig', kubeconfig] : []),
+    ...(options.context ? ['--context', options.context] : []),
+  ]
+  return (words: readonly string[], input = '') => runProgram(program, [...cluster, ...words], { ...shell, input })
+}
+
+/** Roles and policies name the accounts of one namespace: a second installation would take them from the first. */
+async function assertNowhereElse(kube: Kube, namespace: string): Promise<void> {
+  const found = await namespaceOfBerth(kube)
+  if (found === undefined || found === namespace) return
+  throw new Failure('invalid', `Berth is installed in namespace ${found} of this cluster, and not in ${namespace}`, {
+    remedy: `Say --namespace ${found}, or namespace: ${found} in the values; or remove it first with \`berth uninstall\`.`,
+  })
+}
+
+/** Those that are not there. What somebody has made their own stays as it is. */
+async function makeDefaults(shell: Shell, kube: Kube): Promise<void> {
   for (const object of objectsIn(await renderDefaults(shell), 'deploy/defaults')) {
     const kind = await kube.resolve(object.apiVersion, object.kind)
-    if (!kind || (await kube.get(kind, refOf(object)))) continue
+    if (!kind) throw new Failure('unavailable', `the cluster does not serve ${object.kind} yet`, { remedy: 'Do it again.' })
+    if (await kube.get(kind, refOf(object))) continue
     try {
       await kube.create(kind, object)
-      made.push(`${object.kind} ${object.metadata.name}`)
+      shell.say(`Made ${nameOf(object)}.\n`)
     } catch (thrown) {
       if (!isFailure(thrown, 'already-exists')) throw thrown
     }
   }
-  return made
+}
+
+/** What other values had installed: rights above all. Kinds and namespaces stay, whatever is said. */
+async function removeLeftOut(
+  shell: Shell,
+  kube: Kube,
+  { text, namespace }: Required<Pick<Installation, 'text'>> & { namespace: string },
+): Promise<void> {
+  const wanted = new Set(objectsIn(text, 'the installation').map(nameOf))
+  const shipped = shippedObjects(shell.home, namespace, ['crds', 'deploy/agent', 'deploy/defaults', 'deploy/namespace'])
+  const leftOut = shipped.filter((object) => object.kind !== 'Namespace' && !wanted.has(nameOf(object)))
+  for (const object of await presentOf(kube, leftOut)) {
+    const kind = await kube.resolve(object.apiVersion, object.kind)
+    if (kind) await kube.delete(kind, refOf(object), { propagation: 'Background' })
+    shell.say(`Removed ${nameOf(object)}.\n`)
+  }
 }

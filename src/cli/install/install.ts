@@ -19,10 +19,9 @@ export const verb = actionVerb({
   description:
     'Print what installs Berth in a cluster: kinds, policies, roles, and the programs. Nothing is asked of a cluster, unless you say --apply. kubectl renders it, or the program that BERTH_KUBECTL names.',
   examples: [
-    ['berth install --image registry.example.com/berth:0.1.0 --apply', ''],
+    ['berth install --image registry.example.com/berth:0.1.0 --apply', 'all of it'],
     ['berth install --values values.yaml > install.yaml', 'for Git, or for kubectl'],
-    ['berth install --values values.yaml | kubectl apply --server-side -f -', ''],
-    ['berth install --defaults | kubectl apply --server-side -f -', 'and then this'],
+    ['berth install --defaults > defaults.yaml', 'and what comes after it'],
   ],
   options: (command) =>
     withKubeconfig(command)
@@ -30,17 +29,20 @@ export const verb = actionVerb({
       .option('--workspace-image <image>', 'a small image with a shell and git, for pods of workspaces (default: a public one)')
       .option('--namespace <name>', `where its programs are to be (default: ${BERTH_NAMESPACE})`)
       .option('--values <file>', 'more choices: docs/installation-values.md; flags win; - for standard input')
-      .option('--defaults', 'print what an installation starts with instead, once the kinds are there')
-      .option('--apply', 'apply it to the cluster, with these defaults where they are not there, and wait until it runs'),
+      .option(
+        '--defaults',
+        'print what an installation starts with instead, once the kinds are there; with --apply: make it again',
+      )
+      .option('--apply', 'apply it, the first time with these defaults; take away what it has no more; wait until it runs'),
   run: install,
 })
 
 async function install(shell: Shell, options: Options): Promise<void> {
-  if (options.defaults) return shell.print((await renderDefaults(shell)).trimEnd())
+  if (options.defaults && !options.apply) return shell.print((await renderDefaults(shell)).trimEnd())
   const values = await valuesOf(shell, options)
   const text = await renderInstallation(shell, values)
-  if (options.apply) await applyInstallation(shell, options, { text, values })
-  else shell.print(text.trimEnd())
+  if (!options.apply) return shell.print(text.trimEnd())
+  await applyInstallation(shell, options, { text, namespace: values.namespace, defaults: options.defaults })
 }
 
 async function valuesOf(shell: Shell, options: Options): Promise<ImageValues> {

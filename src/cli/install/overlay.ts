@@ -5,7 +5,7 @@ import type { InstallValues, ProgramValues, ServiceValues } from './generated/va
 /** Values that are enough for an installation. */
 export type ImageValues = InstallValues & { image: string }
 
-/** A kustomization over the folders of Berth, and the objects that it names beside them. */
+/** A kustomization that lies beside `crds` and `deploy`, and the objects that it names beside them. */
 export interface Overlay {
   kustomization: object
   /** For the file `settings.json` beside it. */
@@ -15,8 +15,7 @@ export interface Overlay {
 const PROGRAMS = ['operator', 'kas', 'proxy', 'certificates'] as const
 type Program = (typeof PROGRAMS)[number]
 
-/** `from` leads from the overlay's folder to one in the folder of Berth: kustomize takes no path from the root of the machine. */
-export function overlayOf(values: ImageValues, from: (folder: string) => string): Overlay {
+export function overlayOf(values: ImageValues): Overlay {
   const settings = settingsOf(values)
   const installed = PROGRAMS.filter((program) => isInstalled(program, values))
   const services = { kas: values.kas?.service, proxy: values.proxy?.service }
@@ -24,8 +23,8 @@ export function overlayOf(values: ImageValues, from: (folder: string) => string)
     kustomization: {
       apiVersion: 'kustomize.config.k8s.io/v1beta1',
       kind: 'Kustomization',
-      resources: [...foldersOf(values).map(from), ...(settings.length > 0 ? ['settings.json'] : [])],
-      components: values.proxy?.tunnels ? [from('deploy/proxy/tunnels')] : [],
+      resources: [...foldersOf(values), 'settings.json'],
+      components: values.proxy?.tunnels ? ['deploy/proxy/tunnels'] : [],
       images: [{ name: 'berth', ...imageParts(values.image) }],
       patches: [
         ...installed.map((program) => patchOf('Deployment', program, podsOf(program, values, settings))),
@@ -67,8 +66,8 @@ interface Settings {
   data: Record<string, string | undefined>
 }
 
-/** The ConfigMaps that the Deployments look into. */
-function settingsOf({ image, workspaceImage, apiUrl, gitCa, kas, proxy }: ImageValues): Settings[] {
+/** The ConfigMaps that the Deployments look into. They are there without content, too: what was said before is to go. */
+function settingsOf({ image, workspaceImage, apiUrl, gitCa, namespace = BERTH_NAMESPACE, kas, proxy }: ImageValues): Settings[] {
   const { certificateNames, tunnels: _, service: __, ...oidc } = proxy ?? {}
   const maps: Record<string, Settings['data']> = {
     berth: {
@@ -79,17 +78,20 @@ function settingsOf({ image, workspaceImage, apiUrl, gitCa, kas, proxy }: ImageV
       kasTunnels: kas?.tunnels,
       agentwImage: kas?.tunnels && image,
     },
-    'berth-proxy': { ...oidc, certificateNames: certificateNames?.join(',') },
+    ...(proxy && { 'berth-proxy': { ...oidc, certificateNames: certificateNames?.join(',') } }),
   }
-  return Object.entries(maps)
-    .filter(([, data]) => Object.values(data).some((text) => text !== undefined))
-    .map(([name, data]) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: BERTH_NAMESPACE }, data }))
+  return Object.entries(maps).map(([name, data]) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace },
+    data,
+  }))
 }
 
 /** Pods do not notice when a ConfigMap changes that their variables come from: those that read one carry its digest. */
 const READS: Record<Program, readonly string[]> = {
   operator: ['berth'],
-  kas: [],
+  kas: ['berth'],
   proxy: ['berth-proxy'],
   certificates: ['berth', 'berth-proxy'],
 }
@@ -108,7 +110,7 @@ function podsOf(
     spec: {
       replicas,
       template: {
-        metadata: read.length > 0 ? { annotations: { 'checksum/settings': digest } } : undefined,
+        metadata: { annotations: { 'checksum/settings': digest } },
         spec: {
           ...placement,
           imagePullSecrets: imagePullSecrets?.map((name) => ({ name })),

@@ -16,34 +16,39 @@ export interface ValuesFile {
 export function readValues(home: string, file: ValuesFile | undefined, flags: InstallValues): InstallValues {
   const schema = JSON.parse(readFileSync(join(home, 'deploy', 'values.schema.json'), 'utf8'))
   const given = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true }).compile<InstallValues>(schema)
-  const mistakesIn = (some: unknown) => (given(some) ? [] : (given.errors ?? []))
-  const read = file ? parse(file) : { value: {} }
-  const inFile = mistakesIn(read.value).map((error) => ({ line: lineOf(error, read.tree), told: told(error) }))
+  const mistakesIn = (some: unknown) => (given(some) ? [] : (given.errors ?? []).filter(isTold))
+  const { value, tree } = file ? parse(file) : { value: {} }
+  const inFile = mistakesIn(value).map((error) => ({ line: lineOf(error, tree), told: told(error) }))
   const mistakes = [
     ...inFile.toSorted((one, other) => one.line - other.line).map((mistake) => `${file?.name}:${mistake.line}: ${mistake.told}`),
     ...mistakesIn(flags).map((error) => `the command line: ${told(error)}`),
   ]
-  if (mistakes.length === 0 && given(read.value)) return { ...read.value, ...flags }
+  if (mistakes.length === 0 && given(value)) return { ...value, ...flags }
   throw new Failure('invalid', mistakes.join('\n'), {
     remedy: 'docs/installation-values.md says what each value takes.',
   })
 }
+
+/** That a name is not one is told by the error about the name itself. */
+const isTold = ({ keyword }: ErrorObject): boolean => keyword !== 'propertyNames'
 
 function parse({ name, text }: ValuesFile): { value: unknown; tree?: YamlTree } {
   const { documents, problem } = parseYaml(text)
   const shape = parseYamlTree(text, { file: name })
   const wrong = problem ?? shape.problem
   if (wrong)
-    throw new Failure('invalid', `${name}:${wrong.line}:${wrong.column}: ${wrong.message}`, { remedy: 'Write it as YAML.' })
+    throw new Failure('invalid', `${name}:${wrong.line}:${wrong.column}: ${wrong.message}`, {
+      remedy: 'Write it as one document of YAML.',
+    })
   return { value: documents?.[0]?.value ?? {}, ...(shape.tree && { tree: shape.tree }) }
 }
 
 /** That of the value that the error is about, or of the nearest one around it. */
-function lineOf({ instancePath, params }: ErrorObject, tree: YamlTree | undefined): number {
+function lineOf({ instancePath, params, propertyName }: ErrorObject, tree: YamlTree | undefined): number {
   if (!tree) return 1
   let [spot, at]: [YamlSpot, YamlTree | undefined] = [tree, tree]
-  const unknownName = 'additionalProperty' in params ? [String(params.additionalProperty)] : []
-  for (const step of [...stepsOf(instancePath), ...unknownName]) {
+  const wrongName: unknown = propertyName ?? params.additionalProperty
+  for (const step of [...stepsOf(instancePath), ...(wrongName === undefined ? [] : [String(wrongName)])]) {
     const entry: { key: YamlSpot; value: YamlTree } | undefined = at?.kind === 'map' ? at.entries.get(step) : undefined
     at = entry?.value ?? (at?.kind === 'list' ? at.items[Number(step)] : undefined)
     spot = entry?.key ?? at ?? spot
@@ -52,17 +57,18 @@ function lineOf({ instancePath, params }: ErrorObject, tree: YamlTree | undefine
 }
 
 /** A sentence about the value, with what may stand in its place. */
-function told({ instancePath, keyword, params, message = '', data, parentSchema = {} }: ErrorObject): string {
-  const path = pathOf(stepsOf(instancePath))
-  const is = `${path || 'the file'} is ${JSON.stringify(data)}`
-  if (keyword === 'additionalProperties') {
-    const known = Object.keys(parentSchema.properties ?? {}).join(', ')
-    return `${pathOf([...stepsOf(instancePath), String(params.additionalProperty)])} is not known; known there: ${known}`
-  }
-  if (keyword === 'required') return `${pathOf([...stepsOf(instancePath), String(params.missingProperty)])} is missing`
+function told({ instancePath, keyword, params, message = '', data, parentSchema = {}, propertyName }: ErrorObject): string {
+  const steps = stepsOf(instancePath)
+  const at = (...more: unknown[]) => pathOf([...steps, ...more.map(String)]) || 'the file'
+  if (keyword === 'additionalProperties')
+    return `${at(params.additionalProperty)} is not known; known there: ${Object.keys(parentSchema.properties ?? {}).join(', ')}`
+  if (keyword === 'required') return `${at(params.missingProperty)} is missing`
+  const meaning = String(parentSchema.description ?? message)
+  if (propertyName !== undefined) return `${at(propertyName)} is no name that can stand there. ${meaning}`
+  // Variables may be secrets.
+  const is = `${at()} is ${steps.includes('env') ? '***' : JSON.stringify(data)}`
   if (keyword === 'enum') return `${is}; use one of ${params.allowedValues.join(', ')}`
-  const meaning: unknown = parentSchema.description
-  return keyword === 'pattern' && typeof meaning === 'string' ? `${is}. ${meaning}` : `${is}, which ${message}`
+  return keyword === 'pattern' || keyword === 'not' ? `${is}. ${meaning}` : `${is}, which ${message}`
 }
 
 /** Of a JSON pointer. */

@@ -41,6 +41,14 @@ programs:
     assert.equal(await mistakesIn('[]'), ['values.yaml:1: the file is [], which must be object'])
   })
 
+  it('that may be secrets are not printed, and namespaces of others are refused', async () => {
+    const [name, value] = await mistakesIn('programs:\n  kas:\n    env:\n      "A B": x\n      TOKEN: 17\n')
+    assert.match(name ?? '', /^values.yaml:4: programs.kas.env.A B is no name that can stand there. /)
+    assert.match(value ?? '', /^values.yaml:5: programs.kas.env.TOKEN is \*\*\*, /)
+    for (const taken of ['kube-system', 'default', 'berth-credentials'])
+      assert.match((await mistakesIn(`namespace: ${taken}`))[0] ?? '', `values.yaml:1: namespace is "${taken}". `)
+  })
+
   it('that are wrong on the command line are told as what they are', async () => {
     assert.match((await mistakesIn('', { namespace: 'Berth' }))[0] ?? '', /^the command line: namespace is "Berth"/)
   })

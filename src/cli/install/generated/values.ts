@@ -19,7 +19,7 @@ export interface InstallValues {
    */
   imagePullSecrets?: string[]
   /**
-   * Where the programs of Berth are (default: berth-system).
+   * Where the programs of Berth are (default: berth-system); a namespace of their own.
    */
   namespace?: string
   /**

@@ -1,0 +1,113 @@
+import type { Kube } from '../../adapters/kube/index.ts'
+import { type AnyObject, type KubeObject, nameOf, RoleBindings, refOf, tenantRoles } from '../../api/index.ts'
+import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
+import { listOwnObjects, listServed, ownKinds } from '../manifests.ts'
+import type { Shell } from '../shell.ts'
+import { presentOf, shippedObjects } from './shipped.ts'
+
+/** The kinds of Berth in the order in which their objects are deleted, with what that means: what makes others goes before these. */
+export const DELETION_ORDER: readonly { kind: string; means?: string }[] = [
+  { kind: 'GitOpsDeploymentSyncRun' },
+  { kind: 'GitOpsDeployment' },
+  { kind: 'Workspace', means: 'deleted, with their files' },
+  { kind: 'WorkspaceClass' },
+  { kind: 'Environment' },
+  { kind: 'GitOpsDeploymentManagedEnvironment' },
+  { kind: 'DeploymentTargetClaim' },
+  { kind: 'DeploymentTarget' },
+  { kind: 'SpaceRequest', means: 'deleted, with their namespaces, whatever a class says' },
+  { kind: 'GitProject' },
+  { kind: 'Agent', means: 'deleted: those that run can connect no more' },
+  { kind: 'DeploymentTargetClass' },
+  { kind: 'SpaceTier' },
+]
+
+export interface Removal {
+  kube: Kube
+  shell: Pick<Shell, 'home' | 'say' | 'signal'>
+  /** Where the programs are. */
+  namespace: string
+  /** When it is to have come to an end. */
+  deadline: number
+}
+
+/** Deletes the objects of Berth, kind after kind; the programs free each of what lies behind it. Throws `timeout` with what is left. */
+export async function removeObjects(removal: Removal): Promise<void> {
+  const kinds = ownKinds(removal.shell.home)
+  const listOf = async (wanted: string) => {
+    const found = kinds.find(({ kind }) => kind === wanted)
+    return found ? listServed(removal.kube, found) : []
+  }
+  let left: number
+  do {
+    for (const { kind } of DELETION_ORDER) await removeAll(removal, kind, () => listOf(kind))
+    // What was deleted late may have made others before.
+    left = [...(await listOwnObjects(removal.kube, removal.shell.home)).values()].flat().length
+  } while (left > 0)
+}
+
+/** Deletes what an installation consists of, whatever its values were. */
+export async function removeInstallation(removal: Removal): Promise<void> {
+  const { kube, shell, namespace } = removal
+  const roles: readonly string[] = Object.values(tenantRoles)
+  await removeAll(removal, 'the bindings by which namespaces let Berth in', async () =>
+    (await kube.list(RoleBindings)).filter(({ roleRef }) => roleRef.kind === 'ClusterRole' && roles.includes(roleRef.name)),
+  )
+  const shipped = shippedObjects(shell.home, namespace, ['deploy/agent'])
+  for (const { what, kinds } of STEPS)
+    await removeAll(removal, what, () =>
+      presentOf(
+        kube,
+        shipped.filter(({ kind }) => kinds.test(kind)),
+      ),
+    )
+}
+
+/** Each begins when what the one before deletes is gone: programs with their pods, and their rights before what limits these. */
+const STEPS: readonly { what: string; kinds: RegExp }[] = [
+  { what: 'programs', kinds: /^Deployment$/ },
+  { what: 'rights', kinds: /^(Cluster)?RoleBinding$/ },
+  // A policy refuses everything when the settings that it looks into are gone.
+  { what: 'bindings of policies', kinds: /AdmissionPolicyBinding$/ },
+  { what: 'policies, roles and settings', kinds: /^(?!CustomResourceDefinition$|Namespace$)/ },
+  { what: 'kinds', kinds: /^CustomResourceDefinition$/ },
+  { what: 'namespaces', kinds: /^Namespace$/ },
+]
+
+const LOOK = seconds(1)
+
+/** Deletes what `look` finds, and waits until it finds nothing more. */
+async function removeAll(
+  { kube, shell, deadline }: Removal,
+  what: string,
+  look: () => Promise<readonly KubeObject[]>,
+): Promise<void> {
+  let found = await look()
+  if (found.length > 0) shell.say(`Deleting ${what}: ${found.length}.\n`)
+  for (let [first] = found; first; [first] = found) {
+    if (systemClock.now() > deadline) throw tooLate(first, found.length - 1)
+    // Again and again: meanwhile somebody may have made others.
+    for (const object of found) await removeObject(kube, object)
+    await pause(systemClock, LOOK, shell.signal)
+    shell.signal.throwIfAborted()
+    found = await look()
+  }
+}
+
+async function removeObject(kube: Kube, object: KubeObject): Promise<void> {
+  const kind = await kube.resolve(object.apiVersion, object.kind)
+  if (kind && !object.metadata.deletionTimestamp) await kube.delete(kind, refOf(object), { propagation: 'Foreground' })
+}
+
+function tooLate(object: KubeObject, others: number): Failure {
+  const finalizers = object.metadata.finalizers?.join(', ')
+  const held = finalizers ? `, held by ${finalizers}` : ''
+  const more = others > 0 ? `; so are ${others} more` : ''
+  return new Failure('timeout', `${nameOf(object)} is still there${held}${more}`, {
+    remedy: 'docs/troubleshooting.md says what frees it. Then run `berth uninstall` again: it goes on where it was.',
+  })
+}
+
+/** Those whose finalizers only the programs take off. */
+export const firstHeld = (objects: readonly AnyObject[]): AnyObject | undefined =>
+  objects.find(({ metadata }) => metadata.finalizers?.length)

@@ -1,0 +1,107 @@
+import type { Kube } from '../../adapters/kube/index.ts'
+import { type AnyObject, BERTH_NAMESPACE, CREDENTIALS_NAMESPACE, Namespaces, nameOf } from '../../api/index.ts'
+import { Failure, seconds, systemClock } from '../../std/index.ts'
+import { examineOperator } from '../doctor/programs.ts'
+import { listOwnObjects } from '../manifests.ts'
+import { type ClusterOptions, positiveSeconds, withKube, withKubeconfig } from '../options.ts'
+import { table, wrap } from '../output.ts'
+import type { Shell } from '../shell.ts'
+import { actionVerb } from '../verb.ts'
+import { DELETION_ORDER, firstHeld, type Removal, removeInstallation, removeObjects } from './removal.ts'
+import { namespaceOfBerth } from './shipped.ts'
+
+interface Options extends ClusterOptions {
+  namespace?: string
+  timeout: number
+  yes?: boolean
+  dryRun?: boolean
+}
+
+export const verb = actionVerb({
+  description:
+    'Remove Berth from a cluster: first its objects, which the running programs free of what lies behind them, then programs, roles, policies and kinds. It says before what goes and what stays, and asks.',
+  examples: [
+    ['berth uninstall --dry-run', 'what would go, and what would stay'],
+    ['berth uninstall', 'after a question'],
+    ['berth uninstall --yes', 'without one, for scripts'],
+  ],
+  options: (command) =>
+    withKubeconfig(command)
+      .option('--namespace <name>', 'where its programs are (default: where they are found)')
+      .option('--timeout <seconds>', 'how long all of it may take', positiveSeconds, 900)
+      .option('--yes', 'do not ask')
+      .option('--dry-run', 'only say what would be removed, and what is in the way'),
+  run: uninstall,
+})
+
+async function uninstall(shell: Shell, options: Options): Promise<void> {
+  await withKube(shell, options, async (kube) => {
+    const namespace = await namespaceToRemove(kube, options)
+    const objects = await listOwnObjects(kube, shell.home)
+    shell.print(report(objects, { namespace, server: kube.server }))
+    const removal = { kube, shell, namespace, deadline: systemClock.now() + seconds(options.timeout) }
+    await assertFreed(removal, [...objects.values()].flat())
+    if (options.dryRun) return
+    if (!options.yes) await confirm(shell, new URL(kube.server).host)
+    await removeObjects(removal)
+    await removeInstallation(removal)
+    shell.print('Berth is gone from this cluster.')
+  })
+}
+
+/** Nobody's namespace is deleted because it was named by mistake. */
+async function namespaceToRemove(kube: Kube, options: Options): Promise<string> {
+  const found = await namespaceOfBerth(kube)
+  const namespace = options.namespace ?? found ?? BERTH_NAMESPACE
+  if (found !== undefined && found !== namespace)
+    throw new Failure('invalid', `Berth is installed in namespace ${found}, and not in ${namespace}`, {
+      remedy: `Say --namespace ${found}, or leave it out.`,
+    })
+  const { labels = {} } = (await kube.get(Namespaces, { name: namespace }))?.metadata ?? {}
+  if (found !== undefined || labels['app.kubernetes.io/part-of'] === 'berth') return namespace
+  throw new Failure('not-found', `Berth is not installed in namespace ${namespace} of the cluster at ${kube.server}`, {
+    remedy: 'Name another namespace with --namespace, or another cluster with --kubeconfig or --context.',
+  })
+}
+
+const STAYS = [
+  'What GitOpsDeployments have applied, but where spec.deletionPolicy says otherwise.',
+  'Agents, here and in other clusters, with what they have applied: delete their namespaces.',
+  'Namespaces that people made, with all that is not of Berth.',
+]
+
+function report(
+  objects: ReadonlyMap<string, readonly AnyObject[]>,
+  { namespace, server }: { namespace: string; server: string },
+): string {
+  const rows = DELETION_ORDER.map(({ kind, means = 'deleted' }) => ({ kind, count: objects.get(kind)?.length ?? 0, means }))
+  const itself = `its programs, roles, policies and kinds, and the namespaces ${namespace} and ${CREDENTIALS_NAMESPACE} with all that is in them`
+  const goes = table(
+    [...rows.filter(({ count }) => count > 0), { kind: 'Berth', count: 1, means: itself }],
+    [
+      { title: 'GOES', of: ({ kind }) => kind },
+      { title: 'COUNT', of: ({ count }) => String(count) },
+      { title: 'HOW', of: ({ means }) => means },
+    ],
+  )
+  return [`Of the cluster at ${server}:`, '', goes, '', 'STAYS', ...STAYS.flatMap((line) => wrap(line))].join('\n')
+}
+
+/** Finalizers are taken off by the programs alone. */
+async function assertFreed({ kube, namespace, shell }: Removal, objects: readonly AnyObject[]): Promise<void> {
+  const held = firstHeld(objects)
+  if (!held) return
+  const context = { kube, namespace, home: shell.home, localPrograms: undefined, now: systemClock.now() }
+  const [trouble] = [await examineOperator(context)].flat().filter(({ mark }) => mark === 'fail')
+  if (!trouble) return
+  throw new Failure('unavailable', `nobody would free what Berth's objects hold (${nameOf(held)} for one): ${trouble.message}`, {
+    remedy: 'Start the operator: `berth install --apply` does. `berth doctor` says more.',
+  })
+}
+
+async function confirm(shell: Shell, host: string): Promise<void> {
+  const answer = await shell.ask(`\nType ${host} to remove all of this: `)
+  if (answer?.trim() === host) return
+  const why = answer === undefined ? 'there is no terminal to ask at' : `"${answer}" is not ${host}`
+  throw new Failure('invalid', `nothing was removed: ${why}`, { remedy: `Type ${host}, or give --yes.` })
+}
