@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { equal, is, ok } from 'uvu/assert'
+import { readValues } from '../../src/cli/install/values.ts'
 import { parseConfig } from '../../src/proxy/index.ts'
 import { describe } from '../support/suite.ts'
-import { documents } from '../support/verbs.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const text = readFileSync(join(ROOT, 'docs', 'proxy.md'), 'utf8')
@@ -12,16 +12,15 @@ const deployment = readFileSync(join(ROOT, 'deploy/proxy/program/deployment.yaml
 
 describe('the page about the proxy', (it) => {
   it('shows settings that the Deployment reads and the program takes', () => {
-    const [settings] = documents(block)
-    ok(settings && 'data' in settings)
-    const data: Record<string, string> = settings && 'data' in settings ? JSON.parse(JSON.stringify(settings.data)) : {}
+    const data: Record<string, unknown> = { ...readValues(ROOT, { name: 'proxy.md', text: block }, {}).proxy }
     const read = [...deployment.matchAll(/name: (BERTH_\w+)\n +valueFrom: \{ configMapKeyRef: \{ name: berth-proxy, key: (\w+)/g)]
     const keys = read.map(([, , key = '']) => key)
     equal(
       Object.keys(data).filter((key) => !keys.includes(key)),
       [],
     )
-    const config = parseConfig({}, Object.fromEntries(read.map(([, variable = '', key = '']) => [variable, data[key]])))
+    const variables = read.map(([, variable = '', key = '']) => [variable, data[key]])
+    const config = parseConfig({}, Object.fromEntries(variables))
     equal(
       [config.host, config.identity.usernameClaim, config.oidc.clientId],
       ['sign-in.workspaces.example.com', 'email', 'berth'],
