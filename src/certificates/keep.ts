@@ -19,6 +19,8 @@ export interface WantedCertificate {
   names: readonly [string, ...string[]]
   /** What the pods name of the Secret: they wait until it is there. */
   keys: readonly string[]
+  /** Who fills it, where it is for somebody else to do so. */
+  filledBy?: string | undefined
 }
 
 export interface KeptSecret {
@@ -56,17 +58,17 @@ export async function keepAuthority(access: SecretAccess): Promise<KeptSecret & 
   }
 }
 
-/** Makes it where there is none; renews it when a third of its life is left, it is made out to other names, or of another authority. */
+/** Makes it where there is none, and it is ours to make; renews it when a third of its life is left, it is made out to other names, or of another authority. */
 export async function keepCertificate(
   access: SecretAccess,
   wanted: WantedCertificate,
   authority: Authority,
 ): Promise<KeptSecret> {
-  const { secret: name, names } = wanted
+  const { secret: name, names, filledBy } = wanted
   const secret = await findSecret(access, name)
   const { certificate, key } = pairIn(secret)
   const shown = certificate === undefined ? undefined : readCertificate(name, certificate)
-  if (shown && shown.issuer !== NAME_OF_OURS) return asForeign(wanted, secret, shown)
+  if (filledBy !== undefined || (shown && shown.issuer !== NAME_OF_OURS)) return asForeign(wanted, secret, shown)
   const isOurs = shown?.verify(publicKeyOf(authority)) && textAt(secret, 'ca.crt') === authority.certificate
   if (shown && isOurs && isPair(shown, key) && isNew(shown, access.clock.now()) && isFor(shown, names))
     return { secret: name, what: 'kept', validUntil: shown.validToDate }
@@ -86,14 +88,21 @@ export async function keepSharedSecret(access: SecretAccess, name: string): Prom
 
 /** It is not ours to mend, but somebody should know why pods wait. */
 function asForeign(
-  { secret: name, keys }: WantedCertificate,
+  { secret: name, keys, filledBy }: WantedCertificate,
   secret: CoreSecret | undefined,
-  shown: X509Certificate,
+  shown: X509Certificate | undefined,
 ): KeptSecret {
+  if (filledBy !== undefined && shown?.issuer === NAME_OF_OURS)
+    throw notFilled(name, 'still has the certificate that Berth made', filledBy)
   const missing = keys.filter((key) => textAt(secret, key) === undefined)
-  if (missing.length === 0) return { secret: name, what: 'foreign', validUntil: shown.validToDate }
-  throw wrongContent(name, `lacks ${missing.join(' and ')}, which pods wait for`, 'Put it there, beside the certificate.')
+  if (missing.length === 0) return { secret: name, what: 'foreign', ...(shown && { validUntil: shown.validToDate }) }
+  const lacks = `lacks ${missing.join(', ')}, which pods wait for`
+  if (filledBy === undefined) throw wrongContent(name, lacks, 'Put it there, beside the certificate.')
+  throw notFilled(name, lacks, filledBy)
 }
+
+const notFilled = (name: string, what: string, by: string): Failure =>
+  new Failure('invalid', `Secret ${name} ${what}`, { remedy: `${by} is to fill it: look there for what is in its way.` })
 
 /** As Node prints the only attribute that ours have. */
 const NAME_OF_OURS = `CN=${AUTHORITY}`

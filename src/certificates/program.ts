@@ -1,7 +1,7 @@
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { connect } from '../adapters/kube/index.ts'
 import { type Clock, createLog, Failure, hours, type Log, pause, seconds, systemClock } from '../std/index.ts'
-import type { CertificatesConfig } from './config.ts'
+import { type CertificatesConfig, OURSELVES } from './config.ts'
 import {
   type KeptSecret,
   keepAuthority,
@@ -80,15 +80,16 @@ function sayKept({ secret, what, validUntil }: KeptSecret, log: Log): void {
   else log.info(`A Secret was ${what}`, about)
 }
 
-function wantedBy({ namespace, kasNames, proxyNames }: CertificatesConfig): WantedCertificate[] {
+function wantedBy({ namespace, kasNames, proxyNames, kasIssuer, proxyIssuer }: CertificatesConfig): WantedCertificate[] {
   const service = `kas.${namespace}.svc`
   const kas = [service, `${service}.cluster.local`, `kas.${namespace}`, 'kas', `kas-peers.${namespace}.svc`]
-  const of = (secret: string, given: readonly string[], keys: readonly string[]): WantedCertificate[] => {
+  const of = (secret: string, issuer: string, given: readonly string[], keys: readonly string[]): WantedCertificate[] => {
     const [first, ...more] = new Set(given)
-    return first === undefined ? [] : [{ secret, names: [first, ...more], keys }]
+    const filledBy = issuer === OURSELVES ? undefined : issuer
+    return first === undefined ? [] : [{ secret, names: [first, ...more], keys, filledBy }]
   }
   return [
-    ...of('kas-tls', [...kas, ...kasNames], ['tls.crt', 'tls.key', 'ca.crt']),
-    ...of('berth-proxy-tls', proxyNames, ['tls.crt', 'tls.key']),
+    ...of('kas-tls', kasIssuer, [...kas, ...kasNames], ['tls.crt', 'tls.key', 'ca.crt']),
+    ...of('berth-proxy-tls', proxyIssuer, proxyNames, ['tls.crt', 'tls.key']),
   ]
 }

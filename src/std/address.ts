@@ -1,4 +1,4 @@
-import { BlockList, isIPv4, isIPv6, type LookupFunction } from 'node:net'
+import { BlockList, isIP, isIPv4, isIPv6, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** The kind of an address decides whether a stranger may choose it. `forbidden` is never fetched from, whatever is configured. */
@@ -87,3 +87,8 @@ const carriedBy = (address: string, at: number): string =>
     .toByteArray()
     .slice(at / 8, at / 8 + 4)
     .join('.')
+
+/** As certificates have names: an address, or a host in small letters, in which `*` may stand for the whole first label. */
+export const isHostOrAddress = (name: string): boolean => isIP(name) !== 0 || (name.length <= 253 && HOST.test(name))
+
+const HOST = /^(\*\.)?[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/

@@ -4,7 +4,15 @@
  * Read failure.ts first, then clock.ts and work-queue.ts.
  */
 export { LRUCache } from 'lru-cache'
-export { type AddressKind, type AddressRule, guardedLookup, isRefusedHost, kindOfAddress, kindOfHost } from './address.ts'
+export {
+  type AddressKind,
+  type AddressRule,
+  guardedLookup,
+  isHostOrAddress,
+  isRefusedHost,
+  kindOfAddress,
+  kindOfHost,
+} from './address.ts'
 export { type Backoff, waitOf } from './backoff.ts'
 export {
   aborted,

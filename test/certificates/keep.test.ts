@@ -100,7 +100,7 @@ describe('the certificates of an installation', (it) => {
     assert.equal(await stage.texts(how.namespace, 'kas-tls'), whole)
     await stage.put(how.namespace, 'kas-tls', { 'tls.crt': certificate })
     const failure = await failureOf(() => keep(how, KAS))
-    assert.is(failure.message, 'Secret kas-tls lacks tls.key and ca.crt, which pods wait for')
+    assert.is(failure.message, 'Secret kas-tls lacks tls.key, ca.crt, which pods wait for')
   })
 
   it('are not written over what cannot be read: the Secret, the reason and the remedy are told', async () => {

@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -7,10 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
-import { createAuthority, issueCertificate } from '../../src/adapters/certificates/index.ts'
 import type { AnyObject } from '../../src/api/index.ts'
 import { troubleOf } from '../../src/cli/doctor/objects.ts'
-import { hours, minutes, systemClock, timestamp } from '../../src/std/index.ts'
+import { minutes, timestamp } from '../../src/std/index.ts'
 import { portOf } from '../support/addresses.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
@@ -107,36 +105,6 @@ describe('doctor', (it) => {
     await apply(cluster.kube, { ...shipped, metadata: { ...shipped.metadata, namespace } })
     const [found] = (await examined('--namespace', namespace)).of('kas')
     assert.is(found?.message, 'no replica of its Deployment is available')
-  })
-
-  it('says until when the certificate of kas is good, and fails where there is none or its time is over', async () => {
-    const namespace = await cluster.namespace('doctor')
-    const shipped: AnyObject = parse(readFileSync(join(ROOT, 'deploy', 'kas', 'program', 'deployment.yaml'), 'utf8'))
-    await apply(cluster.kube, { ...shipped, metadata: { ...shipped.metadata, namespace } })
-    const findings = async () =>
-      (await examined('--namespace', namespace)).of('certificates').map(({ mark, message }) => `${mark}: ${message}`)
-    const put = async (lifetime: number, authorityLifetime = hours(24 * 400)) => {
-      const authority = await createAuthority('berth-authority', { clock: systemClock, lifetime: authorityLifetime })
-      const request = { name: 'kas', usages: ['server'] as const }
-      const { certificate } = await issueCertificate(authority, request, { clock: systemClock, lifetime })
-      const stringData = { 'tls.crt': certificate, 'ca.crt': authority.certificate }
-      const metadata = { name: 'kas-tls', namespace }
-      await apply(cluster.kube, { apiVersion: 'v1', kind: 'Secret', metadata, stringData } as AnyObject)
-      return [certificate, authority.certificate].map((pem) => new X509Certificate(pem).validToDate.toISOString().slice(0, 10))
-    }
-    assert.equal(await findings(), [`fail: there is no certificate in Secret ${namespace}/kas-tls`])
-    const [day] = await put(hours(24 * 90))
-    assert.equal(await findings(), [`ok: the certificate in ${namespace}/kas-tls is good until ${day}`])
-    const [soon, authorityDay] = await put(hours(24 * 6), hours(24 * 300))
-    assert.equal(await findings(), [
-      `warn: the certificate in ${namespace}/kas-tls is good until ${soon}`,
-      `warn: the authority in ${namespace}/kas-tls is good until ${authorityDay}`,
-    ])
-    const [past, ended] = await put(-minutes(1), -minutes(1))
-    assert.equal(await findings(), [
-      `fail: the certificate in ${namespace}/kas-tls was good until ${past}`,
-      `fail: the authority in ${namespace}/kas-tls was good until ${ended}`,
-    ])
   })
 
   it('names what has ended of all that berth up started, with its log', async () => {

@@ -7,7 +7,7 @@ import { isFailure } from '../../std/index.ts'
 import { definitionsIn, objectsIn } from '../manifests.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
-const INSTALL = 'Run `berth install --apply` of this version, with the values of your installation.'
+const INSTALL = 'Run `berth install --apply` of this version with your values, or apply your overlay.'
 
 /** Every kind is there, established, and as this version of Berth has it. */
 export const examineDefinitions: Examination = async (context) => {

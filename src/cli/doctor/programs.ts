@@ -8,7 +8,7 @@ import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn
 const SKEW = seconds(15)
 /** For an answer from a program on this machine. */
 const PROBE = seconds(3)
-const START_OPERATOR = 'Start it: `berth install --apply`, or `berth operator` beside the cluster.'
+const START_OPERATOR = 'Start it: `berth install --apply` with your values, or `berth operator` beside the cluster.'
 
 /** They have examinations of their own, which need the API. */
 const EXAMINED = ['operator', 'kas']
@@ -59,7 +59,7 @@ async function outsideKas({ kube, namespace, now, localPrograms }: CheckContext)
   const ignored = projects.find(
     ({ metadata, status }) => !status?.conditions?.length && now - Date.parse(metadata.creationTimestamp ?? '') > minutes(1),
   )
-  const start = 'Start it: `berth install --apply`, or `berth kas` beside the cluster.'
+  const start = 'Start it: `berth install --apply` with your values, or `berth kas` beside the cluster.'
   if (ignored) return fail(`nobody has looked at ${nameOf(ignored)} since it was created`, start)
   if (found) return found
   if (projects.some(({ status }) => status?.conditions?.length))

@@ -1,5 +1,13 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { BERTH_NAMESPACE, CustomResourceDefinitions, nameOf, refOf } from '../../api/index.ts'
+import {
+  BERTH_NAMESPACE,
+  DeploymentTargetClasses,
+  type KubeObject,
+  nameOf,
+  refOf,
+  SpaceTiers,
+  WorkspaceClasses,
+} from '../../api/index.ts'
 import { Failure, isFailure, seconds } from '../../std/index.ts'
 import { findKubectl } from '../local/cluster.ts'
 import { runProgram } from '../local/program.ts'
@@ -7,6 +15,7 @@ import { untilEstablished } from '../local/readiness.ts'
 import { objectsIn } from '../manifests.ts'
 import { type ClusterOptions, kubeconfigOf, withKube } from '../options.ts'
 import type { Shell } from '../shell.ts'
+import { confirm } from './confirmation.ts'
 import { isKustomize, renderDefaults } from './render.ts'
 import { namespaceOfBerth, presentOf, shippedObjects } from './shipped.ts'
 
@@ -14,29 +23,38 @@ interface Installation {
   /** As it was rendered. */
   text: string
   namespace?: string | undefined
-  /** Make what it starts with, also where it was there before without that. */
+  /** Make what it starts with, also where there are classes or tiers already. */
   defaults?: boolean | undefined
+  /** Do not ask before something is removed. */
+  yes?: boolean | undefined
 }
 
 /** The first pull of an image may take minutes. */
 const RUNS_WITHIN = seconds(300)
 
-/** Applies it, then what needs its kinds, takes away what it has no more, and waits for the programs. Says each step as it begins. */
+/** Applies it, then what needs its kinds, takes away what it has no more, and waits for the programs. Says each step, and asks before the first. */
 export async function applyInstallation(
   shell: Shell,
   options: ClusterOptions,
-  { text, namespace = BERTH_NAMESPACE, defaults }: Installation,
+  { text, namespace = BERTH_NAMESPACE, defaults, yes }: Installation,
 ): Promise<void> {
   const kubectl = await kubectlFor(shell, options)
   await withKube(shell, options, async (kube) => {
     shell.say(`Installing Berth in namespace ${namespace} of the cluster at ${kube.server}.\n`)
     await assertNowhereElse(kube, namespace)
-    const isFirst = !(await kube.get(CustomResourceDefinitions, { name: 'workspaceclasses.berth.dev' }))
+    const leftOut = await findLeftOut(shell, kube, { text, namespace })
+    if (leftOut.length > 0 && !yes) {
+      shell.say(`These values do not have what was installed before, and it would be removed:\n${leftOut.map(lineOf).join('')}`)
+      await confirm(shell, kube.server)
+    }
     await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], text)
     await untilEstablished(shell, kube)
-    // Later on, what is not there was taken away by somebody.
-    if (isFirst || defaults) await makeDefaults(shell, kube)
-    await removeLeftOut(shell, kube, { text, namespace })
+    if (defaults || (await isBare(kube))) await makeDefaults(shell, kube)
+    for (const object of leftOut) {
+      const kind = await kube.resolve(object.apiVersion, object.kind)
+      if (kind) await kube.delete(kind, refOf(object), { propagation: 'Background' })
+      shell.say(`Removed ${nameOf(object)}.\n`)
+    }
   })
   for (const { kind, metadata } of objectsIn(text, 'the installation')) {
     if (kind !== 'Deployment') continue
@@ -76,6 +94,12 @@ async function assertNowhereElse(kube: Kube, namespace: string): Promise<void> {
   })
 }
 
+/** Nobody has made a class or a tier, as an installation starts with or another. */
+async function isBare(kube: Kube): Promise<boolean> {
+  const lists = [kube.list(DeploymentTargetClasses), kube.list(SpaceTiers), kube.list(WorkspaceClasses)]
+  return (await Promise.all(lists)).every((objects) => objects.length === 0)
+}
+
 /** Those that are not there. What somebody has made their own stays as it is. */
 async function makeDefaults(shell: Shell, kube: Kube): Promise<void> {
   for (const object of objectsIn(await renderDefaults(shell), 'deploy/defaults')) {
@@ -92,17 +116,17 @@ async function makeDefaults(shell: Shell, kube: Kube): Promise<void> {
 }
 
 /** What other values had installed: rights above all. Kinds and namespaces stay, whatever is said. */
-async function removeLeftOut(
-  shell: Shell,
+async function findLeftOut(
+  shell: Pick<Shell, 'home'>,
   kube: Kube,
-  { text, namespace }: Required<Pick<Installation, 'text'>> & { namespace: string },
-): Promise<void> {
+  { text, namespace }: { text: string; namespace: string },
+): Promise<KubeObject[]> {
   const wanted = new Set(objectsIn(text, 'the installation').map(nameOf))
-  const shipped = shippedObjects(shell.home, namespace, ['crds', 'deploy/agent', 'deploy/defaults', 'deploy/namespace'])
-  const leftOut = shipped.filter((object) => object.kind !== 'Namespace' && !wanted.has(nameOf(object)))
-  for (const object of await presentOf(kube, leftOut)) {
-    const kind = await kube.resolve(object.apiVersion, object.kind)
-    if (kind) await kube.delete(kind, refOf(object), { propagation: 'Background' })
-    shell.say(`Removed ${nameOf(object)}.\n`)
-  }
+  const shipped = shippedObjects(shell.home, namespace, ['crds', 'deploy/agent', 'deploy/defaults'])
+  return presentOf(
+    kube,
+    shipped.filter((object) => object.kind !== 'Namespace' && !wanted.has(nameOf(object))),
+  )
 }
+
+const lineOf = (object: KubeObject): string => `  ${nameOf(object)}\n`

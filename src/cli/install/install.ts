@@ -13,6 +13,7 @@ interface Options extends ClusterOptions, Pick<InstallValues, 'image' | 'workspa
   values?: string
   defaults?: boolean
   apply?: boolean
+  yes?: boolean
 }
 
 export const verb = actionVerb({
@@ -33,7 +34,8 @@ export const verb = actionVerb({
         '--defaults',
         'print what an installation starts with instead, once the kinds are there; with --apply: make it again',
       )
-      .option('--apply', 'apply it, the first time with these defaults; take away what it has no more; wait until it runs'),
+      .option('--apply', 'apply it, the first time with these defaults; take away what it has no more; wait until it runs')
+      .option('--yes', 'do not ask before something is taken away'),
   run: install,
 })
 
@@ -42,7 +44,7 @@ async function install(shell: Shell, options: Options): Promise<void> {
   const values = await valuesOf(shell, options)
   const text = await renderInstallation(shell, values)
   if (!options.apply) return shell.print(text.trimEnd())
-  await applyInstallation(shell, options, { text, namespace: values.namespace, defaults: options.defaults })
+  await applyInstallation(shell, options, { ...options, text, namespace: values.namespace })
 }
 
 async function valuesOf(shell: Shell, options: Options): Promise<ImageValues> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { isIP } from 'node:net'
 import { BERTH_NAMESPACE } from '../../api/index.ts'
-import type { InstallValues, ProgramValues, ServiceValues } from './generated/values.ts'
+import type { InstallValues, IssuerValues, ProgramValues, ServiceValues } from './generated/values.ts'
 
 /** Values that are enough for an installation. */
 export type ImageValues = InstallValues & { image: string }
@@ -18,17 +19,20 @@ type Program = (typeof PROGRAMS)[number]
 export function overlayOf(values: ImageValues): Overlay {
   const settings = settingsOf(values)
   const installed = PROGRAMS.filter((program) => isInstalled(program, values))
-  const services = { kas: values.kas?.service, proxy: values.proxy?.service }
+  const { kas, proxy } = values
+  const services = { kas: kas?.service, proxy: proxy?.service }
   return {
     kustomization: {
       apiVersion: 'kustomize.config.k8s.io/v1beta1',
       kind: 'Kustomization',
       resources: [...foldersOf(values), 'settings.json'],
-      components: values.proxy?.tunnels ? ['deploy/proxy/tunnels'] : [],
+      components: componentsOf(values),
       images: [{ name: 'berth', ...imageParts(values.image) }],
       patches: [
         ...installed.map((program) => patchOf('Deployment', program, podsOf(program, values, settings))),
         ...(values.gitCa === undefined ? [] : [patchOf('Deployment', 'operator', GIT_CA)]),
+        ...(kas?.certificateIssuer ? [certificateOf('kas', kas.certificateIssuer, kas.names)] : []),
+        ...(proxy?.certificateIssuer ? [certificateOf('berth-proxy', proxy.certificateIssuer, proxy.certificateNames)] : []),
         ...Object.entries(services).flatMap(([name, service]) => (service ? [patchOf('Service', name, serviceOf(service))] : [])),
       ],
     },
@@ -56,6 +60,12 @@ function foldersOf({ policies, everywhere, proxy, certificates, programs }: Inst
   ]
 }
 
+const componentsOf = ({ kas, proxy }: InstallValues): string[] => [
+  ...(proxy?.tunnels ? ['deploy/proxy/tunnels'] : []),
+  ...(kas?.certificateIssuer ? ['deploy/kas/cert-manager'] : []),
+  ...(proxy?.certificateIssuer ? ['deploy/proxy/cert-manager'] : []),
+]
+
 const isInstalled = (program: Program, { proxy, certificates }: InstallValues): boolean =>
   program === 'proxy' ? proxy !== undefined : program !== 'certificates' || certificates !== 'none'
 
@@ -66,10 +76,13 @@ interface Settings {
   data: Record<string, string | undefined>
 }
 
-/** The ConfigMaps that the Deployments look into. They are there without content, too: what was said before is to go. */
+/** The names of the ConfigMaps that the Deployments look into. */
+export const SETTINGS = ['berth', 'berth-proxy'] as const
+
+/** These, as the values have it. They are there without content, too: what was said before is to go. */
 function settingsOf({ image, workspaceImage, apiUrl, gitCa, namespace = BERTH_NAMESPACE, kas, proxy }: ImageValues): Settings[] {
-  const { certificateNames, tunnels: _, service: __, ...oidc } = proxy ?? {}
-  const maps: Record<string, Settings['data']> = {
+  const { certificateNames, tunnels: _, service: __, certificateIssuer: ___, ...oidc } = proxy ?? {}
+  const maps: Partial<Record<(typeof SETTINGS)[number], Settings['data']>> = {
     berth: {
       workspaceImage,
       apiUrl,
@@ -137,6 +150,20 @@ const GIT_CA = {
       },
     },
   },
+}
+
+/** What cert-manager is asked for, beside what `deploy/` says. */
+function certificateOf(name: string, issuer: IssuerValues, names: readonly string[] = []) {
+  const addresses = names.filter((one) => isIP(one) !== 0)
+  const hosts = names.filter((one) => isIP(one) === 0)
+  return {
+    target: { kind: 'Certificate', name },
+    patch: JSON.stringify([
+      { op: 'replace', path: '/spec/issuerRef', value: { group: 'cert-manager.io', kind: 'ClusterIssuer', ...issuer } },
+      ...hosts.map((value) => ({ op: 'add', path: '/spec/dnsNames/-', value })),
+      ...(addresses.length > 0 ? [{ op: 'add', path: '/spec/ipAddresses', value: addresses }] : []),
+    ]),
+  }
 }
 
 const serviceOf = ({ type, annotations }: ServiceValues) => ({ annotations, spec: { type } })

@@ -1,5 +1,14 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, type KubeObject, nameOf, RoleBindings, refOf, tenantRoles } from '../../api/index.ts'
+import {
+  type AnyObject,
+  annotations,
+  type KubeObject,
+  Namespaces,
+  nameOf,
+  RoleBindings,
+  refOf,
+  tenantRoles,
+} from '../../api/index.ts'
 import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
 import { listOwnObjects, listServed, ownKinds } from '../manifests.ts'
 import type { Shell } from '../shell.ts'
@@ -54,13 +63,15 @@ export async function removeInstallation(removal: Removal): Promise<void> {
     (await kube.list(RoleBindings)).filter(({ roleRef }) => roleRef.kind === 'ClusterRole' && roles.includes(roleRef.name)),
   )
   const shipped = shippedObjects(shell.home, namespace, ['deploy/agent'])
-  for (const { what, kinds } of STEPS)
+  for (const { what, kinds } of STEPS) {
     await removeAll(removal, what, () =>
       presentOf(
         kube,
         shipped.filter(({ kind }) => kinds.test(kind)),
       ),
     )
+    if (what === 'programs') await forgetStages(kube)
+  }
 }
 
 /** Each begins when what the one before deletes is gone: programs with their pods, and their rights before what limits these. */
@@ -74,18 +85,25 @@ const STEPS: readonly { what: string; kinds: RegExp }[] = [
   { what: 'namespaces', kinds: /^Namespace$/ },
 ]
 
+/** Once nobody is there to make them again at once: a later installation gives onboarded namespaces their environments anew. */
+async function forgetStages(kube: Kube): Promise<void> {
+  for (const { metadata } of await kube.list(Namespaces))
+    if (metadata.annotations?.[annotations.onboarded] !== undefined)
+      await kube.patch(Namespaces, { name: metadata.name }, { metadata: { annotations: { [annotations.onboarded]: null } } })
+}
+
 const LOOK = seconds(1)
 
 /** Deletes what `look` finds, and waits until it finds nothing more. */
 async function removeAll(
-  { kube, shell, deadline }: Removal,
+  { kube, shell, namespace, deadline }: Removal,
   what: string,
   look: () => Promise<readonly KubeObject[]>,
 ): Promise<void> {
   let found = await look()
   if (found.length > 0) shell.say(`Deleting ${what}: ${found.length}.\n`)
-  for (let [first] = found; first; [first] = found) {
-    if (systemClock.now() > deadline) throw tooLate(first, found.length - 1)
+  while (found.length > 0) {
+    if (systemClock.now() > deadline) throw tooLate(found, namespace)
     // Again and again: meanwhile somebody may have made others.
     for (const object of found) await removeObject(kube, object)
     await pause(systemClock, LOOK, shell.signal)
@@ -99,14 +117,16 @@ async function removeObject(kube: Kube, object: KubeObject): Promise<void> {
   if (kind && !object.metadata.deletionTimestamp) await kube.delete(kind, refOf(object), { propagation: 'Foreground' })
 }
 
-function tooLate(object: KubeObject, others: number): Failure {
-  const finalizers = object.metadata.finalizers?.join(', ')
-  const held = finalizers ? `, held by ${finalizers}` : ''
-  const more = others > 0 ? `; so are ${others} more` : ''
-  return new Failure('timeout', `${nameOf(object)} is still there${held}${more}`, {
-    remedy: 'docs/troubleshooting.md says what frees it. Then run `berth uninstall` again: it goes on where it was.',
+function tooLate(left: readonly KubeObject[], namespace: string): Failure {
+  const [first] = left.map((object) => `${nameOf(object)}${heldBy(object)}`)
+  const others = left.length > 1 ? `; so are ${left.length - 1} more` : ''
+  return new Failure('timeout', `${first} is still there${others}`, {
+    remedy: `docs/troubleshooting.md says what frees it. Then run \`berth uninstall --namespace ${namespace}\`: it goes on where it was.`,
   })
 }
+
+const heldBy = ({ metadata: { finalizers = [] } }: KubeObject): string =>
+  finalizers.length > 0 ? `, held by ${finalizers.join(', ')},` : ''
 
 /** Those whose finalizers only the programs take off. */
 export const firstHeld = (objects: readonly AnyObject[]): AnyObject | undefined =>

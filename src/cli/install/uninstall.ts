@@ -7,6 +7,7 @@ import { type ClusterOptions, positiveSeconds, withKube, withKubeconfig } from '
 import { table, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
+import { confirm } from './confirmation.ts'
 import { DELETION_ORDER, firstHeld, type Removal, removeInstallation, removeObjects } from './removal.ts'
 import { namespaceOfBerth } from './shipped.ts'
 
@@ -39,10 +40,11 @@ async function uninstall(shell: Shell, options: Options): Promise<void> {
     const namespace = await namespaceToRemove(kube, options)
     const objects = await listOwnObjects(kube, shell.home)
     shell.print(report(objects, { namespace, server: kube.server }))
-    const removal = { kube, shell, namespace, deadline: systemClock.now() + seconds(options.timeout) }
-    await assertFreed(removal, [...objects.values()].flat())
+    const about = { kube, shell, namespace }
+    await assertFreed(about, [...objects.values()].flat())
     if (options.dryRun) return
-    if (!options.yes) await confirm(shell, new URL(kube.server).host)
+    if (!options.yes) await confirm(shell, kube.server)
+    const removal = { ...about, deadline: systemClock.now() + seconds(options.timeout) }
     await removeObjects(removal)
     await removeInstallation(removal)
     shell.print('Berth is gone from this cluster.')
@@ -58,15 +60,15 @@ async function namespaceToRemove(kube: Kube, options: Options): Promise<string> 
       remedy: `Say --namespace ${found}, or leave it out.`,
     })
   const { labels = {} } = (await kube.get(Namespaces, { name: namespace }))?.metadata ?? {}
-  if (found !== undefined || labels['app.kubernetes.io/part-of'] === 'berth') return namespace
+  if (found !== undefined || labels['app.kubernetes.io/name'] === 'berth') return namespace
   throw new Failure('not-found', `Berth is not installed in namespace ${namespace} of the cluster at ${kube.server}`, {
     remedy: 'Name another namespace with --namespace, or another cluster with --kubeconfig or --context.',
   })
 }
 
 const STAYS = [
-  'What GitOpsDeployments have applied, but where spec.deletionPolicy says otherwise.',
-  'Agents, here and in other clusters, with what they have applied: delete their namespaces.',
+  'What GitOpsDeployments have applied outside of spaces, but where spec.deletionPolicy says otherwise.',
+  'Agents, here and in other clusters, with what they have applied: delete their namespaces, and their ClusterRoleBindings.',
   'Namespaces that people made, with all that is not of Berth.',
 ]
 
@@ -88,20 +90,13 @@ function report(
 }
 
 /** Finalizers are taken off by the programs alone. */
-async function assertFreed({ kube, namespace, shell }: Removal, objects: readonly AnyObject[]): Promise<void> {
+async function assertFreed({ kube, namespace, shell }: Omit<Removal, 'deadline'>, objects: readonly AnyObject[]): Promise<void> {
   const held = firstHeld(objects)
   if (!held) return
   const context = { kube, namespace, home: shell.home, localPrograms: undefined, now: systemClock.now() }
   const [trouble] = [await examineOperator(context)].flat().filter(({ mark }) => mark === 'fail')
   if (!trouble) return
   throw new Failure('unavailable', `nobody would free what Berth's objects hold (${nameOf(held)} for one): ${trouble.message}`, {
-    remedy: 'Start the operator: `berth install --apply` does. `berth doctor` says more.',
+    remedy: 'Start the operator: `berth install --apply` with your values does. `berth doctor` says more.',
   })
-}
-
-async function confirm(shell: Shell, host: string): Promise<void> {
-  const answer = await shell.ask(`\nType ${host} to remove all of this: `)
-  if (answer?.trim() === host) return
-  const why = answer === undefined ? 'there is no terminal to ask at' : `"${answer}" is not ${host}`
-  throw new Failure('invalid', `nothing was removed: ${why}`, { remedy: `Type ${host}, or give --yes.` })
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
-import { Failure, parseYaml, parseYamlTree, type YamlSpot, type YamlTree } from '../../std/index.ts'
+import { Failure, isHostOrAddress, parseYaml, parseYamlTree, type YamlSpot, type YamlTree } from '../../std/index.ts'
 import type { InstallValues } from './generated/values.ts'
 
 export interface ValuesFile {
@@ -15,7 +15,8 @@ export interface ValuesFile {
  */
 export function readValues(home: string, file: ValuesFile | undefined, flags: InstallValues): InstallValues {
   const schema = JSON.parse(readFileSync(join(home, 'deploy', 'values.schema.json'), 'utf8'))
-  const given = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true }).compile<InstallValues>(schema)
+  const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, formats: { 'host-or-address': isHostOrAddress } })
+  const given = ajv.compile<InstallValues>(schema)
   const mistakesIn = (some: unknown) => (given(some) ? [] : (given.errors ?? []).filter(isTold))
   const { value, tree } = file ? parse(file) : { value: {} }
   const inFile = mistakesIn(value).map((error) => ({ line: lineOf(error, tree), told: told(error) }))
@@ -56,6 +57,9 @@ function lineOf({ instancePath, params, propertyName }: ErrorObject, tree: YamlT
   return spot.line
 }
 
+/** What these want is said by the description alone. */
+const TOLD_BY_MEANING = new Set(['pattern', 'format', 'not'])
+
 /** A sentence about the value, with what may stand in its place. */
 function told({ instancePath, keyword, params, message = '', data, parentSchema = {}, propertyName }: ErrorObject): string {
   const steps = stepsOf(instancePath)
@@ -68,7 +72,7 @@ function told({ instancePath, keyword, params, message = '', data, parentSchema 
   // Variables may be secrets.
   const is = `${at()} is ${steps.includes('env') ? '***' : JSON.stringify(data)}`
   if (keyword === 'enum') return `${is}; use one of ${params.allowedValues.join(', ')}`
-  return keyword === 'pattern' || keyword === 'not' ? `${is}. ${meaning}` : `${is}, which ${message}`
+  return TOLD_BY_MEANING.has(keyword) ? `${is}. ${meaning}` : `${is}, which ${message}`
 }
 
 /** Of a JSON pointer. */

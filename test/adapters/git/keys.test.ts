@@ -12,7 +12,8 @@ import { Failure, Secret, systemClock } from '../../../src/std/index.ts'
 import { portOf } from '../../support/addresses.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
 import { type GitHost, gitHost } from '../../support/git-host.ts'
-import { goPeer, goSshHost, lacksGo, type SshHost } from '../../support/go-peer.ts'
+import { goPeer, goSshHost, type SshHost } from '../../support/go-peer.ts'
+import { lacksGo } from '../../support/go-program.ts'
 import { describe } from '../../support/suite.ts'
 
 const never = new AbortController().signal

@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib'
 import { is, match, ok } from 'uvu/assert'
 import { type DialOptions, type Duplex, dial, type GrpcConnection } from '../../../src/adapters/grpc/index.ts'
 import { Failure } from '../../../src/std/index.ts'
-import { type GoServer, goPeer, goServer, lacksGo } from '../../support/go-peer.ts'
+import { type GoServer, goPeer, goServer } from '../../support/go-peer.ts'
+import { lacksGo } from '../../support/go-program.ts'
 import { describe } from '../../support/suite.ts'
 
 type Raw = Duplex<Uint8Array, Uint8Array>

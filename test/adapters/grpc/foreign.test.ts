@@ -1,6 +1,7 @@
 import { equal, is, ok } from 'uvu/assert'
 import { offerRaw } from '../../../src/adapters/grpc/index.ts'
-import { askPeer, goPeer, lacksGo } from '../../support/go-peer.ts'
+import { askPeer, goPeer } from '../../support/go-peer.ts'
+import { lacksGo } from '../../support/go-program.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 import { type EchoServer, echoServer } from './echo.ts'

@@ -149,6 +149,31 @@ describe('berth install', (it) => {
     assert.not.match(JSON.stringify(objects.filter((object) => !isDefinition(object))), 'berth-system')
   })
 
+  it('asks cert-manager for certificates where an issuer is named', async () => {
+    const issued = ALL.replace('  names: [kas', '  certificateIssuer: { name: ours }\n  names: [kas')
+    const objects = await installed(
+      issued.replace('  certificateNames:', '  certificateIssuer: { name: web, kind: Issuer }\n  certificateNames:'),
+    )
+    const asked = (name: string) =>
+      named<KubeObject & { spec: Record<string, unknown> }>(objects, 'Certificate', name)?.spec ?? {}
+    const group = 'cert-manager.io'
+    assert.equal(asked('kas').issuerRef, { group, kind: 'ClusterIssuer', name: 'ours' })
+    assert.equal(asked('kas').dnsNames, [
+      'kas.platform.svc',
+      'kas.platform.svc.cluster.local',
+      'kas.platform',
+      'kas',
+      'kas-peers.platform.svc',
+      'kas.example.com',
+    ])
+    assert.equal([asked('kas').secretName, asked('kas').ipAddresses], ['kas-tls', ['192.0.2.7']])
+    assert.equal(asked('berth-proxy').issuerRef, { group, kind: 'Issuer', name: 'web' })
+    assert.equal([asked('berth-proxy').secretName, asked('berth-proxy').dnsNames], ['berth-proxy-tls', ['*.w.example.com']])
+    const { kasIssuer, proxyIssuer } = certificates({}, variablesOf(objects, 'certificates'))
+    assert.equal([kasIssuer, proxyIssuer], ['cert-manager', 'cert-manager'])
+    assert.is(named(await installed(ALL), 'Certificate', 'kas'), undefined)
+  })
+
   it('leaves out what others do, and takes the policies of older clusters', async () => {
     const objects = await installed('{ image: "a/b:1", certificates: none, policies: legacy }')
     assert.equal([deploymentIn(objects, 'certificates'), deploymentIn(objects, 'proxy')], [undefined, undefined])

@@ -31,13 +31,22 @@ programs:
     assert.equal(await mistakesIn(wrong), [
       'values.yaml:1: image is "berth". The image of Berth with its tag or digest, such as registry.example.com/berth:0.1.0.',
       'values.yaml:5: kas.names[1] is "https://kas.example.com". A host name or an address: no URL, and no list in a text.',
-      'values.yaml:6: kas.replicas is not known; known there: names, service, tunnels',
+      'values.yaml:6: kas.replicas is not known; known there: names, certificateIssuer, service, tunnels',
       'values.yaml:7: policies is "old"; use one of current, legacy',
       'values.yaml:9: programs.kas.replicas is "three", which must be integer',
     ])
     assert.equal(await mistakesIn('proxy: { url: https://sign-in.example.com, oidcClientId: berth }'), [
       'values.yaml:1: proxy.oidcIssuer is missing',
     ])
+    const own = 'url: https://sign-in.example.com, oidcIssuer: https://id.example.com, oidcClientId: berth'
+    assert.match(
+      (await mistakesIn(`proxy: { ${own}, certificateIssuer: { name: web } }`))[0] ?? '',
+      /must have property certificateNames/,
+    )
+    for (const name of ['a..b', '1:2', `${'a'.repeat(64)}.example.com`, 'A.example.com'])
+      assert.equal(await mistakesIn(`kas: { names: ['${name}', '2001:db8::7', '*.example.com'] }`), [
+        `values.yaml:1: kas.names[0] is "${name}". A host name or an address: no URL, and no list in a text.`,
+      ])
     assert.equal(await mistakesIn('[]'), ['values.yaml:1: the file is [], which must be object'])
   })
 

@@ -52,6 +52,7 @@ export interface InstallValues {
      * Items: A host name or an address: no URL, and no list in a text.
      */
     names?: string[]
+    certificateIssuer?: IssuerValues
     service?: ServiceValues
     /**
      * Where pods of workspaces in other clusters open tunnels, such as grpcs://kas.example.com:8150.
@@ -91,11 +92,12 @@ export interface InstallValues {
      */
     oidcGroupsPrefix?: string
     /**
-     * Hosts that Berth makes a certificate for, such as *.workspaces.example.com. Without them the Secret berth-proxy-tls has to be filled.
+     * Hosts that it gets a certificate for, such as *.workspaces.example.com. Without them the Secret berth-proxy-tls has to be filled.
      *
      * Items: A host name or an address: no URL, and no list in a text.
      */
     certificateNames?: string[]
+    certificateIssuer?: IssuerValues
     service?: ServiceValues
     /**
      * Let it reach workspaces in other clusters through kas (default: false).
@@ -111,6 +113,23 @@ export interface InstallValues {
     proxy?: ProgramValues
     certificates?: ProgramValues
   }
+}
+/**
+ * An issuer of cert-manager that signs the certificate, in the place of Berth's own authority. That of kas must tell its authority (ca.crt).
+ */
+export interface IssuerValues {
+  /**
+   * Its name.
+   */
+  name: string
+  /**
+   * ClusterIssuer, Issuer (of Berth's namespace), or what another group has (default: ClusterIssuer).
+   */
+  kind?: string
+  /**
+   * That of its kind (default: cert-manager.io).
+   */
+  group?: string
 }
 /**
  * How it is published: ClusterIP, NodePort or LoadBalancer, with annotations for what makes load balancers.

@@ -1,0 +1,101 @@
+import * as assert from 'uvu/assert'
+import {
+  ClusterRoleBindings,
+  ConfigMaps,
+  Deployments,
+  DeploymentTargetClasses,
+  Secrets,
+  SpaceTiers,
+} from '../../../src/api/index.ts'
+import { kubectl } from '../../support/builders/snapshots.ts'
+import { type OwnControlPlane, ownControlPlane } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { berth } from '../berth.ts'
+
+const namespace = 'platform'
+const LESS = `{ image: "registry.example.com/berth:1", namespace: ${namespace} }`
+const MORE = `
+image: registry.example.com/berth:1
+namespace: ${namespace}
+everywhere: true
+proxy: { url: https://sign-in.w.example.com, oidcIssuer: https://id.example.com, oidcClientId: berth }
+`
+
+describe('berth install --apply', (it) => {
+  let plane: OwnControlPlane
+  let tool: string
+  it.before(async () => {
+    plane = await ownControlPlane({ nodes: 1 })
+    tool = await kubectl()
+  })
+  it.after(() => plane.remove())
+
+  const install = (values: string, flags: string[] = [], answer?: string) =>
+    berth(['install', '--values', '-', '--apply', '--kubeconfig', plane.kubeconfig, ...flags], {
+      env: { BERTH_KUBECTL: tool },
+      input: values,
+      ...(answer !== undefined && { answer }),
+    })
+  const names = async () => ({
+    classes: (await plane.kube.list(DeploymentTargetClasses)).map(({ metadata }) => metadata.name),
+    tiers: (await plane.kube.list(SpaceTiers)).map(({ metadata }) => metadata.name),
+  })
+  /** Which of what only more values install is there. */
+  const extras = async () => [
+    (await plane.kube.get(Deployments, { namespace, name: 'proxy' })) !== undefined,
+    (await plane.kube.list(ClusterRoleBindings)).some(({ metadata }) => metadata.name === 'berth-tenant-operator'),
+  ]
+
+  it('applies all of it, makes what it starts with, and waits until it runs', async () => {
+    const { code, stdout, stderr } = await install(MORE)
+    assert.is(code, 0, stderr)
+    assert.match(stderr, `Installing Berth in namespace platform of the cluster at ${plane.kube.server}.\n`)
+    assert.match(stderr, 'Waiting until proxy runs.\n')
+    assert.match(stdout, 'Berth runs in namespace platform. Look at it with `berth doctor --namespace platform`.')
+    assert.equal(await names(), { classes: ['isolation-level-namespace'], tiers: ['appstudio-env'] })
+    assert.equal(await extras(), [true, true])
+  })
+
+  it('changes nothing without an answer where something would be taken away, and says what', async () => {
+    const { code, stderr } = await install(LESS)
+    assert.is(code, 7)
+    assert.match(stderr, '  Deployment platform/proxy\n')
+    assert.match(stderr, 'nothing was changed: there is no terminal to ask at')
+    assert.equal(await extras(), [true, true])
+  })
+
+  it('takes away what was installed before, and nothing that people made', async () => {
+    const metadata = { name: 'kas-tls', namespace }
+    await plane.kube.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { 'tls.crt': 'theirs' } } as never)
+    const before = await plane.kube.list(ConfigMaps, { namespace })
+    const { code, stderr } = await install(LESS, [], new URL(plane.kube.server).host)
+    assert.is(code, 0, stderr)
+    assert.match(stderr, 'Removed Deployment platform/proxy.\n')
+    assert.equal(await extras(), [false, false])
+    assert.ok(await plane.kube.get(Secrets, metadata))
+    const left = (await plane.kube.list(ConfigMaps, { namespace })).map((map) => map.metadata.name)
+    assert.equal(
+      left,
+      before.map((map) => map.metadata.name).filter((name) => name !== 'berth-proxy'),
+    )
+    const again = await install(LESS)
+    assert.is(again.code, 0, again.stderr)
+    assert.not.match(again.stderr, 'Removed')
+  })
+
+  it('leaves classes and tiers to people, unless it is told to make its own', async () => {
+    await plane.kube.delete(SpaceTiers, { name: 'appstudio-env' })
+    assert.is((await install(LESS)).code, 0)
+    assert.equal(await names(), { classes: ['isolation-level-namespace'], tiers: [] })
+    const { stderr } = await install(LESS, ['--defaults', '--yes'])
+    assert.match(stderr, 'Made SpaceTier appstudio-env.\n')
+    await plane.kube.delete(SpaceTiers, { name: 'appstudio-env' })
+    await plane.kube.delete(DeploymentTargetClasses, { name: 'isolation-level-namespace' })
+  })
+
+  it('is once in a cluster', async () => {
+    const { code, stderr } = await install(LESS.replace('platform', 'elsewhere'))
+    assert.is(code, 7)
+    assert.match(stderr, 'Berth is installed in namespace platform of this cluster, and not in elsewhere')
+  })
+})

@@ -1,0 +1,70 @@
+/** Programs in Go that the tests need: peers that are none of ours, with the source of their own in a folder here. */
+import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { Failure, minutes } from '../../src/std/index.ts'
+
+/** Why the tests with it are left out: whoever tests with a cluster of his own needs no Go. `undefined` where there is one. */
+export async function lacksGo(): Promise<string | undefined> {
+  try {
+    await promisify(execFile)('go', ['version'])
+    return undefined
+  } catch {
+    return 'there is no Go on this machine, and foreign peers are programs in Go: install Go 1.26 or newer'
+  }
+}
+
+/** Where the program of a folder is, or will be. */
+function placeOf(source: string): { folder: string; program: string } {
+  const name = basename(source)
+  const hash = createHash('sha256')
+  for (const file of readdirSync(source).toSorted()) hash.update(readFileSync(join(source, file)))
+  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache')
+  const folder = join(cache, 'berth', name, hash.digest('hex').slice(0, 16))
+  return { folder, program: join(folder, name) }
+}
+
+export const isBuilt = (source: string): boolean => existsSync(placeOf(source).program)
+
+/** The program of a folder, built when its source is new here. It needs Go, and the Go modules that the control plane has too. */
+export async function buildGo(source: string): Promise<string> {
+  const { folder, program } = placeOf(source)
+  if (existsSync(program)) return program
+  mkdirSync(folder, { recursive: true })
+  const beside = `${program}.${process.pid}`
+  try {
+    await promisify(execFile)('go', ['build', '-trimpath', '-o', beside, '.'], {
+      cwd: source,
+      env: { ...process.env, CGO_ENABLED: '0' },
+      timeout: minutes(8),
+    })
+  } catch (cause) {
+    throw new Failure('unavailable', `${basename(source)} of the tests cannot be built`, {
+      cause,
+      remedy: 'Install Go 1.26 or newer, with a module cache or a module proxy in reach.',
+    })
+  }
+  // Whoever builds the same at the same time makes the same.
+  renameSync(beside, program)
+  return program
+}
+
+/** Starts one that ends with this process, and reads its first lines. */
+export async function servingGo(program: string, parameters: string[], count: number) {
+  const child = spawn(program, parameters, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines: string[] = []
+  for await (const line of createInterface(child.stdout)) if (lines.push(line) === count) break
+  return {
+    lines,
+    async stop() {
+      const ended = once(child, 'exit')
+      child.stdin.end()
+      await ended
+    },
+  }
+}
