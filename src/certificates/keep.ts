@@ -19,8 +19,6 @@ export interface WantedCertificate {
   names: readonly [string, ...string[]]
   /** What the pods name of the Secret: they wait until it is there. */
   keys: readonly string[]
-  /** Who fills it, where it is for somebody else to do so. */
-  filledBy?: string | undefined
 }
 
 export interface KeptSecret {
@@ -58,17 +56,20 @@ export async function keepAuthority(access: SecretAccess): Promise<KeptSecret & 
   }
 }
 
-/** Makes it where there is none, and it is ours to make; renews it when a third of its life is left, it is made out to other names, or of another authority. */
+/** Makes it where there is none; renews it when a third of its life is left, it is made out to other names, or of another authority. */
 export async function keepCertificate(
   access: SecretAccess,
   wanted: WantedCertificate,
   authority: Authority,
 ): Promise<KeptSecret> {
-  const { secret: name, names, filledBy } = wanted
+  const { secret: name, names } = wanted
   const secret = await findSecret(access, name)
-  const { certificate, key } = pairIn(secret)
-  const shown = certificate === undefined ? undefined : readCertificate(name, certificate)
-  if (filledBy !== undefined || (shown && shown.issuer !== NAME_OF_OURS)) return asForeign(wanted, secret, shown)
+  const { shown, key } = shownIn(name, secret)
+  if (shown && shown.issuer !== NAME_OF_OURS) {
+    const missing = missingIn(secret, wanted)
+    if (missing) throw wrongContent(name, missing, 'Put it there, beside the certificate.')
+    return { secret: name, what: 'foreign', validUntil: shown.validToDate }
+  }
   const isOurs = shown?.verify(publicKeyOf(authority)) && textAt(secret, 'ca.crt') === authority.certificate
   if (shown && isOurs && isPair(shown, key) && isNew(shown, access.clock.now()) && isFor(shown, names))
     return { secret: name, what: 'kept', validUntil: shown.validToDate }
@@ -86,23 +87,26 @@ export async function keepSharedSecret(access: SecretAccess, name: string): Prom
   return { secret: name, what: 'made' }
 }
 
-/** It is not ours to mend, but somebody should know why pods wait. */
-function asForeign(
-  { secret: name, keys, filledBy }: WantedCertificate,
-  secret: CoreSecret | undefined,
-  shown: X509Certificate | undefined,
-): KeptSecret {
-  if (filledBy !== undefined && shown?.issuer === NAME_OF_OURS)
-    throw notFilled(name, 'still has the certificate that Berth made', filledBy)
-  const missing = keys.filter((key) => textAt(secret, key) === undefined)
-  if (missing.length === 0) return { secret: name, what: 'foreign', ...(shown && { validUntil: shown.validToDate }) }
-  const lacks = `lacks ${missing.join(', ')}, which pods wait for`
-  if (filledBy === undefined) throw wrongContent(name, lacks, 'Put it there, beside the certificate.')
-  throw notFilled(name, lacks, filledBy)
+/**
+ * Leaves it to somebody else, and takes out the one that Berth made: whoever finds a good one there, as cert-manager does, waits until it is to be
+ * renewed. Throws `invalid` as long as something is missing.
+ */
+export async function leaveCertificate(access: SecretAccess, wanted: WantedCertificate, to: string): Promise<KeptSecret> {
+  const { secret: name } = wanted
+  const secret = await findSecret(access, name)
+  const { shown } = shownIn(name, secret)
+  const isOurs = shown?.issuer === NAME_OF_OURS
+  if (secret && isOurs) await patchSecret(access, secret, { data: { 'tls.crt': null, 'tls.key': null, 'ca.crt': null } })
+  const missing = missingIn(isOurs ? undefined : secret, wanted)
+  if (!missing) return { secret: name, what: 'foreign', ...(shown && { validUntil: shown.validToDate }) }
+  throw new Failure('invalid', `Secret ${name} ${missing}`, { remedy: `${to} is to fill it: look there for what is in its way.` })
 }
 
-const notFilled = (name: string, what: string, by: string): Failure =>
-  new Failure('invalid', `Secret ${name} ${what}`, { remedy: `${by} is to fill it: look there for what is in its way.` })
+/** It is not ours to mend, but somebody should know why pods wait. */
+function missingIn(secret: CoreSecret | undefined, { keys }: WantedCertificate): string | undefined {
+  const missing = keys.filter((key) => textAt(secret, key) === undefined)
+  return missing.length > 0 ? `lacks ${missing.join(', ')}, which pods wait for` : undefined
+}
 
 /** As Node prints the only attribute that ours have. */
 const NAME_OF_OURS = `CN=${AUTHORITY}`
@@ -139,6 +143,12 @@ const textAt = (secret: CoreSecret | undefined, key: string): string | undefined
 
 const pairIn = (secret: CoreSecret | undefined) => ({ certificate: textAt(secret, 'tls.crt'), key: textAt(secret, 'tls.key') })
 
+/** The certificate that is in a Secret, if any, and the key beside it. */
+function shownIn(name: string, secret: CoreSecret | undefined): { shown: X509Certificate | undefined; key: string | undefined } {
+  const { certificate, key } = pairIn(secret)
+  return { shown: certificate === undefined ? undefined : readCertificate(name, certificate), key }
+}
+
 function readCertificate(name: string, certificate: string | undefined): X509Certificate {
   try {
     return new X509Certificate(certificate ?? '')
@@ -156,18 +166,19 @@ const wrongContent = (name: string, what: string, orElse: string, cause?: unknow
 const findSecret = ({ kube, namespace }: SecretAccess, name: string): Promise<CoreSecret | undefined> =>
   kube.get(Secrets, { namespace, name })
 
-/** Only where it is still as it was read: whoever came first has written it. */
 async function writeSecret(
-  { kube, namespace }: SecretAccess,
+  access: SecretAccess,
   name: string,
   before: CoreSecret | undefined,
   texts: Record<string, string>,
 ): Promise<void> {
-  if (before) {
-    const { resourceVersion } = before.metadata
-    await kube.patch(Secrets, { namespace, name }, { metadata: { resourceVersion }, stringData: texts })
-    return
-  }
-  const metadata = { name, namespace, labels: { 'app.kubernetes.io/part-of': 'berth' } }
-  await kube.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, stringData: texts })
+  if (before) return patchSecret(access, before, { stringData: texts })
+  const metadata = { name, namespace: access.namespace, labels: { 'app.kubernetes.io/part-of': 'berth' } }
+  await access.kube.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, stringData: texts })
+}
+
+/** Only where it is still as it was read: whoever came first has written it. */
+async function patchSecret({ kube, namespace }: SecretAccess, { metadata }: CoreSecret, change: object): Promise<void> {
+  const { name, resourceVersion } = metadata
+  await kube.patch(Secrets, { namespace, name }, { metadata: { resourceVersion }, ...change })
 }

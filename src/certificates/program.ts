@@ -7,6 +7,7 @@ import {
   keepAuthority,
   keepCertificate,
   keepSharedSecret,
+  leaveCertificate,
   type SecretAccess,
   type WantedCertificate,
 } from './keep.ts'
@@ -68,7 +69,10 @@ async function keepAll(access: SecretAccess, config: CertificatesConfig, log: Lo
     }
   }
   const found = await keep(() => keepAuthority(access))
-  if (found) for (const wanted of wantedBy(config)) await keep(() => keepCertificate(access, wanted, found.authority))
+  for (const { issuer, ...wanted } of wantedBy(config)) {
+    if (issuer !== OURSELVES) await keep(() => leaveCertificate(access, wanted, issuer))
+    else if (found) await keep(() => keepCertificate(access, wanted, found.authority))
+  }
   await keep(() => keepSharedSecret(access, 'kas-private-api'))
   return troubles
 }
@@ -80,13 +84,13 @@ function sayKept({ secret, what, validUntil }: KeptSecret, log: Log): void {
   else log.info(`A Secret was ${what}`, about)
 }
 
-function wantedBy({ namespace, kasNames, proxyNames, kasIssuer, proxyIssuer }: CertificatesConfig): WantedCertificate[] {
+function wantedBy(config: CertificatesConfig): (WantedCertificate & { issuer: string })[] {
+  const { namespace, kasNames, proxyNames, kasIssuer, proxyIssuer } = config
   const service = `kas.${namespace}.svc`
   const kas = [service, `${service}.cluster.local`, `kas.${namespace}`, 'kas', `kas-peers.${namespace}.svc`]
-  const of = (secret: string, issuer: string, given: readonly string[], keys: readonly string[]): WantedCertificate[] => {
+  const of = (secret: string, issuer: string, given: readonly string[], keys: readonly string[]) => {
     const [first, ...more] = new Set(given)
-    const filledBy = issuer === OURSELVES ? undefined : issuer
-    return first === undefined ? [] : [{ secret, names: [first, ...more], keys, filledBy }]
+    return first === undefined ? [] : [{ secret, issuer, names: [first, ...more] as const, keys }]
   }
   return [
     ...of('kas-tls', kasIssuer, [...kas, ...kasNames], ['tls.crt', 'tls.key', 'ca.crt']),

@@ -5,6 +5,7 @@ import {
   keepAuthority,
   keepCertificate,
   keepSharedSecret,
+  leaveCertificate,
   type SecretAccess,
   type WantedCertificate,
 } from '../../src/certificates/keep.ts'
@@ -101,6 +102,22 @@ describe('the certificates of an installation', (it) => {
     await stage.put(how.namespace, 'kas-tls', { 'tls.crt': certificate })
     const failure = await failureOf(() => keep(how, KAS))
     assert.is(failure.message, 'Secret kas-tls lacks tls.key, ca.crt, which pods wait for')
+  })
+
+  it('are left to somebody else by name: what Berth made is taken out, and what is missing is told until it is there', async () => {
+    const how = await access()
+    await keep(how, KAS)
+    for (const _ of ['ours is there', 'nothing is there']) {
+      const failure = await failureOf(() => leaveCertificate(how, KAS, 'cert-manager'))
+      assert.is(failure.message, 'Secret kas-tls lacks tls.crt, tls.key, ca.crt, which pods wait for')
+      assert.match(failure.remedy ?? '', 'cert-manager is to fill it')
+      assert.equal(await stage.texts(how.namespace, 'kas-tls'), {})
+    }
+    const { certificate, key } = await createAuthority('somebody', { clock, lifetime: days(1) })
+    const theirs = { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': certificate }
+    await stage.put(how.namespace, 'kas-tls', theirs)
+    assert.is((await leaveCertificate(how, KAS, 'cert-manager')).what, 'foreign')
+    assert.equal(await stage.texts(how.namespace, 'kas-tls'), theirs)
   })
 
   it('are not written over what cannot be read: the Secret, the reason and the remedy are told', async () => {

@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { parseConfig, start } from '../../src/certificates/index.ts'
+import { parseConfig } from '../../src/certificates/index.ts'
 import { deployer } from '../support/builders/credentials.ts'
 import { failureOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
-import { certificateStage } from './stage.ts'
+import { certificateStage, keeping } from './stage.ts'
 
 describe('the program that keeps certificates', (it) => {
   const stage = certificateStage()
@@ -19,34 +19,19 @@ describe('the program that keeps certificates', (it) => {
     const folder = await mkdtemp(join(tmpdir(), 'berth-certificates-'))
     const kubeconfig = join(folder, 'kubeconfig')
     await writeFile(kubeconfig, account.kubeconfig)
-    const flags = { namespace, kasNames: 'kas.example.com', proxyNames: '*.w.example.com', operations: '127.0.0.1:0' }
-    const config = parseConfig({ ...flags, kubeconfig }, {})
-    const stop = new AbortController()
-    const lines: string[] = []
-    let address = ''
-    const up = (given: string) => {
-      address = given
-    }
-    const over = start(config, stop.signal, { log: { write: (line) => lines.push(line) }, up })
-    try {
-      const readiness = async () => {
-        const answer = await fetch(`http://${address}/readyz`)
-        return `${answer.status} ${(await answer.text()).trim()}`
-      }
+    const flags = { namespace, kasNames: 'kas.example.com', proxyNames: '*.w.example.com', kubeconfig }
+    const lines = await keeping(flags, async (readiness) => {
       await eventually(async () => /^503 .*berth-authority.* forbidden/.test(await readiness()))
       await stage.installed(namespace)
       await eventually(async () => (await readiness()) === '200 ok')
-      const kas = await stage.certificate(namespace, 'kas-tls')
-      for (const name of [`kas.${namespace}.svc`, `kas-peers.${namespace}.svc`, 'kas.example.com'])
-        assert.ok(kas.checkHost(name), name)
-      assert.ok((await stage.certificate(namespace, 'berth-proxy-tls')).checkHost('a.w.example.com'))
-      const { message, secret, validUntil } = lines.map((line) => JSON.parse(line)).find((line) => line.secret === 'kas-tls')
-      assert.equal([message, secret, validUntil], ['A Secret was made', 'kas-tls', kas.validToDate.toISOString()])
-    } finally {
-      stop.abort()
-      await over
-      await rm(folder, { recursive: true })
-    }
+    })
+    await rm(folder, { recursive: true })
+    const kas = await stage.certificate(namespace, 'kas-tls')
+    for (const name of [`kas.${namespace}.svc`, `kas-peers.${namespace}.svc`, 'kas.example.com'])
+      assert.ok(kas.checkHost(name), name)
+    assert.ok((await stage.certificate(namespace, 'berth-proxy-tls')).checkHost('a.w.example.com'))
+    const { message, secret, validUntil } = lines.map((line) => JSON.parse(line)).find((line) => line.secret === 'kas-tls')
+    assert.equal([message, secret, validUntil], ['A Secret was made', 'kas-tls', kas.validToDate.toISOString()])
     assert.not.match(lines.join(''), 'PRIVATE KEY')
   })
 

@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process'
-import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { Secrets } from '../../src/api/index.ts'
-import { parseConfig, start } from '../../src/certificates/index.ts'
+import { certificateOf, keeping, textsOf } from '../certificates/stage.ts'
 import { berth } from '../cli/berth.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { type OwnControlPlane, ownControlPlane } from '../support/control-plane.ts'
@@ -48,6 +47,9 @@ metadata: { name: own, namespace: ${namespace} }
 spec: { isCA: true, commonName: own, secretName: own-authority, issuerRef: { name: self } }
 `
 
+/** As the components of cert-manager tell the program. */
+const ISSUERS = { kasIssuer: 'cert-manager', proxyIssuer: 'cert-manager' }
+
 const leaveOut =
   process.env.TEST_NODE === 'make' || isBuilt(SOURCE)
     ? await lacksGo()
@@ -69,29 +71,14 @@ describe(
       const { stdout } = await berth(['install', '--values', '-'], { env: { BERTH_KUBECTL: await kubectl() }, input: values })
       await call(['apply', '--server-side', '-f', '-'], stdout)
     }
-    const texts = async (name: string): Promise<Record<string, string>> => {
-      const { data = {} } = (await plane.kube.get(Secrets, { namespace, name })) ?? {}
-      return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]))
-    }
-    const certificate = async (name: string) => new X509Certificate((await texts(name))['tls.crt'] ?? '')
-    /** The program runs until all is well, and gives its log lines. */
+    const certificate = (name: string) => certificateOf(plane.kube, { namespace, name })
+    /** The program runs until all is well, and gives its log. */
     const keep = async (flags: { kasIssuer?: string; proxyIssuer?: string }, meanwhile?: () => Promise<void>) => {
       const names = { kasNames: 'kas.example.com,192.0.2.7', proxyNames: '*.w.example.com' }
-      const config = parseConfig({ ...names, ...flags, kubeconfig: plane.kubeconfig, operations: '127.0.0.1:0' }, {})
-      const stop = new AbortController()
-      const lines: string[] = []
-      let address = ''
-      const up = (given: string) => {
-        address = given
-      }
-      const over = start(config, stop.signal, { log: { write: (line) => lines.push(line) }, up })
-      try {
+      const lines = await keeping({ ...names, ...flags, kubeconfig: plane.kubeconfig }, async (readiness) => {
         await meanwhile?.()
-        await eventually(async () => (await (await fetch(`http://${address}/readyz`)).text()).trim() === 'ok')
-      } finally {
-        stop.abort()
-        await over
-      }
+        await eventually(async () => (await readiness()) === '200 ok')
+      })
       return lines.join('\n')
     }
 
@@ -118,14 +105,13 @@ describe(
       await install(WITH_ISSUER)
       await apply(plane.kube, AUTHORITY)
       await apply(plane.kube, issuer('own'))
-      await eventually(async () => (await certificate('kas-tls')).issuer === 'CN=own')
-      await eventually(async () => (await certificate('berth-proxy-tls')).issuer === 'CN=own')
+      await keep(ISSUERS)
       const [authority, kas, proxy] = [
         await certificate('own-authority'),
         await certificate('kas-tls'),
         await certificate('berth-proxy-tls'),
       ]
-      assert.is((await texts('kas-tls'))['ca.crt'], authority.toString())
+      assert.is((await textsOf(plane.kube, { namespace, name: 'kas-tls' }))['ca.crt'], authority.toString())
       assert.ok(kas.verify(authority.publicKey) && proxy.verify(authority.publicKey))
       for (const name of before.subjectAltName?.split(', ') ?? []) assert.match(kas.subjectAltName ?? '', name)
       assert.ok(kas.checkHost('kas.example.com') && kas.checkIP('192.0.2.7'))
@@ -133,9 +119,8 @@ describe(
     })
 
     it('is waited for by the program that keeps certificates, which leaves its own alone', async () => {
-      const issuers = { kasIssuer: 'cert-manager', proxyIssuer: 'cert-manager' }
       const before = (await certificate('kas-tls')).toString()
-      await keep(issuers)
+      await keep(ISSUERS)
       assert.is((await certificate('kas-tls')).toString(), before)
       await plane.kube.delete(Secrets, { namespace, name: 'kas-private-api' })
       await call([
@@ -149,8 +134,8 @@ describe(
         '{"spec":{"issuerRef":{"name":"later"}}}',
       ])
       await plane.kube.delete(Secrets, { namespace, name: 'kas-tls' })
-      const log = await keep(issuers, async () => {
-        await eventually(async () => (await texts('kas-private-api')).secret !== undefined)
+      const log = await keep(ISSUERS, async () => {
+        await eventually(async () => (await textsOf(plane.kube, { namespace, name: 'kas-private-api' })).secret !== undefined)
         await apply(plane.kube, issuer('later'))
       })
       assert.match(log, 'Secret kas-tls lacks tls.crt, tls.key, ca.crt, which pods wait for')
