@@ -62,8 +62,8 @@ function foldersOf({ policies, everywhere, proxy, certificates, programs }: Inst
 
 const componentsOf = ({ kas, proxy }: InstallValues): string[] => [
   ...(proxy?.tunnels ? ['deploy/proxy/tunnels'] : []),
-  ...(kas?.certificateIssuer ? ['deploy/kas/cert-manager'] : []),
-  ...(proxy?.certificateIssuer ? ['deploy/proxy/cert-manager'] : []),
+  ...(kas?.certificateIssuer ? ['deploy/certificates/cert-manager/kas'] : []),
+  ...(proxy?.certificateIssuer ? ['deploy/certificates/cert-manager/proxy'] : []),
 ]
 
 const isInstalled = (program: Program, { proxy, certificates }: InstallValues): boolean =>
