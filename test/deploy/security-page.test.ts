@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { is, ok } from 'uvu/assert'
+import type { Kube } from '../../src/adapters/kube/index.ts'
 import { Namespaces, RoleBindings, ServiceAccounts } from '../../src/api/index.ts'
+import { install } from '../runner/cluster.ts'
 import { bindingOf, letBerthIn, untilMay } from '../support/builders/credentials.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
-import { testCluster } from '../support/control-plane.ts'
+import { type OwnControlPlane, ownControlPlane } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 
 const run = promisify(execFile)
@@ -51,18 +53,23 @@ function rowsOf(account: string, where: string, rights: Rights): string[] {
 }
 
 describe('docs/security.md', (it) => {
-  const cluster = testCluster()
-  const { kube } = cluster
-  const places = { onboarded: '', space: '', closed: '' }
+  const places = { onboarded: 'onboarded', space: 'space', closed: 'closed' }
+  // Its own: on the one of all other tests somebody may give an account more for a while, as administrators do.
+  let cluster: OwnControlPlane
+  let kube: Kube
   it.before(async () => {
-    for (const place of ['onboarded', 'space', 'closed'] as const) places[place] = await cluster.namespace(place)
+    cluster = await ownControlPlane({ nodes: 0 })
+    kube = cluster.kube
+    await install(await kubectl(), cluster.kubeconfig)
+    for (const name of Object.values(places))
+      await kube.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
     await letBerthIn(kube, places.onboarded)
     const operator = [{ kind: 'ServiceAccount' as const, name: 'berth-operator', namespace: 'berth-system' }]
     await kube.create(RoleBindings, bindingOf(places.space, 'berth-space-keeper', operator))
     const tokens = { resource: 'serviceaccounts', subresource: 'token', verb: 'create' }
     await untilMay(kube, places.space, 'system:serviceaccount:berth-system:berth-operator', tokens)
   })
-  it.after(() => cluster.close())
+  it.after(() => cluster?.remove())
 
   const listed = async (user: string, namespace: string): Promise<Rights> => {
     const groups = ['system:serviceaccounts', 'system:serviceaccounts:berth-system', 'system:authenticated']

@@ -35,6 +35,7 @@ git push --quiet origin HEAD:main
 /** `sh -c COPY <folder>`: the repository as it is, with what is not committed yet. */
 const COPY = `
 git clone --quiet --shared . "$0"
+(cd "$0" && git ls-files -z | xargs -0 rm)
 git ls-files -z --cached --others --exclude-standard | tar --null --files-from=- --create | tar --extract --directory "$0"
 echo node_modules >> "$0/.git/info/exclude"
 ln -s "$PWD/node_modules" "$0"
