@@ -140,6 +140,7 @@ export {
 export {
   AGENT_PROVISIONER,
   annotations,
+  BERTH_AUTHORITY,
   BERTH_NAMESPACE,
   CREDENTIALS_NAMESPACE,
   finalizers,

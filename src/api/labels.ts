@@ -180,6 +180,9 @@ export const nameOfSpaceAccount = (uid: string): string => `berth-space-${uid.re
 /** Berth's own programs live there. */
 export const BERTH_NAMESPACE = 'berth-system'
 
+/** The Secret of the authority of an installation, and the name that the authority has in certificates. */
+export const BERTH_AUTHORITY = 'berth-authority'
+
 /** The credentials of private spaces lie there, which nobody reads but Berth. */
 export const CREDENTIALS_NAMESPACE = 'berth-credentials'
 

@@ -2,7 +2,7 @@ import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { type Authority, createAuthority, issueCertificate, readAuthority } from '../adapters/certificates/index.ts'
 import type { Kube } from '../adapters/kube/index.ts'
-import { type CoreSecret, Secrets, textIn } from '../api/index.ts'
+import { BERTH_AUTHORITY, type CoreSecret, Secrets, textIn } from '../api/index.ts'
 import { type Clock, Failure, hours } from '../std/index.ts'
 
 /** How the Secrets of an installation are reached. */
@@ -29,8 +29,7 @@ export interface KeptSecret {
   validUntil?: Date
 }
 
-/** Signs all the others. Agents and people hold on to it, so it outlasts them. */
-const AUTHORITY = 'berth-authority'
+/** It signs all the others. Agents and people hold on to it, so it outlasts them. */
 const AUTHORITY_LIFETIME = hours(24 * 365 * 20)
 const LIFETIME = hours(24 * 90)
 /** The rest is for who has to mend what keeps it from being renewed. */
@@ -38,21 +37,26 @@ const RENEWED_AFTER = 2 / 3
 
 /** The authority of this installation, which is made where there is none. Throws `invalid` where something else is in its place. */
 export async function keepAuthority(access: SecretAccess): Promise<KeptSecret & { authority: Authority }> {
-  const secret = await findSecret(access, AUTHORITY)
+  const secret = await findSecret(access, BERTH_AUTHORITY)
   const { certificate, key } = pairIn(secret)
   if (certificate === undefined && key === undefined) {
-    const authority = await createAuthority(AUTHORITY, { clock: access.clock, lifetime: AUTHORITY_LIFETIME })
-    await writeSecret(access, AUTHORITY, secret, { 'tls.crt': authority.certificate, 'tls.key': authority.key })
-    return { authority, secret: AUTHORITY, what: 'made', validUntil: new X509Certificate(authority.certificate).validToDate }
+    const authority = await createAuthority(BERTH_AUTHORITY, { clock: access.clock, lifetime: AUTHORITY_LIFETIME })
+    await writeSecret(access, BERTH_AUTHORITY, secret, { 'tls.crt': authority.certificate, 'tls.key': authority.key })
+    return {
+      authority,
+      secret: BERTH_AUTHORITY,
+      what: 'made',
+      validUntil: new X509Certificate(authority.certificate).validToDate,
+    }
   }
-  const shown = readCertificate(AUTHORITY, certificate)
+  const shown = readCertificate(BERTH_AUTHORITY, certificate)
   try {
     if (shown.subject !== NAME_OF_OURS) throw new Failure('invalid', `its name is ${shown.subject}`)
-    const authority = await readAuthority(AUTHORITY, { certificate: shown.toString(), key: key ?? '' })
-    return { authority, secret: AUTHORITY, what: 'kept', validUntil: shown.validToDate }
+    const authority = await readAuthority(BERTH_AUTHORITY, { certificate: shown.toString(), key: key ?? '' })
+    return { authority, secret: BERTH_AUTHORITY, what: 'kept', validUntil: shown.validToDate }
   } catch (thrown) {
     const remedy = 'To use certificates of your own, put them into kas-tls.'
-    throw wrongContent(AUTHORITY, 'is no authority that Berth made', remedy, thrown)
+    throw wrongContent(BERTH_AUTHORITY, 'is no authority that Berth made', remedy, thrown)
   }
 }
 
@@ -88,7 +92,7 @@ export async function keepSharedSecret(access: SecretAccess, name: string): Prom
 }
 
 /**
- * Leaves it to somebody else, and takes out the one that Berth made: whoever finds a good one there, as cert-manager does, waits until it is to be
+ * Leaves it to somebody else, and takes out the one that Berth made: with an Issuer of the namespace cert-manager would keep that until it is to be
  * renewed. Throws `invalid` as long as something is missing.
  */
 export async function leaveCertificate(access: SecretAccess, wanted: WantedCertificate, to: string): Promise<KeptSecret> {
@@ -109,7 +113,7 @@ function missingIn(secret: CoreSecret | undefined, { keys }: WantedCertificate):
 }
 
 /** As Node prints the only attribute that ours have. */
-const NAME_OF_OURS = `CN=${AUTHORITY}`
+const NAME_OF_OURS = `CN=${BERTH_AUTHORITY}`
 
 const publicKeyOf = ({ certificate }: Authority) => new X509Certificate(certificate).publicKey
 
@@ -159,7 +163,7 @@ function readCertificate(name: string, certificate: string | undefined): X509Cer
 
 const wrongContent = (name: string, what: string, orElse: string, cause?: unknown): Failure =>
   new Failure('invalid', `Secret ${name} ${what}`, {
-    remedy: `${orElse} Or take tls.crt and tls.key out of ${name}, and it is made anew.`,
+    remedy: `${orElse} Or delete ${name}, and it is made anew.`,
     cause,
   })
 

@@ -126,9 +126,9 @@ describe('the certificates of an installation', (it) => {
     await stage.put(namespace, 'kas-tls', { 'tls.crt': 'nothing' })
     const unread = await failureOf(() => keep(how, KAS))
     assert.is(unread.message, 'Secret kas-tls has no certificate under tls.crt')
-    assert.match(unread.remedy ?? '', /take tls.crt and tls.key out of kas-tls/)
+    assert.match(unread.remedy ?? '', /Or delete kas-tls, and it is made anew/)
     await stage.put(namespace, 'berth-authority', { 'tls.key': 'nothing' })
-    assert.match((await failureOf(() => keep(how, KAS))).remedy ?? '', /take tls.crt and tls.key out of berth-authority/)
+    assert.match((await failureOf(() => keep(how, KAS))).remedy ?? '', /Or delete berth-authority, and it is made anew/)
     const theirs = await createAuthority('somebody', { clock, lifetime: days(1) })
     const ours = await createAuthority('berth-authority', { clock, lifetime: days(1) })
     for (const [{ certificate }, key] of [

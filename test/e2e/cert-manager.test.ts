@@ -24,16 +24,17 @@ proxy:
   oidcClientId: berth
   certificateNames: ['*.w.example.com']
 `
-const WITH_ISSUER = VALUES.replace(
-  /^( {2})(names|certificateNames):/gm,
-  '$1certificateIssuer: { name: own, kind: Issuer }\n$1$2:',
+/** One of the namespace for kas, one of the cluster for the proxy. */
+const WITH_ISSUERS = VALUES.replace('  names:', '  certificateIssuer: { name: own, kind: Issuer }\n  names:').replace(
+  '  certificateNames:',
+  '  certificateIssuer: { name: own }\n  certificateNames:',
 )
 
 /** What signs by an authority of somebody's own. */
-const issuer = (name: string) => `
+const issuer = (name: string, kind = 'Issuer') => `
 apiVersion: cert-manager.io/v1
-kind: Issuer
-metadata: { name: ${name}, namespace: ${namespace} }
+kind: ${kind}
+metadata: { name: ${name}${kind === 'Issuer' ? `, namespace: ${namespace}` : ''} }
 spec: { ca: { secretName: own-authority } }
 `
 
@@ -52,7 +53,7 @@ const ISSUERS = { kasIssuer: 'cert-manager', proxyIssuer: 'cert-manager' }
 
 const leaveOut =
   process.env.TEST_NODE === 'make' || isBuilt(SOURCE)
-    ? await lacksGo()
+    ? await lacksGo(SOURCE)
     : 'cert-manager is not built yet: `npm test -- e2e` does that, once'
 
 describe(
@@ -89,7 +90,7 @@ describe(
       const { stdout } = await promisify(execFile)('go', where, { cwd: SOURCE })
       await call(['apply', '--server-side', '-f', join(stdout.trim(), 'deploy', 'crds')])
       await call(['wait', '--for=condition=Established', 'crd', '--all'])
-      const { stop } = await servingGo(program, [plane.kubeconfig], 1)
+      const { stop } = await servingGo(program, [plane.kubeconfig, namespace], 1)
       stopManager = stop
     })
     it.after(async () => {
@@ -102,9 +103,10 @@ describe(
       await keep({})
       const before = await certificate('kas-tls')
       assert.is(before.issuer, 'CN=berth-authority')
-      await install(WITH_ISSUER)
+      await install(WITH_ISSUERS)
       await apply(plane.kube, AUTHORITY)
       await apply(plane.kube, issuer('own'))
+      await apply(plane.kube, issuer('own', 'ClusterIssuer'))
       await keep(ISSUERS)
       const [authority, kas, proxy] = [
         await certificate('own-authority'),

@@ -2,10 +2,15 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Failure, minutes } from '../../src/std/index.ts'
-import { buildGo, servingGo } from './go-program.ts'
+import { buildGo, lacksGo, servingGo } from './go-program.ts'
+
+const SOURCE = join(import.meta.dirname, 'go-peer')
 
 /** A peer of gRPC for Go. */
-export const goPeer = (): Promise<string> => buildGo(join(import.meta.dirname, 'go-peer'))
+export const goPeer = (): Promise<string> => buildGo(SOURCE)
+
+/** Why the tests with it are left out. */
+export const lacksGoPeer = (): Promise<string | undefined> => lacksGo(SOURCE)
 
 export interface GoServer {
   address: string

@@ -9,16 +9,6 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { Failure, minutes } from '../../src/std/index.ts'
 
-/** Why the tests with it are left out: whoever tests with a cluster of his own needs no Go. `undefined` where there is one. */
-export async function lacksGo(): Promise<string | undefined> {
-  try {
-    await promisify(execFile)('go', ['version'])
-    return undefined
-  } catch {
-    return 'there is no Go on this machine, and foreign peers are programs in Go: install Go 1.26 or newer'
-  }
-}
-
 /** Where the program of a folder is, or will be. */
 function placeOf(source: string): { folder: string; program: string } {
   const name = basename(source)
@@ -30,6 +20,17 @@ function placeOf(source: string): { folder: string; program: string } {
 }
 
 export const isBuilt = (source: string): boolean => existsSync(placeOf(source).program)
+
+/** Why the tests with it are left out: whoever tests with a cluster of his own needs no Go. `undefined` where there is one. */
+export async function lacksGo(source: string): Promise<string | undefined> {
+  if (isBuilt(source)) return undefined
+  try {
+    await promisify(execFile)('go', ['version'])
+    return undefined
+  } catch {
+    return 'there is no Go on this machine, and foreign peers are programs in Go: install Go 1.26 or newer'
+  }
+}
 
 /** The program of a folder, built when its source is new here. It needs Go, and the Go modules that the control plane has too. */
 export async function buildGo(source: string): Promise<string> {
@@ -57,12 +58,13 @@ export async function buildGo(source: string): Promise<string> {
 /** Starts one that ends with this process, and reads its first lines. */
 export async function servingGo(program: string, parameters: string[], count: number) {
   const child = spawn(program, parameters, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit')
   const lines: string[] = []
   for await (const line of createInterface(child.stdout)) if (lines.push(line) === count) break
+  if (lines.length < count) throw new Failure('unavailable', `${basename(program)} ended early, after ${lines.length} lines`)
   return {
     lines,
     async stop() {
-      const ended = once(child, 'exit')
       child.stdin.end()
       await ended
     },

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { type CoreSecret, Deployments, Secrets, textIn } from '../../api/index.ts'
+import { BERTH_AUTHORITY, type CoreSecret, Deployments, Secrets, textIn } from '../../api/index.ts'
 import { hours, isFailure } from '../../std/index.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
@@ -7,7 +7,7 @@ import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn
 const LATE = hours(24 * 7)
 /** Nothing renews an authority of ours, and every agent has to be told of another one. Those of others may live for weeks. */
 const AUTHORITY_LATE = hours(24 * 365)
-const OURS = 'CN=berth-authority'
+const OURS = `CN=${BERTH_AUTHORITY}`
 
 /** What kas and the proxy show their callers, in a cluster where they are installed; elsewhere it is not looked for. */
 export const examineCertificates: Examination = async (context) => {

@@ -123,10 +123,12 @@ async function findLeftOut(
 ): Promise<KubeObject[]> {
   const wanted = new Set(objectsIn(text, 'the installation').map(nameOf))
   const shipped = shippedObjects(shell.home, namespace, ['crds', 'deploy/agent', 'deploy/defaults'])
-  return presentOf(
-    kube,
-    shipped.filter((object) => object.kind !== 'Namespace' && !wanted.has(nameOf(object))),
-  )
+  const leftOut = shipped.filter((object) => object.kind !== 'Namespace' && !wanted.has(nameOf(object)))
+  // Where ours have the label, one without it was made by somebody else under the same name: cert-manager's Certificates, for one.
+  const labelled = new Set(leftOut.filter(isLabelled).map(nameOf))
+  return (await presentOf(kube, leftOut)).filter((object) => isLabelled(object) || !labelled.has(nameOf(object)))
 }
+
+const isLabelled = ({ metadata }: KubeObject): boolean => metadata.labels?.['app.kubernetes.io/part-of'] === 'berth'
 
 const lineOf = (object: KubeObject): string => `  ${nameOf(object)}\n`

@@ -70,7 +70,7 @@ export async function removeInstallation(removal: Removal): Promise<void> {
         shipped.filter(({ kind }) => kinds.test(kind)),
       ),
     )
-    if (what === 'programs') await forgetStages(kube)
+    if (what === 'programs') await forgetOnboarding(kube)
   }
 }
 
@@ -85,8 +85,8 @@ const STEPS: readonly { what: string; kinds: RegExp }[] = [
   { what: 'namespaces', kinds: /^Namespace$/ },
 ]
 
-/** Once nobody is there to make them again at once: a later installation gives onboarded namespaces their environments anew. */
-async function forgetStages(kube: Kube): Promise<void> {
+/** A later installation is to give onboarded namespaces their environments anew. While the operator ran, it would have made them again at once. */
+async function forgetOnboarding(kube: Kube): Promise<void> {
   for (const { metadata } of await kube.list(Namespaces))
     if (metadata.annotations?.[annotations.onboarded] !== undefined)
       await kube.patch(Namespaces, { name: metadata.name }, { metadata: { annotations: { [annotations.onboarded]: null } } })

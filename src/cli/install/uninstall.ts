@@ -59,11 +59,17 @@ async function namespaceToRemove(kube: Kube, options: Options): Promise<string> 
     throw new Failure('invalid', `Berth is installed in namespace ${found}, and not in ${namespace}`, {
       remedy: `Say --namespace ${found}, or leave it out.`,
     })
-  const { labels = {} } = (await kube.get(Namespaces, { name: namespace }))?.metadata ?? {}
-  if (found !== undefined || labels['app.kubernetes.io/name'] === 'berth') return namespace
+  if (found !== undefined || (await isLeft(kube, namespace))) return namespace
   throw new Failure('not-found', `Berth is not installed in namespace ${namespace} of the cluster at ${kube.server}`, {
     remedy: 'Name another namespace with --namespace, or another cluster with --kubeconfig or --context.',
   })
+}
+
+/** A removal was interrupted when nearly all was gone. */
+async function isLeft(kube: Kube, namespace: string): Promise<boolean> {
+  const own = await kube.get(Namespaces, { name: namespace })
+  const left = own ?? (await kube.get(Namespaces, { name: CREDENTIALS_NAMESPACE }))
+  return left?.metadata.labels?.['app.kubernetes.io/name'] === 'berth'
 }
 
 const STAYS = [

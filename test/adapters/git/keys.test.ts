@@ -12,8 +12,7 @@ import { Failure, Secret, systemClock } from '../../../src/std/index.ts'
 import { portOf } from '../../support/addresses.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
 import { type GitHost, gitHost } from '../../support/git-host.ts'
-import { goPeer, goSshHost, type SshHost } from '../../support/go-peer.ts'
-import { lacksGo } from '../../support/go-program.ts'
+import { goPeer, goSshHost, lacksGoPeer, type SshHost } from '../../support/go-peer.ts'
 import { describe } from '../../support/suite.ts'
 
 const never = new AbortController().signal
@@ -124,7 +123,7 @@ describe(
       equal((await refusal(at('metadata.test'))).slice(0, 2), ['invalid', 'AddressNotAllowed'])
     })
   },
-  await lacksGo(),
+  await lacksGoPeer(),
 )
 
 describe('git over https with an authority of its own', (it) => {

@@ -2,8 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { is, match, ok } from 'uvu/assert'
 import { type DialOptions, type Duplex, dial, type GrpcConnection } from '../../../src/adapters/grpc/index.ts'
 import { Failure } from '../../../src/std/index.ts'
-import { type GoServer, goPeer, goServer } from '../../support/go-peer.ts'
-import { lacksGo } from '../../support/go-program.ts'
+import { type GoServer, goPeer, goServer, lacksGoPeer } from '../../support/go-peer.ts'
 import { describe } from '../../support/suite.ts'
 
 type Raw = Duplex<Uint8Array, Uint8Array>
@@ -78,4 +77,4 @@ const serverInGo: Parameters<typeof describe>[1] = (it) => {
 }
 
 /** gRPC for Go is what existing kas are made of: it answers in the encoding of the request. */
-describe('a server in Go', serverInGo, await lacksGo())
+describe('a server in Go', serverInGo, await lacksGoPeer())

@@ -1,14 +1,13 @@
 import { equal, is, ok } from 'uvu/assert'
 import { offerRaw } from '../../../src/adapters/grpc/index.ts'
-import { askPeer, goPeer } from '../../support/go-peer.ts'
-import { lacksGo } from '../../support/go-program.ts'
+import { askPeer, goPeer, lacksGoPeer } from '../../support/go-peer.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 import { type EchoServer, echoServer } from './echo.ts'
 
 const CHUNK = Buffer.alloc(32 * 2 ** 10, 'x')
 
-const leaveOut = await lacksGo()
+const leaveOut = await lacksGoPeer()
 
 const clientInGo: Parameters<typeof describe>[1] = (it) => {
   let program = ''

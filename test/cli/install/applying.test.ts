@@ -6,6 +6,7 @@ import {
   DeploymentTargetClasses,
   Secrets,
   SpaceTiers,
+  WorkspaceClasses,
 } from '../../../src/api/index.ts'
 import { kubectl } from '../../support/builders/snapshots.ts'
 import { type OwnControlPlane, ownControlPlane } from '../../support/control-plane.ts'
@@ -91,6 +92,9 @@ describe('berth install --apply', (it) => {
     assert.match(stderr, 'Made SpaceTier appstudio-env.\n')
     await plane.kube.delete(SpaceTiers, { name: 'appstudio-env' })
     await plane.kube.delete(DeploymentTargetClasses, { name: 'isolation-level-namespace' })
+    for (const { metadata } of await plane.kube.list(WorkspaceClasses)) await plane.kube.delete(WorkspaceClasses, metadata)
+    assert.is((await install(LESS)).code, 0)
+    assert.equal(await names(), { classes: ['isolation-level-namespace'], tiers: ['appstudio-env'] })
   })
 
   it('is once in a cluster', async () => {

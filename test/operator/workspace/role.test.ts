@@ -13,7 +13,7 @@ import {
 import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { workspaces } from '../../../src/operator/workspace/index.ts'
-import { letUsersIn } from '../../support/builders/credentials.ts'
+import { letUsersIn, untilMay } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
@@ -42,6 +42,8 @@ describe('workspace: role', (it) => {
       subjects: [{ kind: 'User', name: namespace, apiGroup: 'rbac.authorization.k8s.io' }],
     })
     await letUsersIn(kube, namespace, [namespace])
+    // An operator looks once, when it starts, whether it may see its whole cluster.
+    await untilMay(kube, '', namespace, { resource: 'pods', verb: 'list' })
     const apiURL: string = parse(readFileSync(cluster.kubeconfig, 'utf8')).clusters[0].cluster.server
     await kube.create(Secrets, kubeconfigSecret(namespace, readFileSync(cluster.kubeconfig)))
     const kubernetesCredentials = { defaultNamespace: namespace, apiURL, clusterCredentialsSecret: 'credentials' }

@@ -18,22 +18,27 @@ import (
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/requestmanager"
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/revisionmanager"
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/trigger"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/clusterissuers"
 	_ "github.com/cert-manager/cert-manager/pkg/controller/issuers"
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/ca"
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/selfsigned"
 )
 
 func main() {
-	if err := run(os.Args[1]); err != nil {
+	if err := run(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(kubeconfig string) error {
+// The Secrets of ClusterIssuers are in the namespace that is named.
+func run(kubeconfig, namespace string) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	factory, err := controller.NewContextFactory(ctx, controller.ContextOptions{Kubeconfig: kubeconfig})
+	factory, err := controller.NewContextFactory(ctx, controller.ContextOptions{
+		Kubeconfig:    kubeconfig,
+		IssuerOptions: controller.IssuerOptions{ClusterResourceNamespace: namespace},
+	})
 	if err != nil {
 		return err
 	}

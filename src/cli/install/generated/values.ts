@@ -39,7 +39,7 @@ export interface InstallValues {
    */
   everywhere?: boolean
   /**
-   * Who makes the certificates of kas and the proxy: `berth`, or `none` of us, where you fill the Secrets kas-tls, berth-proxy-tls and, for several kas, kas-private-api (default: berth).
+   * Who makes the certificates of kas and the proxy: `berth`, or `none` of us, where you or cert-manager fill the Secrets kas-tls and berth-proxy-tls, and you kas-private-api for several kas (default: berth).
    */
   certificates?: 'berth' | 'none'
   /**
@@ -94,9 +94,11 @@ export interface InstallValues {
     /**
      * Hosts that it gets a certificate for, such as *.workspaces.example.com. Without them the Secret berth-proxy-tls has to be filled.
      *
+     * @minItems 1
+     *
      * Items: A host name or an address: no URL, and no list in a text.
      */
-    certificateNames?: string[]
+    certificateNames?: [string, ...string[]]
     certificateIssuer?: IssuerValues
     service?: ServiceValues
     /**
