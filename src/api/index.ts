@@ -149,6 +149,7 @@ export {
   labels,
   MANAGED_BY_BERTH,
   nameOfSpaceAccount,
+  PART_OF_BERTH,
   SANDBOX_PROVISIONER,
   SANDBOX_TIER,
   SPACE_PROVISIONERS,

@@ -180,6 +180,9 @@ export const nameOfSpaceAccount = (uid: string): string => `berth-space-${uid.re
 /** Berth's own programs live there. */
 export const BERTH_NAMESPACE = 'berth-system'
 
+/** The label of what belongs to an installation. */
+export const PART_OF_BERTH = { 'app.kubernetes.io/part-of': 'berth' } as const
+
 /** The Secret of the authority of an installation, and the name that the authority has in certificates. */
 export const BERTH_AUTHORITY = 'berth-authority'
 

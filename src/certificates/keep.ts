@@ -2,7 +2,7 @@ import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { type Authority, createAuthority, issueCertificate, readAuthority } from '../adapters/certificates/index.ts'
 import type { Kube } from '../adapters/kube/index.ts'
-import { BERTH_AUTHORITY, type CoreSecret, Secrets, textIn } from '../api/index.ts'
+import { BERTH_AUTHORITY, type CoreSecret, PART_OF_BERTH, Secrets, textIn } from '../api/index.ts'
 import { type Clock, Failure, hours } from '../std/index.ts'
 
 /** How the Secrets of an installation are reached. */
@@ -177,7 +177,7 @@ async function writeSecret(
   texts: Record<string, string>,
 ): Promise<void> {
   if (before) return patchSecret(access, before, { stringData: texts })
-  const metadata = { name, namespace: access.namespace, labels: { 'app.kubernetes.io/part-of': 'berth' } }
+  const metadata = { name, namespace: access.namespace, labels: PART_OF_BERTH }
   await access.kube.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, stringData: texts })
 }
 

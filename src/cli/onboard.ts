@@ -3,6 +3,7 @@ import {
   BERTH_NAMESPACE,
   ClusterRoles,
   CREDENTIALS_NAMESPACE,
+  PART_OF_BERTH,
   type RoleBinding,
   RoleBindings,
   Roles,
@@ -89,7 +90,7 @@ async function changeEach(
 
 const bindingOf = (program: (typeof PROGRAMS)[number], namespace: string, { berthNamespace }: Options): RoleBinding => ({
   ...typeMetaOf(RoleBindings),
-  metadata: { name: tenantRoles[program], namespace, labels: { 'app.kubernetes.io/part-of': 'berth' } },
+  metadata: { name: tenantRoles[program], namespace, labels: PART_OF_BERTH },
   roleRef: { apiGroup: Roles.group, kind: 'ClusterRole', name: tenantRoles[program] },
   subjects: [{ kind: 'ServiceAccount', name: `berth-${program}`, namespace: berthNamespace }],
 })

@@ -1,9 +1,11 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import {
+  type AnyObject,
   BERTH_NAMESPACE,
   DeploymentTargetClasses,
   type KubeObject,
   nameOf,
+  PART_OF_BERTH,
   refOf,
   SpaceTiers,
   WorkspaceClasses,
@@ -17,7 +19,7 @@ import { type ClusterOptions, kubeconfigOf, withKube } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import { confirm } from './confirmation.ts'
 import { isKustomize, renderDefaults } from './render.ts'
-import { namespaceOfBerth, presentOf, shippedObjects } from './shipped.ts'
+import { namespaceOfBerth, presentOf, removeObject, shippedObjects } from './shipped.ts'
 
 interface Installation {
   /** As it was rendered. */
@@ -39,10 +41,11 @@ export async function applyInstallation(
   { text, namespace = BERTH_NAMESPACE, defaults, yes }: Installation,
 ): Promise<void> {
   const kubectl = await kubectlFor(shell, options)
+  const objects = objectsIn(text, 'the installation')
   await withKube(shell, options, async (kube) => {
     shell.say(`Installing Berth in namespace ${namespace} of the cluster at ${kube.server}.\n`)
     await assertNowhereElse(kube, namespace)
-    const leftOut = await findLeftOut(shell, kube, { text, namespace })
+    const leftOut = await findLeftOut(shell, kube, { objects, namespace })
     if (leftOut.length > 0 && !yes) {
       shell.say(`These values do not have what was installed before, and it would be removed:\n${leftOut.map(lineOf).join('')}`)
       await confirm(shell, kube.server)
@@ -51,12 +54,11 @@ export async function applyInstallation(
     await untilEstablished(shell, kube)
     if (defaults || (await isBare(kube))) await makeDefaults(shell, kube)
     for (const object of leftOut) {
-      const kind = await kube.resolve(object.apiVersion, object.kind)
-      if (kind) await kube.delete(kind, refOf(object), { propagation: 'Background' })
+      await removeObject(kube, object, 'Background')
       shell.say(`Removed ${nameOf(object)}.\n`)
     }
   })
-  for (const { kind, metadata } of objectsIn(text, 'the installation')) {
+  for (const { kind, metadata } of objects) {
     if (kind !== 'Deployment') continue
     shell.say(`Waiting until ${metadata.name} runs.\n`)
     const words = [`deployment/${metadata.name}`, '-n', namespace]
@@ -119,9 +121,9 @@ async function makeDefaults(shell: Shell, kube: Kube): Promise<void> {
 async function findLeftOut(
   shell: Pick<Shell, 'home'>,
   kube: Kube,
-  { text, namespace }: { text: string; namespace: string },
+  { objects, namespace }: { objects: readonly AnyObject[]; namespace: string },
 ): Promise<KubeObject[]> {
-  const wanted = new Set(objectsIn(text, 'the installation').map(nameOf))
+  const wanted = new Set(objects.map(nameOf))
   const shipped = shippedObjects(shell.home, namespace, ['crds', 'deploy/agent', 'deploy/defaults'])
   const leftOut = shipped.filter((object) => object.kind !== 'Namespace' && !wanted.has(nameOf(object)))
   // Where ours have the label, one without it was made by somebody else under the same name: cert-manager's Certificates, for one.
@@ -129,6 +131,7 @@ async function findLeftOut(
   return (await presentOf(kube, leftOut)).filter((object) => isLabelled(object) || !labelled.has(nameOf(object)))
 }
 
-const isLabelled = ({ metadata }: KubeObject): boolean => metadata.labels?.['app.kubernetes.io/part-of'] === 'berth'
+const isLabelled = ({ metadata }: KubeObject): boolean =>
+  Object.entries(PART_OF_BERTH).every(([name, value]) => metadata.labels?.[name] === value)
 
 const lineOf = (object: KubeObject): string => `  ${nameOf(object)}\n`

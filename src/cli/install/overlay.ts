@@ -77,12 +77,12 @@ interface Settings {
 }
 
 /** The names of the ConfigMaps that the Deployments look into. */
-export const SETTINGS = ['berth', 'berth-proxy'] as const
+export const SETTINGS_MAPS = ['berth', 'berth-proxy'] as const
 
 /** These, as the values have it. They are there without content, too: what was said before is to go. */
 function settingsOf({ image, workspaceImage, apiUrl, gitCa, namespace = BERTH_NAMESPACE, kas, proxy }: ImageValues): Settings[] {
   const { certificateNames, tunnels: _, service: __, certificateIssuer: ___, ...oidc } = proxy ?? {}
-  const maps: Partial<Record<(typeof SETTINGS)[number], Settings['data']>> = {
+  const maps: Partial<Record<(typeof SETTINGS_MAPS)[number], Settings['data']>> = {
     berth: {
       workspaceImage,
       apiUrl,

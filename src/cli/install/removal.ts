@@ -1,18 +1,9 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import {
-  type AnyObject,
-  annotations,
-  type KubeObject,
-  Namespaces,
-  nameOf,
-  RoleBindings,
-  refOf,
-  tenantRoles,
-} from '../../api/index.ts'
+import { annotations, type KubeObject, Namespaces, nameOf, RoleBindings, tenantRoles } from '../../api/index.ts'
 import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
 import { listOwnObjects, listServed, ownKinds } from '../manifests.ts'
 import type { Shell } from '../shell.ts'
-import { presentOf, shippedObjects } from './shipped.ts'
+import { presentOf, removeObject, shippedObjects } from './shipped.ts'
 
 /** The kinds of Berth in the order in which their objects are deleted, with what that means: what makes others goes before these. */
 export const DELETION_ORDER: readonly { kind: string; means?: string }[] = [
@@ -64,12 +55,8 @@ export async function removeInstallation(removal: Removal): Promise<void> {
   )
   const shipped = shippedObjects(shell.home, namespace, ['deploy/agent'])
   for (const { what, kinds } of STEPS) {
-    await removeAll(removal, what, () =>
-      presentOf(
-        kube,
-        shipped.filter(({ kind }) => kinds.test(kind)),
-      ),
-    )
+    const objects = shipped.filter(({ kind }) => kinds.test(kind))
+    await removeAll(removal, what, () => presentOf(kube, objects))
     if (what === 'programs') await forgetOnboarding(kube)
   }
 }
@@ -105,16 +92,11 @@ async function removeAll(
   while (found.length > 0) {
     if (systemClock.now() > deadline) throw tooLate(found, namespace)
     // Again and again: meanwhile somebody may have made others.
-    for (const object of found) await removeObject(kube, object)
+    for (const object of found) if (!object.metadata.deletionTimestamp) await removeObject(kube, object, 'Foreground')
     await pause(systemClock, LOOK, shell.signal)
     shell.signal.throwIfAborted()
     found = await look()
   }
-}
-
-async function removeObject(kube: Kube, object: KubeObject): Promise<void> {
-  const kind = await kube.resolve(object.apiVersion, object.kind)
-  if (kind && !object.metadata.deletionTimestamp) await kube.delete(kind, refOf(object), { propagation: 'Foreground' })
 }
 
 function tooLate(left: readonly KubeObject[], namespace: string): Failure {
@@ -127,7 +109,3 @@ function tooLate(left: readonly KubeObject[], namespace: string): Failure {
 
 const heldBy = ({ metadata: { finalizers = [] } }: KubeObject): string =>
   finalizers.length > 0 ? `, held by ${finalizers.join(', ')},` : ''
-
-/** Those whose finalizers only the programs take off. */
-export const firstHeld = (objects: readonly AnyObject[]): AnyObject | undefined =>
-  objects.find(({ metadata }) => metadata.finalizers?.length)

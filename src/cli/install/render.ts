@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { BERTH_NAMESPACE } from '../../api/index.ts'
@@ -6,6 +6,7 @@ import { findKubectl } from '../local/cluster.ts'
 import { runProgram } from '../local/program.ts'
 import type { Shell } from '../shell.ts'
 import { type ImageValues, overlayOf } from './overlay.ts'
+import { shippedFiles } from './shipped.ts'
 
 type Surroundings = Pick<Shell, 'env' | 'cwd' | 'home' | 'signal'>
 
@@ -33,17 +34,10 @@ async function buildWith(shell: Surroundings, folder: string): Promise<string> {
 
 export const isKustomize = (program: string): boolean => basename(program) === 'kustomize'
 
-/**
- * The folders of Berth with another namespace in them: policies and settings name it within texts, where no transformer of kustomize looks.
- * Kinds stay as they are: the doctor compares them with those of this version.
- */
 async function copyBases(home: string, into: string, namespace: string): Promise<void> {
-  await cp(join(home, 'crds'), join(into, 'crds'), { recursive: true })
-  for (const file of await readdir(join(home, 'deploy'), { recursive: true })) {
-    if (!file.endsWith('.yaml')) continue
-    const text = await readFile(join(home, 'deploy', file), 'utf8')
-    const copy = join(into, 'deploy', file)
+  for (const { file, text } of shippedFiles(home, namespace)) {
+    const copy = join(into, file)
     await mkdir(dirname(copy), { recursive: true })
-    await writeFile(copy, text.replaceAll(BERTH_NAMESPACE, namespace))
+    await writeFile(copy, text)
   }
 }

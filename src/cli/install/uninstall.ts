@@ -8,7 +8,7 @@ import { table, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { confirm } from './confirmation.ts'
-import { DELETION_ORDER, firstHeld, type Removal, removeInstallation, removeObjects } from './removal.ts'
+import { DELETION_ORDER, type Removal, removeInstallation, removeObjects } from './removal.ts'
 import { namespaceOfBerth } from './shipped.ts'
 
 interface Options extends ClusterOptions {
@@ -97,7 +97,7 @@ function report(
 
 /** Finalizers are taken off by the programs alone. */
 async function assertFreed({ kube, namespace, shell }: Omit<Removal, 'deadline'>, objects: readonly AnyObject[]): Promise<void> {
-  const held = firstHeld(objects)
+  const held = objects.find(({ metadata }) => metadata.finalizers?.length)
   if (!held) return
   const context = { kube, namespace, home: shell.home, localPrograms: undefined, now: systemClock.now() }
   const [trouble] = [await examineOperator(context)].flat().filter(({ mark }) => mark === 'fail')
