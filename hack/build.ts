@@ -1,9 +1,7 @@
-/** Compiles src/ into dist/, of which nothing older stays: `npm run build`, and before each `npm pack`. */
-import { execFileSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
+/** Packs Berth into dist/, with which nothing of an earlier build stays: `npm run build`, and before each `npm pack`. */
 import { join } from 'node:path'
+import { bundle } from './bundle.ts'
 
-const ROOT = join(import.meta.dirname, '..')
+const REPOSITORY = join(import.meta.dirname, '..')
 
-rmSync(join(ROOT, 'dist'), { recursive: true, force: true })
-execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', join(ROOT, 'tsconfig.build.json')], { stdio: 'inherit' })
+await bundle(REPOSITORY, join(REPOSITORY, 'dist'))

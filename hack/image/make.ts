@@ -10,7 +10,7 @@ import { parseArgs, promisify } from 'node:util'
 import { type Layer, Layout, type PlatformImage } from './oci.ts'
 import { buildBerth, buildKustomize, CPUS, installNode, REPOSITORY } from './program.ts'
 import { namesOfShell, USER, unpackRoot, unpackShell } from './root.ts'
-import { type Component, debianIn, modulesIn, packagesIn, writeBill } from './sbom.ts'
+import { type Component, componentsOf, debianIn, modulesIn, writeBill } from './sbom.ts'
 
 const HELP = `Makes Berth's images as files, without a builder.
 
@@ -120,9 +120,9 @@ async function commitOf(repository: string): Promise<Making['commit']> {
 async function makeShared({ layout, work }: Making): Promise<Shared> {
   const at = folderIn(work)
   console.error('packing Berth with its libraries')
-  await buildBerth(at('berth'), at('source'))
+  const packages = await buildBerth(at('berth'), at('source'))
   const shellNames = await namesOfShell(at('here'))
-  return { berth: await pack(layout, at('berth')), shellNames, components: await packagesIn(REPOSITORY) }
+  return { berth: await pack(layout, at('berth')), shellNames, components: await componentsOf(packages, REPOSITORY) }
 }
 
 async function makeFor(

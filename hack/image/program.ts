@@ -1,10 +1,10 @@
 /** The layers above Debian: Node with kustomize, and Berth itself. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { type OutputChunk, rolldown } from 'rolldown'
+import { bundle, MAIN, type Package, writeLicences } from '../bundle.ts'
 import type { Component } from './sbom.ts'
 
 export const REPOSITORY = join(import.meta.dirname, '..', '..')
@@ -63,57 +63,19 @@ export async function buildKustomize(architecture: string, root: string): Promis
   return program
 }
 
-/** Packs Berth and the libraries that it runs with into a few files, and puts beside them what it reads. */
-export async function buildBerth(root: string, work: string): Promise<void> {
+/** Packs Berth, and puts beside it what it reads; gives the packages of npm that are in it. */
+export async function buildBerth(root: string, work: string): Promise<Package[]> {
   const home = join(root, HOME)
   for (const name of SOURCES) cpSync(join(REPOSITORY, name), join(work, name), { recursive: true })
   const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
-  await exec('npm', ['ci', '--omit=dev', '--omit=optional', ...quiet], { cwd: work })
-  const chunks = await bundle(work, join(home, 'dist'))
+  await exec('npm', ['ci', '--omit=optional', ...quiet], { cwd: work })
+  const packages = await bundle(work, join(home, 'dist'))
   for (const name of READ) cpSync(join(REPOSITORY, name), join(home, name), { recursive: true })
-  writeLicences(join(home, 'LICENSES'), librariesIn(chunks))
   const main = join(home, 'dist', `${MAIN}.js`)
   // There is no env(1) in the image.
   writeFileSync(main, readFileSync(main, 'utf8').replace(/^#!.*/, '#!/usr/bin/node'))
   chmodSync(main, 0o755)
   mkdirSync(join(root, 'usr/bin'), { recursive: true })
   symlinkSync(`/${HOME}/dist/${MAIN}.js`, join(root, 'usr/bin/berth'))
-}
-
-const MAIN = 'cli/main'
-/** As deep as the files of src/dashboard, whose path to the pages leads there from here, too. */
-const CHUNKS = 'packed'
-
-/** Of two thousand files that a program loads it makes ten, and so a program starts in half the time. */
-async function bundle(work: string, into: string): Promise<OutputChunk[]> {
-  const source = (name: string) => join(work, 'src', `${name}.ts`)
-  const input = { [MAIN]: source(MAIN), [`${CHUNKS}/yaml-thread`]: source('std/yaml-thread') }
-  const bundler = await rolldown({ input, cwd: work, platform: 'node', logLevel: 'warn' })
-  const { output } = await bundler.write({ dir: into, format: 'esm', chunkFileNames: `${CHUNKS}/[name]-[hash].js` })
-  await bundler.close()
-  return output.filter((file) => file.type === 'chunk')
-}
-
-const librariesIn = (chunks: readonly OutputChunk[]): Library[] =>
-  [...new Set(chunks.flatMap(({ moduleIds }) => moduleIds.flatMap((id) => PACKAGE.exec(id)?.[0] ?? [])))].map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    return { name: `${name} ${version} (${license})`, folder }
-  })
-
-const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/
-
-interface Library {
-  name: string
-  folder: string
-}
-
-/** What the licences of libraries want to be said wherever these are: the texts that lie beside them. */
-function writeLicences(file: string, libraries: readonly Library[]): void {
-  const sorted = libraries.toSorted((one, other) => (one.name < other.name ? -1 : 1))
-  const texts = sorted.map(({ name, folder }) => {
-    const files = globSync('{LICEN[CS]E,COPYING,NOTICE,licen[cs]e}*', { cwd: folder }).toSorted()
-    return [name, ...files.map((each) => readFileSync(join(folder, each), 'utf8').trim())].join('\n\n')
-  })
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`)
+  return packages
 }

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Package } from '../bundle.ts'
 
 export interface Component {
   type: string
@@ -57,9 +58,11 @@ export async function modulesIn(program: string): Promise<Component[]> {
   })
 }
 
-/** The packages that Berth runs with: npm knows them, with licences and digests. */
-export async function packagesIn(repository: string): Promise<Component[]> {
-  const words = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--omit=optional', '--package-lock-only']
+/** Packages of npm, which knows their licences and digests. */
+export async function componentsOf(packages: readonly Package[], repository: string): Promise<Component[]> {
+  const words = ['sbom', '--sbom-format=cyclonedx', '--omit=optional', '--package-lock-only']
   const { stdout } = await promisify(execFile)('npm', words, { cwd: repository, maxBuffer: 2 ** 26 })
-  return JSON.parse(stdout).components
+  const { components }: { components: Component[] } = JSON.parse(stdout)
+  const wanted = new Set(packages.map(({ name, version }) => `${name} ${version}`))
+  return components.filter(({ name, version }) => wanted.has(`${name} ${version}`))
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { PACKAGE_FOLDER } from '../std/index.ts'
 import type { Reply } from './ports.ts'
 
-/** Beside the sources and beside what is built of them, so that both find it. */
-const FOLDER = new URL('../../static/dashboard/', import.meta.url)
+const FOLDER = new URL('static/dashboard/', PACKAGE_FOLDER)
 
 /** Reads the files that pages load. Their paths name their contents, so they may be kept for as long as somebody likes. */
 export async function readStaticFiles() {

@@ -34,6 +34,7 @@ export { Failure, type FailureCode, type FailureDetails, isFailure, sayFailure, 
 export { harmless, harmlessLine, isHarmless } from './harmless.ts'
 export { type Keys, type ListenerKeys, pemOf, renewing } from './keys.ts'
 export { createLog, type Log, type LogFields, type LogLevel, silentLog } from './log.ts'
+export { PACKAGE_FOLDER } from './package-folder.ts'
 export { amountOf, quantity } from './quantity.ts'
 export { type Buckets, createBuckets, createLimiter, type Limiter, type Rate } from './rate.ts'
 export { defined, isRecord, recordIn } from './record.ts'

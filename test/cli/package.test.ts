@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
-import { Namespaces } from '../../src/api/index.ts'
 import { connect } from '../../src/adapters/kube/index.ts'
+import { Namespaces } from '../../src/api/index.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
+import { type NpmRegistry, npmRegistry } from '../support/npm-registry.ts'
 import { describe } from '../support/suite.ts'
 import { ROOT } from './berth.ts'
 
@@ -14,7 +15,9 @@ import { ROOT } from './berth.ts'
 describe('the npm package', (it) => {
   let folder: string
   let files: string[]
+  let tarball: string
   let env: NodeJS.ProcessEnv
+  let registry: NpmRegistry
   const run = async (program: string, ...parameters: string[]) =>
     (await promisify(execFile)(program, parameters, { cwd: join(folder, 'home'), env, maxBuffer: 2 ** 26 })).stdout
 
@@ -23,16 +26,31 @@ describe('the npm package', (it) => {
     await mkdir(join(folder, 'home'))
     // None of what the tests' own npm tells its programs: the package is in another project.
     env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^KUBECONFIG$|^INIT_CWD$/i.test(name)))
-    const pack = ['pack', ROOT, '--json', '--pack-destination', folder]
-    const [{ filename, files: all }] = JSON.parse(await run('npm', ...pack).then((text) => text.slice(text.indexOf('[\n'))))
+    const packed = await run('npm', 'pack', ROOT, '--json', '--silent', '--pack-destination', folder)
+    const [{ filename, files: all }] = JSON.parse(packed)
     files = all.map(({ path }: { path: string }) => path)
-    await run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, filename))
+    tarball = join(folder, filename)
+    registry = await npmRegistry(dirname(dirname(process.execPath)))
+    await install()
     env.PATH = `${join(folder, 'home/node_modules/.bin')}:${env.PATH}`
   })
-  it.after(() => rm(folder, { recursive: true }))
+  it.after(async () => {
+    await registry?.close()
+    await rm(folder, { recursive: true })
+  })
+  const install = (...options: string[]) => {
+    const from = ['--registry', registry.url, '--cache', join(folder, 'cache'), '--no-audit', '--no-fund']
+    return run('npm', 'install', ...from, ...options, tarball)
+  }
 
   it('has the programs and what they read, and nothing of the tests', () => {
-    for (const file of ['dist/cli/main.js', 'crds/kustomization.yaml', 'deploy/values.schema.json', 'hack/node/start.sh', 'LICENSE'])
+    for (const file of [
+      'dist/cli/main.js',
+      'crds/kustomization.yaml',
+      'deploy/values.schema.json',
+      'hack/node/start.sh',
+      'LICENSE',
+    ])
       assert.ok(files.includes(file), file)
     assert.equal(
       files.filter((file) => /^(test|src|docs|hack\/bench)\//.test(file)),
@@ -40,11 +58,31 @@ describe('the npm package', (it) => {
     )
   })
 
+  it('asks for a Node and for nothing else, and runs on that', async () => {
+    const others = (await readdir(join(folder, 'home/node_modules'))).filter((name) => !/^(\.|berth$)/.test(name))
+    assert.is(others.length, 1)
+    assert.match(others[0] ?? '', /^node-/)
+    const { version } = JSON.parse(await readFile(join(folder, 'home/node_modules', others[0] ?? '', 'package.json'), 'utf8'))
+    assert.match(await run('npx', 'berth', 'version'), `node     ${version}`)
+  })
+
+  it('finds its Node where it is installed for everybody, and takes that of the machine without it', async () => {
+    const [prefix, bin] = [join(folder, 'global'), join(folder, 'machine')]
+    await install('--global', '--prefix', prefix)
+    await mkdir(bin)
+    await writeFile(join(bin, 'node'), '#!/bin/sh\necho "machine: $*"', { mode: 0o755 })
+    const berth = () => run('env', `PATH=${bin}:${env.PATH}`, join(prefix, 'bin/berth'), 'version')
+    assert.match(await berth(), /^berth /m)
+    const home = join(prefix, 'lib/node_modules/berth')
+    await rm(join(home, 'node_modules'), { recursive: true })
+    assert.is(await berth(), `machine: ${home}/dist/cli/main.js version\n`)
+  })
+
   it('brings up Berth in an empty folder by two commands, and takes it down', async () => {
     await run('npx', 'berth', 'up', '--detach')
     try {
-      assert.match(await run('npx', 'berth', 'status'), 'NAMESPACE')
-      const kube = connect({ kubeconfig: join(folder, 'home/.berth/kubeconfig') })
+      assert.match(await run('npx', 'berth', 'status'), /^operator +running/m)
+      const kube = connect({ kubeconfig: join(folder, 'home/.berth/local/kubeconfig') })
       assert.ok(await kube.get(Namespaces, { name: 'berth-system' }))
       await kube.close()
     } finally {

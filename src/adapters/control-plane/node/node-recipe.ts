@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PACKAGE_FOLDER } from '../../../std/index.ts'
 import { kubernetesFlags } from '../programs/go-build.ts'
 import { versionsIn } from '../programs/recipe.ts'
 import { type DebianLock, readDebianLock } from './debian.ts'
@@ -24,8 +25,7 @@ export interface GoModule {
   flags: readonly string[]
 }
 
-/** The same way up from src/ and from dist/. */
-export const NODE_FOLDER = fileURLToPath(new URL('../../../../hack/node/', import.meta.url))
+export const NODE_FOLDER = fileURLToPath(new URL('hack/node/', PACKAGE_FOLDER))
 
 export function readNodeRecipe(): NodeRecipe {
   const folder = NODE_FOLDER

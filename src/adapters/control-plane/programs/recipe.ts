@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Failure } from '../../../std/index.ts'
+import { Failure, PACKAGE_FOLDER } from '../../../std/index.ts'
 
 /** Names the programs that are to be got: a Go module of `tool` directives, and the Stages by which pods live. */
 export interface Recipe {
@@ -18,8 +18,7 @@ export interface Recipe {
   go: string
 }
 
-/** hack/control-plane of this package; the same way up from src/ and from dist/. */
-export const RECIPE_FOLDER = fileURLToPath(new URL('../../../../hack/control-plane/', import.meta.url))
+export const RECIPE_FOLDER = fileURLToPath(new URL('hack/control-plane/', PACKAGE_FOLDER))
 
 export function readRecipe(folder = RECIPE_FOLDER): Recipe {
   const [mod, sum] = ['go.mod', 'go.sum'].map((name) => read(join(folder, name)))

@@ -1,0 +1,60 @@
+/** Packs Berth and the libraries that it runs with into a few files: what its package and its image hold. */
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type OutputChunk, rolldown } from 'rolldown'
+
+/** What is started, of what is packed. */
+export const MAIN = 'cli/main'
+/** As deep as the files of src/std, whose way up to the package leads there from here, too. */
+const CHUNKS = 'packed'
+
+export interface Library {
+  /** As it is among licences. */
+  name: string
+  folder: string
+}
+
+/** A package of npm. */
+export interface Package extends Library {
+  version: string
+}
+
+/**
+ * Writes what runs, and the licences of the libraries in it. Of two thousand files that a program loads it makes ten, and so a
+ * program starts in half the time.
+ *
+ * @param repository has the sources, and the libraries in node_modules
+ * @param into is emptied before
+ * @returns the libraries of which something is in there
+ */
+export async function bundle(repository: string, into: string): Promise<Package[]> {
+  const source = (name: string) => join(repository, 'src', `${name}.ts`)
+  const input = { [MAIN]: source(MAIN), [`${CHUNKS}/yaml-thread`]: source('std/yaml-thread') }
+  const bundler = await rolldown({ input, cwd: repository, platform: 'node', logLevel: 'warn' })
+  const chunkFileNames = `${CHUNKS}/[name]-[hash].js`
+  const { output } = await bundler.write({ dir: into, format: 'esm', cleanDir: true, chunkFileNames })
+  await bundler.close()
+  const packages = packagesIn(output.filter((file) => file.type === 'chunk'))
+  const licensed = packages.map(({ name, version, license, folder }) => ({ name: `${name} ${version} (${license})`, folder }))
+  writeLicences(join(into, 'LICENSES'), licensed)
+  return packages
+}
+
+const packagesIn = (chunks: readonly OutputChunk[]) =>
+  [...new Set(chunks.flatMap(({ moduleIds }) => moduleIds.flatMap((id) => PACKAGE.exec(id)?.[0] ?? [])))].map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    return { name, version, license, folder }
+  })
+
+const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/
+
+/** What the licences of libraries want to be said wherever these are: the texts that lie beside them. */
+export function writeLicences(file: string, libraries: readonly Library[]): void {
+  const sorted = libraries.toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  const texts = sorted.map(({ name, folder }) => {
+    const files = globSync('{LICEN[CS]E,COPYING,NOTICE,licen[cs]e}*', { cwd: folder }).toSorted()
+    return [name, ...files.map((each) => readFileSync(join(folder, each), 'utf8').trim())].join('\n\n')
+  })
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`)
+}
