@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { arch } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { type Layer, Layout, type PlatformImage } from './oci.ts'
 import { buildBerth, buildKustomize, CPUS, installNode, REPOSITORY } from './program.ts'
@@ -143,7 +143,9 @@ async function makeFor(
   const node = await installNode(architecture, at('node'))
   const [root, shell, program] = [await pack(layout, at('root')), await pack(layout, at('shell')), await pack(layout, at('node'))]
   const add = async (image: string, about: { config: object; layers: readonly Layer[]; components: readonly Component[] }) => {
-    writeBill(making.output, { image, version, architecture, created: commit.time, components: about.components })
+    const bill = join(making.output, `${basename(image)}-${architecture}.cdx.json`)
+    const subject = { type: 'container', name: image, version }
+    writeBill(bill, { subject, created: commit.time, components: about.components })
     const labels = { 'org.opencontainers.image.version': version, 'org.opencontainers.image.revision': commit.id }
     return layout.addImage({ ...about, architecture, created: commit.time, config: { ...about.config, Labels: labels } })
   }

@@ -1,7 +1,7 @@
-/** What is in an image, for those who look for holes in it: a CycloneDX document (https://cyclonedx.org/docs/1.5/json/). */
+/** What is in an image or a package, for those who look for holes in it: a CycloneDX document (https://cyclonedx.org/docs/1.5/json/). */
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Package } from '../bundle.ts'
 
@@ -14,23 +14,21 @@ export interface Component {
 }
 
 interface Bill {
-  image: string
-  version: string
-  architecture: string
+  /** What it is of, with its CycloneDX type. */
+  subject: { type: string; name: string; version: string }
   created: Date
   components: readonly Component[]
 }
 
-/** Writes it into a folder, under the name of the image. */
-export function writeBill(folder: string, { image, version, architecture, created, components }: Bill): void {
+export function writeBill(file: string, { subject, created, components }: Bill): void {
   const bill = {
     bomFormat: 'CycloneDX',
     specVersion: '1.5',
     version: 1,
-    metadata: { timestamp: created.toISOString(), component: { type: 'container', name: image, version } },
+    metadata: { timestamp: created.toISOString(), component: subject },
     components: components.toSorted((one, other) => (one.purl < other.purl ? -1 : 1)),
   }
-  writeFileSync(join(folder, `${basename(image)}-${architecture}.cdx.json`), `${JSON.stringify(bill, null, 2)}\n`)
+  writeFileSync(file, `${JSON.stringify(bill, null, 2)}\n`)
 }
 
 /** The Debian packages in a root, as `unpackDebian` notes them. */

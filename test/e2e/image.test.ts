@@ -9,6 +9,7 @@ import { createAuthority, issueCertificate } from '../../src/adapters/certificat
 import type { AnyObject } from '../../src/api/index.ts'
 import { hours, systemClock } from '../../src/std/index.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
+import { cloneRepository } from '../support/clone.ts'
 import { lacksNode, type NodeCluster, nodeCluster } from '../support/node.ts'
 import { describe } from '../support/suite.ts'
 import { apply, eventually } from '../support/verbs.ts'
@@ -30,15 +31,6 @@ node -e "fs.mkdirSync('production'); fs.writeFileSync('production/kustomization.
 git add --all
 git -c user.name=a -c user.email=a@example.com commit --quiet --message first
 git push --quiet origin HEAD:main
-`
-
-/** `sh -c COPY <folder>`: the repository as it is, with what is not committed yet. */
-const COPY = `
-git clone --quiet --shared . "$0"
-(cd "$0" && git ls-files -z | xargs -0 rm)
-git ls-files -z --cached --others --exclude-standard | tar --null --files-from=- --create | tar --extract --directory "$0"
-echo node_modules >> "$0/.git/info/exclude"
-ln -s "$PWD/node_modules" "$0"
 `
 
 /** Bytes of the files in each image of an archive. */
@@ -134,7 +126,7 @@ describe(
 
     it('is the same when it is made again, in another folder and with another umask', async () => {
       const copy = join(folder, 'copy')
-      await run('sh', ['-euc', COPY, copy], { cwd: REPOSITORY })
+      await cloneRepository(copy)
       assert.is(await make(copy, join(folder, 'again'), '077'), digests)
       const installation = await readFile(join(folder, 'made', 'install.yaml'), 'utf8')
       assert.is(await readFile(join(folder, 'again', 'install.yaml'), 'utf8'), installation)

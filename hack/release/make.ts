@@ -1,0 +1,166 @@
+/** Makes a release of Berth: `npm run release -- --help`. */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { bundle } from '../bundle.ts'
+import { componentsOf, writeBill } from '../image/sbom.ts'
+
+const HELP = `Makes the files of a release, and pushes its images.
+
+Usage: npm run release -- --name NAME [options]
+
+  --name NAME           of the image in its registry
+  --architecture LIST   amd64, arm64 or both (default: both)
+  --output FOLDER       where the files are to be; it is emptied before (default: dist-release)
+  --push                push NAME:VERSION and NAME-workspace:VERSION, as whom 'docker login' keeps;
+                        where another image has that tag already, nothing is pushed
+  --help                print this
+
+It makes in FOLDER
+  berth-VERSION.tgz     the npm package
+  images.tar            both images, as an OCI archive
+  install.yaml          what installs them
+  *.cdx.json            what is in the package and in each image: bills of materials (CycloneDX)
+  notes.md              what the changelog says of VERSION, and the digests of the images
+  SHA256SUMS            of all these: 'sha256sum --check SHA256SUMS'
+
+Everything must be committed, and CHANGELOG.md must have the heading '## VERSION, DATE'.
+
+Examples:
+  npm run release -- --name registry.example.com/berth
+  npm run release -- --name registry.example.com/berth --push
+`
+
+const REPOSITORY = join(import.meta.dirname, '..', '..')
+/** The program that copies images to registries, as its go.mod locks it. */
+const ORAS = join(import.meta.dirname, 'oras')
+
+interface Image {
+  /** `NAME:VERSION` */
+  reference: string
+  digest: string
+}
+
+const run = async (program: string, words: string[], cwd = REPOSITORY): Promise<string> =>
+  (await promisify(execFile)(program, words, { cwd, maxBuffer: 2 ** 26 })).stdout
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      name: { type: 'string' },
+      architecture: { type: 'string', default: 'amd64,arm64' },
+      output: { type: 'string', default: 'dist-release' },
+      push: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return void process.stdout.write(HELP)
+  const { name, architecture, push } = values
+  if (name === undefined) throw new Refusal('--name is missing: registry.example.com/berth, for one')
+  const { version }: { version: string } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'))
+  const changes = changesOf(version)
+  await refuseUncommitted()
+  const output = resolve(values.output)
+  rmSync(output, { recursive: true, force: true })
+  mkdirSync(output, { recursive: true })
+  const images = await makeImages(['--name', name, '--architecture', architecture, '--output', output])
+  await makePackage(output, version)
+  writeFileSync(join(output, 'notes.md'), notesOf(version, changes, images))
+  writeSums(output)
+  if (push) await pushAll(join(output, 'images.tar'), images)
+  console.log(`Berth ${version} is in ${output}${push ? ', and its images are in the registry' : ''}.`)
+}
+
+/** What whoever asks for a release has to mend first. */
+class Refusal extends Error {}
+
+/** The part of the changelog, without its heading. */
+function changesOf(version: string): string {
+  const parts = readFileSync(join(REPOSITORY, 'CHANGELOG.md'), 'utf8').split(/^## /m)
+  const part = parts.find((each) => each.startsWith(`${version}, `))
+  const [heading = '', ...lines] = part?.split('\n') ?? []
+  if (/^\S+, \d{4}-\d\d-\d\d$/.test(heading)) return lines.join('\n').trim()
+  const found = part === undefined ? 'has none of this version' : `says "## ${heading}"`
+  throw new Refusal(
+    `CHANGELOG.md ${found}: give it the heading "## ${version}, DATE", with the day of the release as in 2026-01-31`,
+  )
+}
+
+async function refuseUncommitted(): Promise<void> {
+  const changed = (await run('git', ['status', '--porcelain'])).trimEnd()
+  if (changed !== '') throw new Refusal(`a release is what a commit has, and these files differ from it:\n${changed}`)
+}
+
+async function makeImages(options: string[]): Promise<Image[]> {
+  const lines = (await run(process.execPath, ['hack/image/make.ts', ...options])).trim().split('\n')
+  return lines.map((line) => {
+    const [reference = '', digest = ''] = line.split('@')
+    return { reference, digest }
+  })
+}
+
+async function makePackage(output: string, version: string): Promise<void> {
+  console.error('packing the npm package')
+  const packages = await bundle(REPOSITORY, join(REPOSITORY, 'dist'))
+  await run('npm', ['pack', '--silent', '--pack-destination', output])
+  const created = new Date(Number(await run('git', ['log', '-1', '--format=%ct'])) * 1000)
+  const subject = { type: 'application', name: 'berth', version }
+  writeBill(join(output, `berth-${version}.cdx.json`), { subject, created, components: await componentsOf(packages, REPOSITORY) })
+}
+
+const notesOf = (version: string, changes: string, images: readonly Image[]): string => `# Berth ${version}
+
+${changes}
+
+## Images
+
+| Image | Digest |
+|---|---|
+${images.map(({ reference, digest }) => `| \`${reference}\` | \`${digest}\` |`).join('\n')}
+`
+
+/** As `sha256sum` writes and reads them. */
+function writeSums(folder: string): void {
+  const sumOf = (name: string) =>
+    createHash('sha256')
+      .update(readFileSync(join(folder, name)))
+      .digest('hex')
+  const names = readdirSync(folder).toSorted()
+  writeFileSync(join(folder, 'SHA256SUMS'), names.map((name) => `${sumOf(name)}  ${name}\n`).join(''))
+}
+
+/** A tag that people may have pulled never comes to mean something else. */
+async function pushAll(archive: string, images: readonly Image[]): Promise<void> {
+  for (const { reference, digest } of images) {
+    const found = await digestIn(reference)
+    if (found !== undefined && found !== digest) {
+      throw new Refusal(`${reference} is in the registry already, as ${found}, and this would be ${digest}: nothing was pushed`)
+    }
+  }
+  for (const { reference, digest } of images) {
+    console.error(`pushing ${reference}`)
+    await oras('cp', '--from-oci-layout', `${archive}@${digest}`, reference)
+  }
+}
+
+/** `undefined` where the registry has nothing of that name. */
+async function digestIn(reference: string): Promise<string | undefined> {
+  try {
+    return (await oras('resolve', reference)).trim()
+  } catch (failure) {
+    if (failure instanceof Error && /: not found$/m.test(failure.message)) return undefined
+    throw failure
+  }
+}
+
+const oras = (...words: string[]): Promise<string> => run('go', ['tool', 'oras', ...words], ORAS)
+
+try {
+  await main()
+} catch (failure) {
+  if (!(failure instanceof Refusal)) throw failure
+  console.error(`release: ${failure.message}`)
+  process.exitCode = 1
+}
