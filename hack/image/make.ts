@@ -82,13 +82,14 @@ async function main(): Promise<void> {
   const unknown = architectures.find((one) => !Object.hasOwn(CPUS, one))
   if (unknown !== undefined) throw new Error(`--architecture ${unknown} is none of ${Object.keys(CPUS).join(', ')}`)
   const output = resolve(values.output)
+  const commit = await commitOf(REPOSITORY)
   mkdirSync(output, { recursive: true })
   const work = mkdtempSync(join(output, '.making-'))
   try {
     const { version }: { version: string } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'))
     const layout = new Layout(join(work, 'layout'))
     await layout.begin()
-    const making = { layout, work, output, name: values.name, version, commit: await commitOf(REPOSITORY) }
+    const making = { layout, work, output, name: values.name, version, commit }
     const shared = await makeShared(making)
     const [programs, workspaces]: [PlatformImage[], PlatformImage[]] = [[], []]
     for (const architecture of architectures) {

@@ -60,7 +60,12 @@ export async function modulesIn(program: string): Promise<Component[]> {
 export async function componentsOf(packages: readonly Package[], repository: string): Promise<Component[]> {
   const words = ['sbom', '--sbom-format=cyclonedx', '--omit=optional', '--package-lock-only']
   const { stdout } = await promisify(execFile)('npm', words, { cwd: repository, maxBuffer: 2 ** 26 })
-  const { components }: { components: Component[] } = JSON.parse(stdout)
-  const wanted = new Set(packages.map(({ name, version }) => `${name} ${version}`))
-  return components.filter(({ name, version }) => wanted.has(`${name} ${version}`))
+  const { components }: { components: (Component & { properties?: object })[] } = JSON.parse(stdout)
+  return packages.map((wanted) => {
+    const found = components.find(({ name, version }) => name === wanted.name && version === wanted.version)
+    if (!found) throw new Error(`${wanted.name} ${wanted.version} is packed, and package-lock.json has another`)
+    // To npm they are libraries for development, because whoever installs Berth needs none of them.
+    const { properties: _, ...component } = found
+    return component
+  })
 }

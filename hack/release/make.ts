@@ -1,7 +1,8 @@
 /** Makes a release of Berth: `npm run release -- --help`. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { bundle } from '../bundle.ts'
@@ -13,7 +14,7 @@ Usage: npm run release -- --name NAME [options]
 
   --name NAME           of the image in its registry
   --architecture LIST   amd64, arm64 or both (default: both)
-  --output FOLDER       where the files are to be; it is emptied before (default: dist-release)
+  --output FOLDER       where the files are to be, instead of an earlier release (default: dist-release)
   --push                push NAME:VERSION and NAME-workspace:VERSION, as whom 'docker login' keeps;
                         where another image has that tag already, nothing is pushed
   --help                print this
@@ -63,13 +64,13 @@ async function main(): Promise<void> {
   const changes = changesOf(version)
   await refuseUncommitted()
   const output = resolve(values.output)
-  rmSync(output, { recursive: true, force: true })
-  mkdirSync(output, { recursive: true })
+  empty(output)
+  const pushed = push ? await pushedBefore([`${name}:${version}`, `${name}-workspace:${version}`]) : new Map<string, string>()
   const images = await makeImages(['--name', name, '--architecture', architecture, '--output', output])
   await makePackage(output, version)
   writeFileSync(join(output, 'notes.md'), notesOf(version, changes, images))
   writeSums(output)
-  if (push) await pushAll(join(output, 'images.tar'), images)
+  if (push) await pushAll(join(output, 'images.tar'), images, pushed)
   console.log(`Berth ${version} is in ${output}${push ? ', and its images are in the registry' : ''}.`)
 }
 
@@ -81,7 +82,7 @@ function changesOf(version: string): string {
   const parts = readFileSync(join(REPOSITORY, 'CHANGELOG.md'), 'utf8').split(/^## /m)
   const part = parts.find((each) => each.startsWith(`${version}, `))
   const [heading = '', ...lines] = part?.split('\n') ?? []
-  if (/^\S+, \d{4}-\d\d-\d\d$/.test(heading)) return lines.join('\n').trim()
+  if (/^\S+, \d{4}-\d\d-\d\d$/.test(heading) && !Number.isNaN(Date.parse(heading.slice(-10)))) return lines.join('\n').trim()
   const found = part === undefined ? 'has none of this version' : `says "## ${heading}"`
   throw new Refusal(
     `CHANGELOG.md ${found}: give it the heading "## ${version}, DATE", with the day of the release as in 2026-01-31`,
@@ -93,21 +94,40 @@ async function refuseUncommitted(): Promise<void> {
   if (changed !== '') throw new Refusal(`a release is what a commit has, and these files differ from it:\n${changed}`)
 }
 
+/** Of an earlier release, and of nothing else. */
+function empty(folder: string): void {
+  mkdirSync(folder, { recursive: true })
+  const names = readdirSync(folder)
+  if (names.length > 0 && !names.includes('SHA256SUMS'))
+    throw new Refusal(`${folder} has files that are of no release: name another with --output, or remove it`)
+  for (const name of names) rmSync(join(folder, name), { recursive: true })
+}
+
 async function makeImages(options: string[]): Promise<Image[]> {
-  const lines = (await run(process.execPath, ['hack/image/make.ts', ...options])).trim().split('\n')
+  const making = promisify(execFile)(process.execPath, ['hack/image/make.ts', ...options], { cwd: REPOSITORY })
+  making.child.stderr?.pipe(process.stderr)
+  const lines = (await making).stdout.trim().split('\n')
   return lines.map((line) => {
     const [reference = '', digest = ''] = line.split('@')
     return { reference, digest }
   })
 }
 
+/** In a clone, which has no file that is not of the commit, and the libraries that its lock names. */
 async function makePackage(output: string, version: string): Promise<void> {
   console.error('packing the npm package')
-  const packages = await bundle(REPOSITORY, join(REPOSITORY, 'dist'))
-  await run('npm', ['pack', '--silent', '--pack-destination', output])
-  const created = new Date(Number(await run('git', ['log', '-1', '--format=%ct'])) * 1000)
-  const subject = { type: 'application', name: 'berth', version }
-  writeBill(join(output, `berth-${version}.cdx.json`), { subject, created, components: await componentsOf(packages, REPOSITORY) })
+  const clone = mkdtempSync(join(tmpdir(), 'berth-release-'))
+  try {
+    await run('git', ['clone', '--quiet', REPOSITORY, clone])
+    await run('npm', ['ci', '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund', '--prefer-offline'], clone)
+    const packages = await bundle(clone, join(clone, 'dist'))
+    await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', output], clone)
+    const created = new Date(Number(await run('git', ['log', '-1', '--format=%ct'])) * 1000)
+    const subject = { type: 'application', name: 'berth', version }
+    writeBill(join(output, `berth-${version}.cdx.json`), { subject, created, components: await componentsOf(packages, clone) })
+  } finally {
+    rmSync(clone, { recursive: true })
+  }
 }
 
 const notesOf = (version: string, changes: string, images: readonly Image[]): string => `# Berth ${version}
@@ -131,13 +151,12 @@ function writeSums(folder: string): void {
   writeFileSync(join(folder, 'SHA256SUMS'), names.map((name) => `${sumOf(name)}  ${name}\n`).join(''))
 }
 
-/** A tag that people may have pulled never comes to mean something else. */
-async function pushAll(archive: string, images: readonly Image[]): Promise<void> {
+/** A tag that people may have pulled is not to mean something else. */
+async function pushAll(archive: string, images: readonly Image[], pushed: ReadonlyMap<string, string>): Promise<void> {
   for (const { reference, digest } of images) {
-    const found = await digestIn(reference)
-    if (found !== undefined && found !== digest) {
-      throw new Refusal(`${reference} is in the registry already, as ${found}, and this would be ${digest}: nothing was pushed`)
-    }
+    const found = pushed.get(reference) ?? digest
+    if (found === digest) continue
+    throw new Refusal(`${reference} is in the registry already, as ${found}, and this would be ${digest}: nothing was pushed`)
   }
   for (const { reference, digest } of images) {
     console.error(`pushing ${reference}`)
@@ -145,14 +164,18 @@ async function pushAll(archive: string, images: readonly Image[]): Promise<void>
   }
 }
 
-/** `undefined` where the registry has nothing of that name. */
-async function digestIn(reference: string): Promise<string | undefined> {
-  try {
-    return (await oras('resolve', reference)).trim()
-  } catch (failure) {
-    if (failure instanceof Error && /: not found$/m.test(failure.message)) return undefined
-    throw failure
+/** The digests of those that the registry has. It is asked before minutes go into images that it would not take. */
+async function pushedBefore(references: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  for (const reference of references) {
+    try {
+      found.set(reference, (await oras('resolve', reference)).trim())
+    } catch (failure) {
+      const said = failure instanceof Error ? failure.message.replace(/^Command failed: .*\n/, '').trim() : String(failure)
+      if (!said.endsWith(': not found')) throw new Refusal(`the registry does not say whether it has ${reference}: ${said}`)
+    }
   }
+  return found
 }
 
 const oras = (...words: string[]): Promise<string> => run('go', ['tool', 'oras', ...words], ORAS)

@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert'
 import { connect } from '../../src/adapters/kube/index.ts'
 import { Namespaces } from '../../src/api/index.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
+import { cloneRepository } from '../support/clone.ts'
 import { type NpmRegistry, npmRegistry } from '../support/npm-registry.ts'
 import { describe } from '../support/suite.ts'
 import { ROOT } from './berth.ts'
@@ -25,8 +26,12 @@ describe('the npm package', (it) => {
     folder = await mkdtemp(join(tmpdir(), 'berth-package-'))
     await mkdir(join(folder, 'home'))
     // None of what the tests' own npm tells its programs: the package is in another project.
-    env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^KUBECONFIG$|^INIT_CWD$/i.test(name)))
-    const packed = await run('npm', 'pack', ROOT, '--json', '--silent', '--pack-destination', folder)
+    const kept = Object.entries(process.env).filter(([name]) => !/^npm_|^KUBECONFIG$|^INIT_CWD$/i.test(name))
+    // Nor is npm to ask anybody whether it is the newest.
+    env = { ...Object.fromEntries(kept), npm_config_update_notifier: 'false' }
+    const clone = join(folder, 'clone')
+    await cloneRepository(clone)
+    const packed = await run('npm', 'pack', clone, '--json', '--silent', '--pack-destination', folder)
     const [{ filename, files: all }] = JSON.parse(packed)
     files = all.map(({ path }: { path: string }) => path)
     tarball = join(folder, filename)
@@ -43,17 +48,31 @@ describe('the npm package', (it) => {
     return run('npm', 'install', ...from, ...options, tarball)
   }
 
-  it('has the programs and what they read, and nothing of the tests', () => {
-    for (const file of [
-      'dist/cli/main.js',
-      'crds/kustomization.yaml',
-      'deploy/values.schema.json',
-      'hack/node/start.sh',
+  /** Runs `version` where the machine has a Node that can be told from others. */
+  const onMachine = async (program: string) => {
+    const bin = join(folder, 'machine')
+    await mkdir(bin, { recursive: true })
+    await writeFile(join(bin, 'node'), '#!/bin/sh\necho "machine: $*"', { mode: 0o755 })
+    return run('env', `PATH=${bin}:${env.PATH}`, program, 'version')
+  }
+
+  it('has the programs and all that they read, and nothing of the tests', async () => {
+    const read = [
+      'bin',
+      'crds',
+      'deploy',
+      'examples',
+      'hack/control-plane',
+      'hack/node',
+      'kustomization.yaml',
+      'static',
       'LICENSE',
-    ])
-      assert.ok(files.includes(file), file)
+    ]
+    const { stdout } = await promisify(execFile)('git', ['ls-files', ...read], { cwd: join(folder, 'clone') })
+    const missing = [...stdout.trim().split('\n'), 'dist/cli/main.js', 'dist/LICENSES'].filter((file) => !files.includes(file))
+    assert.equal(missing, [])
     assert.equal(
-      files.filter((file) => /^(test|src|docs|hack\/bench)\//.test(file)),
+      files.filter((file) => /^(test|src|hack\/bench)\//.test(file)),
       [],
     )
   })
@@ -63,19 +82,17 @@ describe('the npm package', (it) => {
     assert.is(others.length, 1)
     assert.match(others[0] ?? '', /^node-/)
     const { version } = JSON.parse(await readFile(join(folder, 'home/node_modules', others[0] ?? '', 'package.json'), 'utf8'))
-    assert.match(await run('npx', 'berth', 'version'), `node     ${version}`)
+    assert.match(await onMachine(join(folder, 'home/node_modules/.bin/berth')), `node     ${version}`)
   })
 
   it('finds its Node where it is installed for everybody, and takes that of the machine without it', async () => {
-    const [prefix, bin] = [join(folder, 'global'), join(folder, 'machine')]
+    const prefix = join(folder, 'global')
     await install('--global', '--prefix', prefix)
-    await mkdir(bin)
-    await writeFile(join(bin, 'node'), '#!/bin/sh\necho "machine: $*"', { mode: 0o755 })
-    const berth = () => run('env', `PATH=${bin}:${env.PATH}`, join(prefix, 'bin/berth'), 'version')
-    assert.match(await berth(), /^berth /m)
+    const berth = join(prefix, 'bin/berth')
+    assert.match(await onMachine(berth), /^berth /m)
     const home = join(prefix, 'lib/node_modules/berth')
     await rm(join(home, 'node_modules'), { recursive: true })
-    assert.is(await berth(), `machine: ${home}/dist/cli/main.js version\n`)
+    assert.is(await onMachine(berth), `machine: ${home}/dist/cli/main.js version\n`)
   })
 
   it('brings up Berth in an empty folder by two commands, and takes it down', async () => {

@@ -4,13 +4,14 @@ import { arch, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
+import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { cloneRepository } from '../support/clone.ts'
 import { lacksRegistry, type Registry, serveRegistry } from '../support/registry.ts'
 import { describe } from '../support/suite.ts'
 
 const run = promisify(execFile)
 const ARCHITECTURE = arch() === 'x64' ? 'amd64' : arch()
-const IDENTITY = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']
+const IDENTITY = ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'commit.gpgsign=false']
 const INDEX = 'application/vnd.oci.image.index.v1+json'
 
 describe(
@@ -60,10 +61,13 @@ describe(
       await edit('CHANGELOG.md', (text) => text.replace(/^## .*/m, `## ${version}, 2026-01-31`))
       assert.match(await refusal(...name), 'these files differ from it:\n M CHANGELOG.md\n')
       assert.match(await refusal(), '--name is missing')
+      await commit()
+      const nowhere = `localhost:${await freePort()}/team/berth`
+      assert.match(await refusal('--name', nowhere, '--push'), `the registry does not say whether it has ${nowhere}:${version}: `)
+      assert.match(await refusal(...name, '--output', 'deploy'), 'deploy has files that are of no release')
     })
 
     it('has the package, the images, what installs them, bills, notes and sums, and its images are in the registry', async () => {
-      await commit()
       await release('--name', `${registry.host}/team/berth`, '--push')
       const { stdout } = await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: made() })
       const files = [
@@ -85,8 +89,11 @@ describe(
     it('names in the bill of the package what is packed in it, with licences', async () => {
       const { metadata, components } = JSON.parse(await readFile(join(made(), `berth-${version}.cdx.json`), 'utf8'))
       assert.equal(metadata.component, { type: 'application', name: 'berth', version })
-      const named = new Map(components.map(({ name, licenses }: { name: string; licenses: unknown }) => [name, licenses]))
-      assert.equal(named.get('@kubernetes/client-node'), [{ license: { id: 'Apache-2.0' } }])
+      const named = new Map<string, { licenses: unknown; properties?: unknown }>(
+        components.map((each: { name: string }) => [each.name, each]),
+      )
+      const { licenses, properties } = named.get('@kubernetes/client-node') ?? {}
+      assert.equal([licenses, properties], [[{ license: { id: 'Apache-2.0' } }], undefined])
       assert.not(named.has('typescript'))
     })
 
