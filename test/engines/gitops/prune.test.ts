@@ -227,6 +227,16 @@ describe('a prune', (it) => {
     assert.equal(told(await run(held)), [`Namespace ${name} terminating`], 'what Kubernetes puts there does not count')
   })
 
+  it('counts no objects of a kind that has just gone', async () => {
+    const name = `${namespace}-fleeting`
+    const held = await given(space(name))
+    const pages: Kube['pages'] = (kind, ...of) => {
+      if (kind.kind === 'ConfigMap') throw new Failure('not-found', 'the server could not find the requested resource')
+      return kube.pages(kind, ...of)
+    }
+    assert.equal(told(await run(held, via({ pages }))), [`Namespace ${name} terminating`])
+  })
+
   it('deletes custom resources before their definition, and that when they are gone', async () => {
     const name = await group()
     const definition = await definedBy(name)

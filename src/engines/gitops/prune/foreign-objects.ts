@@ -1,5 +1,5 @@
 import type { AnyObject, Kind, KubeObject } from '../../../api/index.ts'
-import { Failure, isRecord } from '../../../std/index.ts'
+import { Failure, isFailure, isRecord } from '../../../std/index.ts'
 import { idOf, keyOfId, type ObjectId, sayIds } from '../../apply/index.ts'
 import { eachListed, kindOfAny, type SyncContext } from '../objects/context.ts'
 import { OWNER_LABEL } from '../objects/place.ts'
@@ -54,9 +54,14 @@ async function foreignObjectsOf(kind: Kind, namespace: string | undefined, searc
   const { kube, owner, holds, signal } = searching
   const isOurs = (object: AnyObject) => object.metadata.labels?.[OWNER_LABEL] === owner && holds.has(keyOfId(idOf(object)))
   const found = new Map<string, ObjectId>()
-  await eachListed(kube, { kind: kindOfAny(kind), query: { namespace, metadataOnly: true }, signal }, (object) => {
-    if (found.size < MOST && !isOrdinary(object) && !isOurs(object)) found.set(keyOfId(idOf(object)), idOf(object))
-  })
+  try {
+    await eachListed(kube, { kind: kindOfAny(kind), query: { namespace, metadataOnly: true }, signal }, (object) => {
+      if (found.size < MOST && !isOrdinary(object) && !isOurs(object)) found.set(keyOfId(idOf(object)), idOf(object))
+    })
+  } catch (thrown) {
+    // The kind has gone since the server named it, and its objects before it.
+    if (!isFailure(thrown, 'not-found')) throw thrown
+  }
   return [...found.values()]
 }
 
