@@ -107,6 +107,7 @@ export {
   GitOpsDeployments,
   type GitProject,
   GitProjects,
+  OWN_KINDS,
   type SpaceRequest,
   SpaceRequests,
   type SpaceTier,

@@ -78,3 +78,20 @@ export const Workspaces = berth<Workspace>('Workspace', 'workspaces')
 /** Settings that workspaces share. Cluster-scoped. */
 export type WorkspaceClass = CustomObject<WorkspaceClassSpec, WorkspaceClassStatus>
 export const WorkspaceClasses = berth<WorkspaceClass>('WorkspaceClass', 'workspaceclasses', false)
+
+/** All of them. */
+export const OWN_KINDS = [
+  DeploymentTargets,
+  DeploymentTargetClaims,
+  DeploymentTargetClasses,
+  Environments,
+  SpaceRequests,
+  SpaceTiers,
+  GitOpsDeployments,
+  GitOpsDeploymentManagedEnvironments,
+  GitOpsDeploymentSyncRuns,
+  GitProjects,
+  Agents,
+  Workspaces,
+  WorkspaceClasses,
+]

@@ -104,6 +104,8 @@ export const labels = {
   tier: 'toolchain.dev.openshift.com/tier',
   /** On everything that Berth makes: `berth`. */
   managedBy: 'app.kubernetes.io/managed-by',
+  /** On the kinds, and on the Leases of the operator and of kas: the version of Berth that they are of. */
+  version: 'app.kubernetes.io/version',
   /** On what is made for a workspace: its name. */
   workspace: 'berth.dev/workspace',
   /** On what is made for a workspace: its UID. */

@@ -31,6 +31,8 @@ export function watchObjects({ leaseNamespace: namespace }: KasConfig, caches: C
 export interface KasParts {
   config: KasConfig
   kube: Kube
+  /** Of this build. */
+  version: string | undefined
   objects: ReturnType<typeof watchObjects>
   polls: Polls
   meters: KasMeters
@@ -40,7 +42,7 @@ export interface KasParts {
 
 /** Decides which caller may do what, and writes the status of Agents, since it knows which of their pods are connected. */
 export function createGates(
-  { config, kube, objects, polls, meters, prove, log }: KasParts,
+  { config, kube, version, objects, polls, meters, prove, log }: KasParts,
   { events, presence, closing }: { events: EventRecorder; presence: Presence; closing: (() => unknown)[] },
 ) {
   const { agents, projects } = objects
@@ -64,6 +66,7 @@ export function createGates(
   const door = requireToken(agentGate.checkToken, refused)
   const configuration = createAgentConfigurationService({
     ...{ agentGate, door, gate, agents, projects, polls, roll, findings, refused, clock, log },
+    version,
     maxAge: config.streamAge,
   })
   const registration = createRegistrationServices({ gate: agentGate, door, roll, onReport: findings.onReport })

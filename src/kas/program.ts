@@ -12,8 +12,8 @@ import {
   untilListed,
   waitingFor,
 } from '../adapters/kube/index.ts'
-import { tunnelAudienceOf } from '../api/index.ts'
-import { requestMeter } from '../engines/controller/index.ts'
+import { Agents, GitProjects, SpaceRequests, tunnelAudienceOf, Workspaces } from '../api/index.ts'
+import { requestMeter, requireKinds } from '../engines/controller/index.ts'
 import { aborted, systemClock as clock, createLog, type ListenerKeys, type Log, pause } from '../std/index.ts'
 import { createOperatorGate, createProxyGate, createWorkspaceGate } from './authorization/index.ts'
 import { AGES, type KasConfig } from './config.ts'
@@ -53,6 +53,8 @@ export interface KasAddresses {
 /** The log that the program writes to, and the callback that it calls when it is up. */
 export interface KasSurroundings {
   log: { write(line: string): unknown }
+  /** Of this build. */
+  version?: string | undefined
   /** Called once, when streams are served. */
   up?: (addresses: KasAddresses) => void
 }
@@ -64,11 +66,12 @@ interface State {
 
 /** Runs kas until the signal aborts; then streams end cleanly and nothing is left open, also when it could not start. */
 export async function start(config: KasConfig, signal: AbortSignal, surroundings: KasSurroundings): Promise<void> {
+  const { version } = surroundings
   const log = createLog(config.logLevel, surroundings.log).with({ program: 'kas' })
   const closing: Closing = []
   try {
     const state: State = { phase: 'starting' }
-    const { addresses, drain } = await open(config, signal, { log, closing, state })
+    const { addresses, drain } = await open(config, signal, { log, closing, state, version })
     state.phase = 'serving'
     log.info('kas started', { ...addresses, namespace: config.namespace ?? 'all' })
     surroundings.up?.(addresses)
@@ -91,7 +94,7 @@ type Closing = (() => unknown)[]
 async function open(
   config: KasConfig,
   signal: AbortSignal,
-  { log, closing, state }: { log: Log; closing: Closing; state: State },
+  { log, closing, state, version }: { log: Log; closing: Closing; state: State; version: string | undefined },
 ): Promise<{ addresses: KasAddresses; drain(): Promise<void> }> {
   const metrics = createMetrics({ process: true })
   const client = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
@@ -112,14 +115,15 @@ async function open(
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
   closing.push(() => operations.stop())
   await untilListed(caches, signal)
+  if (version) await requireKinds([Agents, GitProjects, Workspaces, SpaceRequests], { kube: client, clock, log, version, signal })
   const { gitProjects: cache, holders, projects } = objects
   const status = reportStatus({ kube, cache, holders, polls, events, clock, log })
   closing.push(() => status.stop(), pokeByAnnotation(cache, polls))
   const { leaseNamespace, identity } = config
-  const presence = createPresence({ kube: client, clock, log, namespace: leaseNamespace, identity })
+  const presence = createPresence({ kube: client, clock, log, namespace: leaseNamespace, identity, version })
   closing.push(() => presence.stop())
   const prove = createProve(meters.unknownToken, clock)
-  const around: KasParts = { config, kube, objects, polls, meters, prove, log }
+  const around: KasParts = { config, kube, version, objects, polls, meters, prove, log }
   const gates = createGates(around, { events, presence, closing })
   const respond = receiveWebhooks({ projects, polls, credentials, answered: meters.answered, clock, log })
   const webhooks = await serveHttp({ address: config.webhooks, respond, clock, log })

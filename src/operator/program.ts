@@ -3,8 +3,15 @@ import { readNamed } from '../adapters/files/index.ts'
 import { createObjectStream } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { chargeSpaces, connect, createCaches, createEventRecorder, waitingFor } from '../adapters/kube/index.ts'
-import { tenantRoles } from '../api/index.ts'
-import { type ControllerContext, leadInTurns, loopMeter, requestMeter, runControllers } from '../engines/controller/index.ts'
+import { OWN_KINDS, tenantRoles } from '../api/index.ts'
+import {
+  type ControllerContext,
+  leadInTurns,
+  loopMeter,
+  requestMeter,
+  requireKinds,
+  runControllers,
+} from '../engines/controller/index.ts'
 import { createLog, type Log, sayFailure, systemClock } from '../std/index.ts'
 import type { OperatorConfig } from './config.ts'
 import { type ControllerMeans, controllersOf } from './controllers.ts'
@@ -18,6 +25,8 @@ const AUDIENCE = 'berth-kas'
 /** Where the program writes its log lines, and whom it tells when it is up. */
 export interface OperatorSurroundings {
   log: { write(line: string): unknown }
+  /** Of this build. */
+  version?: string
   /** Called once, with the address of the operations listener. */
   up?: (address: string) => void
 }
@@ -28,6 +37,7 @@ export interface OperatorSurroundings {
  */
 export async function start(config: OperatorConfig, signal: AbortSignal, surroundings: OperatorSurroundings): Promise<void> {
   const clock = systemClock
+  const { version } = surroundings
   const log = createLog(config.logLevel, surroundings.log).with({ program: 'operator' })
   const metrics = createMetrics({ process: true })
   const kube = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
@@ -46,30 +56,33 @@ export async function start(config: OperatorConfig, signal: AbortSignal, surroun
   surroundings.up?.(operations.address)
   log.info('operator started', { server: kube.server, operations: operations.address, namespace: config.namespace ?? 'all' })
 
-  let isFirst = true
-  const work = async (term: AbortSignal) => {
-    // Controllers keep notes of their term; a new term begins with new ones.
-    if (!isFirst) {
-      await turn.caches.stop()
-      turn = open()
+  try {
+    if (version) await requireKinds(OWN_KINDS, { kube, clock, log, version, signal })
+    let isFirst = true
+    const work = async (term: AbortSignal) => {
+      // Controllers keep notes of their term; a new term begins with new ones.
+      if (!isFirst) {
+        await turn.caches.stop()
+        turn = open()
+      }
+      await runControllers(turn, turn.controllers, term, meter)
+      isFirst = false
     }
-    await runControllers(turn, turn.controllers, term, meter)
-    isFirst = false
+    if (config.leaderElection) {
+      const identity = config.identity ?? `operator-${randomUUID().slice(0, 8)}`
+      await leadInTurns(
+        { kube, clock, log, lease: { name: 'berth-operator', namespace: config.leaseNamespace }, identity, version },
+        work,
+        signal,
+      )
+    } else await work(signal)
+  } finally {
+    await turn.events.flush()
+    await turn.caches.stop()
+    source.close()
+    await operations.stop()
+    await kube.close()
   }
-  if (config.leaderElection) {
-    const identity = config.identity ?? `operator-${randomUUID().slice(0, 8)}`
-    await leadInTurns(
-      { kube, clock, log, lease: { name: 'berth-operator', namespace: config.leaseNamespace }, identity },
-      work,
-      signal,
-    )
-  } else await work(signal)
-
-  await turn.events.flush()
-  await turn.caches.stop()
-  source.close()
-  await operations.stop()
-  await kube.close()
   log.info('operator stopped')
 }
 

@@ -2,7 +2,7 @@ import { openKeys } from '../adapters/files/index.ts'
 import { createMetrics, serveOperations, serveWeb } from '../adapters/http/index.ts'
 import { chargeSpaces, connect, createCaches, untilListed, waitingFor } from '../adapters/kube/index.ts'
 import { ConfigMaps, labels, Secrets, Services, Workspaces } from '../api/index.ts'
-import { requestMeter } from '../engines/controller/index.ts'
+import { requestMeter, requireKinds } from '../engines/controller/index.ts'
 import { aborted, type Clock, createLog, pause, systemClock } from '../std/index.ts'
 import type { ProxyConfig } from './config.ts'
 import { CONNECTIONS } from './connections.ts'
@@ -22,6 +22,8 @@ export interface Addresses {
 /** The program gets from outside how it writes, whom it tells, and how it reaches the workspaces. */
 export interface ProxySurroundings extends Pick<WaysToPorts, 'reach'> {
   log: { write(line: string): unknown }
+  /** Of this build. */
+  version?: string
   /** Called once, when browsers are served. */
   up?: (addresses: Addresses) => void
   clock?: Clock
@@ -34,11 +36,11 @@ interface State {
 /** Runs the proxy until the signal aborts; then what is open may end, and nothing is left, also when it could not start. */
 export async function start(config: ProxyConfig, signal: AbortSignal, surroundings: ProxySurroundings): Promise<void> {
   const log = createLog(config.logLevel, surroundings.log).with({ program: 'proxy' })
-  const { clock = systemClock, reach } = surroundings
+  const { clock = systemClock } = surroundings
   const open: Frame['open'] = []
   const state: State = { phase: 'starting' }
   try {
-    const { addresses, web } = await serve(config, { log, clock, open, signal }, state, reach)
+    const { addresses, web } = await serve(config, { log, clock, open, signal }, state, surroundings)
     state.phase = 'serving'
     log.info('proxy started', { ...addresses, signIn: config.host, namespace: config.namespace ?? 'all' })
     surroundings.up?.(addresses)
@@ -53,7 +55,7 @@ export async function start(config: ProxyConfig, signal: AbortSignal, surroundin
   }
 }
 
-async function serve(config: ProxyConfig, frame: Frame, state: State, reach: ProxySurroundings['reach']) {
+async function serve(config: ProxyConfig, frame: Frame, state: State, { reach, version }: ProxySurroundings) {
   const { log, clock, open, signal } = frame
   const { homeNamespace: namespace } = config
   const metrics = createMetrics({ process: true })
@@ -72,6 +74,7 @@ async function serve(config: ProxyConfig, frame: Frame, state: State, reach: Pro
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
   open.push(() => operations.stop())
   await untilListed(caches, signal)
+  if (version) await requireKinds([Workspaces], { kube, clock, log, version, signal })
   const keys = createRotatingKeys(caches.kube, { cache: secrets, namespace, longest: config.longestSession }, clock, log)
   open.push(() => keys.stop())
   await keys.ready(signal)

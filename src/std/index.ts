@@ -66,6 +66,7 @@ export {
 export { createTally } from './tally.ts'
 export { beginningOf, withoutEnd } from './text.ts'
 export { createTurnstile, type Turnstile } from './turnstile.ts'
+export { areTooFarApart, VERSION_SKEW } from './version.ts'
 export { createWorkQueue, type WorkQueue } from './work-queue.ts'
 export { parseYaml, type YamlLimits, type YamlProblem, type YamlText } from './yaml.ts'
 export {

@@ -26,10 +26,13 @@ export async function runKas({
   kubeconfig,
   namespace,
   flags = {},
+  version,
 }: {
   kubeconfig: string
   namespace: string
   flags?: Record<string, string>
+  /** Of its build; without one it looks at no versions. */
+  version?: string
 }): Promise<RunningKas> {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-kas-'))
   const anywhere = '127.0.0.1:0'
@@ -52,6 +55,7 @@ export async function runKas({
   const up = Promise.withResolvers<KasAddresses>()
   const done = start(parseConfig(given, process.env), ending.signal, {
     log: { write: (line) => lines.push(line) },
+    version,
     up: up.resolve,
   })
   done.catch(up.reject)

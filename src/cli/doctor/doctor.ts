@@ -14,6 +14,7 @@ import { examineDefinitions, examinePolicies } from './installation.ts'
 import { examineGit, examineKubectl, examineNode } from './machine.ts'
 import { examineClasses, examineObjects } from './objects.ts'
 import { examineKas, examineLocalPrograms, examineOperator } from './programs.ts'
+import { examineVersions } from './versions.ts'
 
 type Options = ObjectOptions & OutputOptions
 
@@ -52,6 +53,7 @@ const EXAMINATIONS: Record<string, Examination> = {
   policies: examinePolicies,
   operator: examineOperator,
   kas: examineKas,
+  versions: examineVersions,
   certificates: examineCertificates,
   classes: examineClasses,
   objects: examineObjects,

@@ -2,19 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions } from '../../api/index.ts'
+import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions, labels } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
 import { definitionsIn, objectsIn } from '../manifests.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
 const INSTALL = 'Run `berth install --apply` of this version with your values, or apply your overlay.'
 
-/** Every kind is there, established, and as this version of Berth has it. */
+/** Every kind is there, established, and as its version of Berth has it. */
 export const examineDefinitions: Examination = async (context) => {
   const wanted = definitionsIn(context.home).map(({ definition }) => definition)
   const findings = await Promise.all(wanted.map((definition) => definitionFinding(context, definition)))
   const bad = findings.filter(({ mark }) => mark !== 'ok')
-  return bad.length > 0 ? bad : ok(`${findings.length} kinds are installed, established and of this version`)
+  return bad.length > 0 ? bad : ok(`${findings.length} kinds are installed and established`)
 }
 
 async function definitionFinding({ kube }: CheckContext, wanted: CustomResourceDefinition): Promise<DoctorFinding> {
@@ -25,7 +25,11 @@ async function definitionFinding({ kube }: CheckContext, wanted: CustomResourceD
   if (established?.status !== 'True')
     return fail(`${name} is not established: ${established?.message ?? 'no condition says why'}`, INSTALL)
   try {
-    return (await differsFrom(kube, wanted, found)) ? fail(`${name} is of another version of Berth`, INSTALL) : ok(name)
+    if (!(await differsFrom(kube, wanted, found))) return ok(name)
+    const version = found.metadata.labels?.[labels.version]
+    // How far apart versions may be, the examination of versions knows.
+    const isOfAnother = version !== undefined && version !== wanted.metadata.labels?.[labels.version]
+    return isOfAnother ? ok(name) : fail(`${name} is not as this version of Berth has it`, INSTALL)
   } catch (thrown) {
     if (!isFailure(thrown, 'forbidden')) throw thrown
     const remedy = 'Run the doctor with the right to patch CustomResourceDefinitions.'

@@ -1,5 +1,6 @@
 import { parseConfig, SETTINGS, start } from '../../kas/index.ts'
 import { programVerb } from '../program-verb.ts'
+import { versionOf } from '../version.ts'
 
 export const verb = programVerb({
   description:
@@ -9,5 +10,5 @@ export const verb = programVerb({
     ['berth kas --kubeconfig ~/.kube/config', 'beside the cluster'],
     ['berth kas --listen 0.0.0.0:8150 --tls-cert tls.crt --tls-key tls.key', 'for agents elsewhere'],
   ],
-  run: (flags, { env, signal }, log) => start(parseConfig(flags, env), signal, { log }),
+  run: (flags, { env, home, signal }, log) => start(parseConfig(flags, env), signal, { log, version: versionOf(home) }),
 })

@@ -1,5 +1,6 @@
 import { parseConfig, SETTINGS, start } from '../../operator/index.ts'
 import { programVerb } from '../program-verb.ts'
+import { versionOf } from '../version.ts'
 import { which } from '../which.ts'
 
 export const verb = programVerb({
@@ -9,8 +10,8 @@ export const verb = programVerb({
     ['berth operator --kubeconfig ~/.kube/config', 'beside the cluster'],
     ['berth operator --namespace team-a --no-leader-election', 'a second one, for one team'],
   ],
-  async run(flags, { env, cwd, signal }, log) {
+  async run(flags, { env, cwd, home, signal }, log) {
     const config = parseConfig(flags, env)
-    await start({ ...config, kubectl: which(config.kubectl, env.PATH, cwd) }, signal, { log })
+    await start({ ...config, kubectl: which(config.kubectl, env.PATH, cwd) }, signal, { log, version: versionOf(home) })
   },
 })

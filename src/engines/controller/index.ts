@@ -1,8 +1,9 @@
 /**
  * The loop that every controller runs in: queue, reconcile, one status write, retries, leader election.
  * It knows no kind of ours. A controller is data (`Controller`) and one function (`Reconcile`).
- * Read reconcile.ts first, then loop.ts (the story), retry-policy.ts, wakeups.ts, run.ts, leader.ts, meters.ts.
+ * Read reconcile.ts first, then loop.ts (the story), retry-policy.ts, wakeups.ts, run.ts, leader.ts, kinds.ts, meters.ts.
  */
+export { requireKinds } from './kinds.ts'
 export { type Candidate, leadInTurns } from './leader.ts'
 export { type LoopMeter, type ReconcileOutcome, sentenceOf } from './loop.ts'
 export { loopMeter, requestMeter } from './meters.ts'

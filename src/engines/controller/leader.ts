@@ -1,5 +1,5 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type Kind, type KubeObject, keyOf, type Ref } from '../../api/index.ts'
+import { type Kind, type KubeObject, keyOf, labels, type Ref } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, type Log, pause, seconds } from '../../std/index.ts'
 
 interface LeaseSpec {
@@ -28,6 +28,8 @@ export interface Candidate extends Times {
   lease: Ref & { namespace: string }
   /** Unique per process. */
   identity: string
+  /** Of the program, for a label of the Lease. */
+  version?: string | undefined
 }
 
 /**
@@ -132,7 +134,8 @@ async function take(candidate: Candidate, observed: Observation): Promise<boolea
   const sent = clock.now()
   if (!found) {
     const apiVersion = 'coordination.k8s.io/v1'
-    const made = await kube.create(LeaseKind, { apiVersion, kind: 'Lease', metadata: lease, spec: renewal(candidate, {}) })
+    const metadata = { ...lease, ...labelled(candidate) }
+    const made = await kube.create(LeaseKind, { apiVersion, kind: 'Lease', metadata, spec: renewal(candidate, {}) })
     note(candidate, observed, made, sent)
     return true
   }
@@ -149,13 +152,16 @@ async function take(candidate: Candidate, observed: Observation): Promise<boolea
 async function write(candidate: Candidate, observed: Observation, { metadata, spec = {} }: Lease): Promise<void> {
   const { kube, clock, lease } = candidate
   const sent = clock.now()
-  const patch = { metadata: { resourceVersion: metadata.resourceVersion }, spec: renewal(candidate, spec) }
+  const { resourceVersion } = metadata
+  const patch = { metadata: { resourceVersion, ...labelled(candidate) }, spec: renewal(candidate, spec) }
   note(candidate, observed, await kube.patch(LeaseKind, lease, patch), sent)
 }
 
 function note(candidate: Candidate, observed: Observation, own: Lease, sent: number): void {
   Object.assign(observed, { own, until: lastsUntil(candidate, { sent, answered: candidate.clock.now() }) })
 }
+
+const labelled = ({ version }: Candidate) => (version === undefined ? {} : { labels: { [labels.version]: version } })
 
 function renewal({ clock, identity, duration = seconds(15) }: Candidate, before: LeaseSpec): LeaseSpec {
   const now = new Date(clock.now()).toISOString().replace('Z', '000Z')

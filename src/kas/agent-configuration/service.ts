@@ -10,7 +10,7 @@ import {
   type ConfigurationResponse,
   ConfigurationResponseSchema,
 } from '../../rpc/index.ts'
-import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
+import { areTooFarApart, type Clock, Failure, isFailure, type Log, VERSION_SKEW } from '../../std/index.ts'
 import { newsOf } from '../news.ts'
 import {
   type Admission,
@@ -38,6 +38,8 @@ export interface ConfigurationOptions {
   polls: Polls
   roll: AgentRoll
   findings: ConfigurationFindings
+  /** Of this kas. */
+  version?: string | undefined
   /** Streams end after so long, before a load balancer cuts them. Milliseconds. */
   maxAge: number
   refused: Refusals
@@ -76,6 +78,7 @@ async function* serve(
   const report = (finding: ConfigurationFinding) => options.findings.report(pass.agent, finding)
   const visit: Visit = { options, pass, call, berth: request.berth, report, known: request.commitId, signal }
   try {
+    if (request.berth) requireVersion(options.version, request.agentMeta?.version, report)
     call.accept()
     while (!signal.aborted) yield* fromOneProject(visit)
     if (pass.ended.aborted && !call.signal.aborted) throw pass.ended.reason
@@ -84,6 +87,17 @@ async function* serve(
     leave(call.signal.aborted || pass.ended.aborted)
     pass.close()
   }
+}
+
+/** GitLab's agents count otherwise, and know what they ask for. */
+function requireVersion(own: string | undefined, agents: string | undefined, report: Visit['report']): void {
+  if (!own || !agents || !areTooFarApart(own, agents)) return
+  const failure = new Failure('invalid', `the agent is Berth ${agents}, and kas is ${own}`, {
+    reason: 'VersionSkewTooLarge',
+    remedy: VERSION_SKEW,
+  })
+  report({ failure })
+  throw failure
 }
 
 /** The log names a refused peer, and never its token. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type Lease, Leases } from '../../api/index.ts'
+import { type Lease, Leases, labels } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, type Log, minutes, pause, seconds, withoutEnd } from '../../std/index.ts'
 import type { Presence } from '../ports.ts'
 
@@ -9,6 +9,8 @@ export interface PresenceOptions {
   clock: Clock
   log: Log
   namespace: string
+  /** Of this build, for a label of the Lease. */
+  version?: string | undefined
   /** Of the pod, where there is one. The Lease is named after it, and for every start anew. */
   identity: string | undefined
 }
@@ -88,10 +90,10 @@ class LeasePresence implements Presence {
   }
 
   async #renew(): Promise<void> {
-    const { kube, clock, namespace } = this.#options
+    const { kube, clock, namespace, version } = this.#options
     const name = this.self
     const spec = { holderIdentity: name, leaseDurationSeconds: LASTS / 1000, renewTime: microTime(clock.now()) }
-    const metadata = { name, namespace, labels: LABELS }
+    const metadata = { name, namespace, labels: { ...LABELS, ...(version && { [labels.version]: version }) } }
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
     await kube.apply(Leases, lease, { manager: 'berth-kas', force: true })
   }
