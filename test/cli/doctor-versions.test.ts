@@ -1,16 +1,29 @@
 import * as assert from 'uvu/assert'
-import { Leases } from '../../src/api/index.ts'
-import { testCluster } from '../support/control-plane.ts'
+import { Agents, BERTH_NAMESPACE, Leases } from '../../src/api/index.ts'
+import { install } from '../runner/cluster.ts'
+import { kubectl } from '../support/builders/snapshots.ts'
+import { type OwnControlPlane, ownControlPlane } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 import { berth } from './berth.ts'
 
+const agent = {
+  apiVersion: 'berth.dev/v1alpha1',
+  kind: 'Agent',
+  metadata: { name: 'dev', namespace: 'default' },
+  spec: { configurationProject: 'team/config' },
+}
+
 describe('doctor, of versions', (it) => {
-  const cluster = testCluster()
-  let namespace: string
-  it.beforeEach(async () => {
-    namespace = await cluster.namespace('doctor')
+  let cluster: OwnControlPlane
+  const namespace = BERTH_NAMESPACE
+  it.before(async () => {
+    cluster = await ownControlPlane({ nodes: 0 })
+    await install(await kubectl(), cluster.kubeconfig)
   })
-  it.after(() => cluster.close())
+  it.after(() => cluster?.remove())
+  it.afterEach(async () => {
+    for (const { metadata } of await cluster.kube.list(Leases, { namespace })) await cluster.kube.delete(Leases, metadata)
+  })
 
   const lease = (name: string, version: string, labels: Record<string, string> = {}, renewed = Date.now()) =>
     cluster.kube.create(Leases, {
@@ -41,6 +54,15 @@ describe('doctor, of versions', (it) => {
     const { mark, message, remedy } = await finding()
     assert.equal([mark, message], ['warn', 'two versions: 0.1.0: the kinds, berth-operator, this command; 0.2.0: berth-kas-1'])
     assert.match(remedy, 'One minor version apart works')
+  })
+
+  it("names agents, and leaves out GitLab's, which count otherwise", async () => {
+    await cluster.kube.create(Agents, agent)
+    const connectedPods = ['v0.2.3', 'v0.2.3', 'v18.1.0'].map((version, n) => ({ podId: `${n}`, name: `pod-${n}`, version }))
+    await cluster.kube.patch(Agents, agent.metadata, { status: { connectedPods } }, { subresource: 'status' })
+    const { message } = await finding()
+    assert.is(message, 'two versions: 0.1.0: the kinds, this command; 0.2.3: Agent default/dev')
+    await cluster.kube.delete(Agents, agent.metadata)
   })
 
   it('fails where they are further apart, and does not count who is gone', async () => {

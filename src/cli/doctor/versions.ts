@@ -56,7 +56,7 @@ async function programsOf({ kube, namespace, now }: CheckContext): Promise<Part[
 async function agentsNear(kube: Kube, parts: readonly Part[]): Promise<Part[]> {
   const pods = (await kube.list(Agents)).flatMap((agent) =>
     (agent.status?.connectedPods ?? []).map(({ version = '' }) => ({
-      what: `agent ${nameOf(agent)}`,
+      what: nameOf(agent),
       version: version.replace(/^v/, ''),
     })),
   )
