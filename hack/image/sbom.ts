@@ -58,14 +58,14 @@ export async function modulesIn(program: string): Promise<Component[]> {
 
 /** Packages of npm, which knows their licences and digests. */
 export async function componentsOf(packages: readonly Package[], repository: string): Promise<Component[]> {
-  const words = ['sbom', '--sbom-format=cyclonedx', '--omit=optional', '--package-lock-only']
+  const words = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only']
   const { stdout } = await promisify(execFile)('npm', words, { cwd: repository, maxBuffer: 2 ** 26 })
-  const { components }: { components: (Component & { properties?: object })[] } = JSON.parse(stdout)
+  const { components }: { components: (Component & { scope?: string; properties?: object })[] } = JSON.parse(stdout)
   return packages.map((wanted) => {
     const found = components.find(({ name, version }) => name === wanted.name && version === wanted.version)
     if (!found) throw new Error(`${wanted.name} ${wanted.version} is packed, and package-lock.json has another`)
     // To npm they are libraries for development, because whoever installs Berth needs none of them.
-    const { properties: _, ...component } = found
+    const { scope: _, properties: __, ...component } = found
     return component
   })
 }

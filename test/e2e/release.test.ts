@@ -89,11 +89,9 @@ describe(
     it('names in the bill of the package what is packed in it, with licences', async () => {
       const { metadata, components } = JSON.parse(await readFile(join(made(), `berth-${version}.cdx.json`), 'utf8'))
       assert.equal(metadata.component, { type: 'application', name: 'berth', version })
-      const named = new Map<string, { licenses: unknown; properties?: unknown }>(
-        components.map((each: { name: string }) => [each.name, each]),
-      )
-      const { licenses, properties } = named.get('@kubernetes/client-node') ?? {}
-      assert.equal([licenses, properties], [[{ license: { id: 'Apache-2.0' } }], undefined])
+      const named = new Map<string, Record<string, unknown>>(components.map((each: { name: string }) => [each.name, each]))
+      const { licenses, scope, properties } = named.get('@kubernetes/client-node') ?? {}
+      assert.equal([licenses, scope, properties], [[{ license: { id: 'Apache-2.0' } }], undefined, undefined])
       assert.not(named.has('typescript'))
     })
 
