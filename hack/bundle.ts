@@ -1,6 +1,8 @@
 /** Packs Berth and the libraries that it runs with into a few files: what its package and its image hold. */
+import { execFile } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { type OutputChunk, rolldown } from 'rolldown'
 
 /** What is started, of what is packed. */
@@ -9,18 +11,19 @@ export const MAIN = 'cli/main'
 const CHUNKS = 'packed'
 
 export interface Library {
-  /** As it is among licences. */
-  name: string
+  /** Above its licence. */
+  title: string
   folder: string
 }
 
 /** A package of npm. */
 export interface Package extends Library {
+  name: string
   version: string
 }
 
 /**
- * Writes what runs, and the licences of the libraries in it. Of two thousand files that a program loads it makes ten, and so a
+ * Writes what runs, and the licences of the libraries in it. Of two thousand files that a program loads it makes a few, and so a
  * program starts in half the time.
  *
  * @param repository has the sources, and the libraries in node_modules
@@ -35,25 +38,31 @@ export async function bundle(repository: string, into: string): Promise<Package[
   const { output } = await bundler.write({ dir: into, format: 'esm', cleanDir: true, chunkFileNames })
   await bundler.close()
   const packages = packagesIn(output.filter((file) => file.type === 'chunk'))
-  const licensed = packages.map(({ name, version, license, folder }) => ({ name: `${name} ${version} (${license})`, folder }))
-  writeLicences(join(into, 'LICENSES'), licensed)
+  writeLicences(join(into, 'LICENSES'), packages)
   return packages
 }
 
-const packagesIn = (chunks: readonly OutputChunk[]) =>
+/** The same with the libraries of the lock, whatever was in node_modules. */
+export async function bundleFromLock(repository: string, into: string): Promise<Package[]> {
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
+  await promisify(execFile)('npm', ['ci', '--omit=optional', ...quiet], { cwd: repository })
+  return bundle(repository, into)
+}
+
+const packagesIn = (chunks: readonly OutputChunk[]): Package[] =>
   [...new Set(chunks.flatMap(({ moduleIds }) => moduleIds.flatMap((id) => PACKAGE.exec(id)?.[0] ?? [])))].map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    return { name, version, license, folder }
+    return { title: `${name} ${version} (${license})`, name, version, folder }
   })
 
 const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/
 
 /** What the licences of libraries want to be said wherever these are: the texts that lie beside them. */
 export function writeLicences(file: string, libraries: readonly Library[]): void {
-  const sorted = libraries.toSorted((one, other) => (one.name < other.name ? -1 : 1))
-  const texts = sorted.map(({ name, folder }) => {
+  const sorted = libraries.toSorted((one, other) => (one.title < other.title ? -1 : 1))
+  const texts = sorted.map(({ title, folder }) => {
     const files = globSync('{LICEN[CS]E,COPYING,NOTICE,licen[cs]e}*', { cwd: folder }).toSorted()
-    return [name, ...files.map((each) => readFileSync(join(folder, each), 'utf8').trim())].join('\n\n')
+    return [title, ...files.map((each) => readFileSync(join(folder, each), 'utf8').trim())].join('\n\n')
   })
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`)

@@ -8,7 +8,7 @@ import { arch } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { type Layer, Layout, type PlatformImage } from './oci.ts'
-import { buildBerth, buildKustomize, CPUS, installNode, REPOSITORY } from './program.ts'
+import { buildBerth, buildKustomize, type Commit, CPUS, commitOf, installNode, REPOSITORY } from './program.ts'
 import { namesOfShell, USER, unpackRoot, unpackShell } from './root.ts'
 import { type Component, componentsOf, debianIn, modulesIn, writeBill } from './sbom.ts'
 
@@ -58,7 +58,7 @@ interface Making {
   output: string
   name: string
   version: string
-  commit: { id: string; time: Date }
+  commit: Commit
 }
 
 /** What is the same for all kinds of machines. */
@@ -108,14 +108,6 @@ async function main(): Promise<void> {
   } finally {
     rmSync(work, { recursive: true })
   }
-}
-
-/** What the images say that they were made of. */
-async function commitOf(repository: string): Promise<Making['commit']> {
-  const git = async (...words: string[]) => (await promisify(execFile)('git', words, { cwd: repository })).stdout.trim()
-  const [id = '', seconds] = (await git('log', '-1', '--format=%H %ct')).split(' ')
-  const isChanged = (await git('status', '--porcelain')) !== ''
-  return { id: isChanged ? `${id}-changed` : id, time: new Date(Number(seconds) * 1000) }
 }
 
 async function makeShared({ layout, work }: Making): Promise<Shared> {

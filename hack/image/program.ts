@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { chmodSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { bundle, MAIN, type Package, writeLicences } from '../bundle.ts'
+import { bundleFromLock, MAIN, type Package, writeLicences } from '../bundle.ts'
 import type { Component } from './sbom.ts'
 
 export const REPOSITORY = join(import.meta.dirname, '..', '..')
@@ -18,6 +18,19 @@ const SOURCES = ['package.json', 'package-lock.json', 'src']
 export const CPUS: Record<string, string> = { amd64: 'x64', arm64: 'arm64' }
 
 const exec = promisify(execFile)
+
+export interface Commit {
+  id: string
+  time: Date
+}
+
+/** What the images and bills say that they were made of. */
+export async function commitOf(repository: string): Promise<Commit> {
+  const git = async (...words: string[]) => (await exec('git', words, { cwd: repository })).stdout.trim()
+  const [id = '', seconds] = (await git('log', '-1', '--format=%H %ct')).split(' ')
+  const isChanged = (await git('status', '--porcelain')) !== ''
+  return { id: isChanged ? `${id}-changed` : id, time: new Date(Number(seconds) * 1000) }
+}
 
 /** Fetches Node, which is a package like others, in the version and with the digest that our lock names. */
 export async function installNode(architecture: string, root: string): Promise<Component> {
@@ -56,8 +69,8 @@ export async function buildKustomize(architecture: string, root: string): Promis
   await go('build', ...flags, '-o', program, KUSTOMIZE)
   const modules = await go('list', '-deps', '-f', '{{with .Module}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}', KUSTOMIZE)
   const libraries = [...new Set(modules.trim().split('\n'))].map((line) => {
-    const [name = '', at = ''] = line.split('\t')
-    return { name, folder: at }
+    const [title = '', at = ''] = line.split('\t')
+    return { title, folder: at }
   })
   writeLicences(join(root, 'usr/share/doc/kustomize/copyright'), libraries)
   return program
@@ -67,9 +80,7 @@ export async function buildKustomize(architecture: string, root: string): Promis
 export async function buildBerth(root: string, work: string): Promise<Package[]> {
   const home = join(root, HOME)
   for (const name of SOURCES) cpSync(join(REPOSITORY, name), join(work, name), { recursive: true })
-  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
-  await exec('npm', ['ci', '--omit=optional', ...quiet], { cwd: work })
-  const packages = await bundle(work, join(home, 'dist'))
+  const packages = await bundleFromLock(work, join(home, 'dist'))
   for (const name of READ) cpSync(join(REPOSITORY, name), join(home, name), { recursive: true })
   const main = join(home, 'dist', `${MAIN}.js`)
   // There is no env(1) in the image.

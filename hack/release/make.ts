@@ -5,7 +5,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import { bundle } from '../bundle.ts'
+import { bundleFromLock } from '../bundle.ts'
+import { commitOf, REPOSITORY } from '../image/program.ts'
 import { componentsOf, writeBill } from '../image/sbom.ts'
 
 const HELP = `Makes the files of a release, and pushes its images.
@@ -34,7 +35,6 @@ Examples:
   npm run release -- --name registry.example.com/berth --push
 `
 
-const REPOSITORY = join(import.meta.dirname, '..', '..')
 /** The program that copies images to registries, as its go.mod locks it. */
 const ORAS = join(import.meta.dirname, 'oras')
 
@@ -119,10 +119,9 @@ async function makePackage(output: string, version: string): Promise<void> {
   const clone = mkdtempSync(join(tmpdir(), 'berth-release-'))
   try {
     await run('git', ['clone', '--quiet', REPOSITORY, clone])
-    await run('npm', ['ci', '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund', '--prefer-offline'], clone)
-    const packages = await bundle(clone, join(clone, 'dist'))
+    const packages = await bundleFromLock(clone, join(clone, 'dist'))
     await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', output], clone)
-    const created = new Date(Number(await run('git', ['log', '-1', '--format=%ct'])) * 1000)
+    const { time: created } = await commitOf(REPOSITORY)
     const subject = { type: 'application', name: 'berth', version }
     writeBill(join(output, `berth-${version}.cdx.json`), { subject, created, components: await componentsOf(packages, clone) })
   } finally {

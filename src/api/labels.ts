@@ -3,6 +3,8 @@
  * so that objects written for them keep their meaning; what is ours lies under berth.dev.
  */
 
+import type { KubeObject } from './kube-object.ts'
+
 /** hack/update-reference-docs.ts makes the tables of docs/labels.md of these and their comments, so that each has one. */
 export const annotations = {
   /** On a claim: the provisioner that is asked to make a target. */
@@ -132,6 +134,9 @@ export const labels = {
   podSecurity: 'pod-security.kubernetes.io/enforce',
 } as const
 
+/** The version of Berth that an object says it is of. */
+export const labelledVersion = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[labels.version]
+
 /** Value of `labels.managedBy`. */
 export const MANAGED_BY_BERTH = 'berth'
 
@@ -184,6 +189,9 @@ export const BERTH_NAMESPACE = 'berth-system'
 
 /** The label of what belongs to an installation. */
 export const PART_OF_BERTH = { 'app.kubernetes.io/part-of': 'berth' } as const
+
+/** Of the Lease by which a kas shows the others that it lives. */
+export const KAS_PRESENCE = { 'app.kubernetes.io/name': 'berth-kas', 'app.kubernetes.io/component': 'presence' } as const
 
 /** The Secret of the authority of an installation, and the name that the authority has in certificates. */
 export const BERTH_AUTHORITY = 'berth-authority'

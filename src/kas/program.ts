@@ -115,7 +115,7 @@ async function open(
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
   closing.push(() => operations.stop())
   await untilListed(caches, signal)
-  if (version) await requireKinds([Agents, GitProjects, Workspaces, SpaceRequests], { kube: client, clock, log, version, signal })
+  await requireKinds([Agents, GitProjects, Workspaces, SpaceRequests], { kube: client, clock, log, version, signal })
   const { gitProjects: cache, holders, projects } = objects
   const status = reportStatus({ kube, cache, holders, polls, events, clock, log })
   closing.push(() => status.stop(), pokeByAnnotation(cache, polls))

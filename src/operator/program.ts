@@ -57,7 +57,7 @@ export async function start(config: OperatorConfig, signal: AbortSignal, surroun
   log.info('operator started', { server: kube.server, operations: operations.address, namespace: config.namespace ?? 'all' })
 
   try {
-    if (version) await requireKinds(OWN_KINDS, { kube, clock, log, version, signal })
+    await requireKinds(OWN_KINDS, { kube, clock, log, version, signal })
     let isFirst = true
     const work = async (term: AbortSignal) => {
       // Controllers keep notes of their term; a new term begins with new ones.

@@ -74,7 +74,7 @@ async function serve(config: ProxyConfig, frame: Frame, state: State, { reach, v
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
   open.push(() => operations.stop())
   await untilListed(caches, signal)
-  if (version) await requireKinds([Workspaces], { kube, clock, log, version, signal })
+  await requireKinds([Workspaces], { kube, clock, log, version, signal })
   const keys = createRotatingKeys(caches.kube, { cache: secrets, namespace, longest: config.longestSession }, clock, log)
   open.push(() => keys.stop())
   await keys.ready(signal)

@@ -2,7 +2,7 @@
  * Versions of Berth that do not work together: more than one minor version apart, as Kubernetes has it for its own programs
  * (https://kubernetes.io/releases/version-skew-policy/). What is no version is not judged.
  */
-export function areTooFarApart(one: string, other: string): boolean {
+export function areTooFarApart(one = '', other = ''): boolean {
   const [first, second] = [VERSION.exec(one), VERSION.exec(other)]
   if (!first || !second) return false
   return first[1] !== second[1] || Math.abs(Number(first[2]) - Number(second[2])) > 1

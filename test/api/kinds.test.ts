@@ -34,6 +34,10 @@ describe('the kinds of src/api', (it) => {
         namespaced: scope === 'Namespaced',
       })
     })
+  it('are all listed', () => {
+    const listed = api.OWN_KINDS.map(({ kind, group }) => `${kind}.${group}`)
+    equal(listed.toSorted(), crds.map(({ spec: { names, group } }) => `${names.kind}.${group}`).toSorted())
+  })
   it('are known once each', () => {
     const paths = kinds.map(({ group, plural }) => `${group}/${plural}`)
     equal(paths.length, new Set(paths).size)

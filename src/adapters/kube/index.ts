@@ -30,7 +30,7 @@ export { type HttpHeaders, openPassage, type Passage, type PassageAnswer } from 
 export { type Login, loginOf } from './person.ts'
 export type { Reach } from './reach.ts'
 export { isNewer } from './resource-version.ts'
-export { selectorOf } from './selector.ts'
+export { selectorFor, selectorOf } from './selector.ts'
 export { chargeSpaces } from './spaces.ts'
 export type { Cache } from './store.ts'
 export { OF_KUBECONFIGS, OF_TARGETS, secretFinder, secretWatches } from './target-secrets.ts'

@@ -3,6 +3,12 @@ import { Failure } from '../../std/index.ts'
 /** Says whether an object with these labels is selected. */
 export type Selector = (labels?: Readonly<Record<string, string>>) => boolean
 
+/** The selector, in the API's own syntax, of what has exactly these labels, and perhaps others. */
+export const selectorFor = (labels: Readonly<Record<string, string>>): string =>
+  Object.entries(labels)
+    .map((entry) => entry.join('='))
+    .join()
+
 /**
  * Reads a label selector: equality (`a=b`, `a==b`, `a!=b`), sets (`a in (b,c)`, `a notin (b,c)`), existence (`a`, `!a`) and order
  * (`a>1`, `a<1`). An empty one selects all; an invalid one is an `invalid` failure that names the term, and the `field` where it stands.

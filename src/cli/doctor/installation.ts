@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions, labels } from '../../api/index.ts'
+import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions, labelledVersion } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
 import { definitionsIn, objectsIn } from '../manifests.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
@@ -26,9 +26,9 @@ async function definitionFinding({ kube }: CheckContext, wanted: CustomResourceD
     return fail(`${name} is not established: ${established?.message ?? 'no condition says why'}`, INSTALL)
   try {
     if (!(await differsFrom(kube, wanted, found))) return ok(name)
-    const version = found.metadata.labels?.[labels.version]
+    const version = labelledVersion(found)
     // How far apart versions may be, the examination of versions knows.
-    const isOfAnother = version !== undefined && version !== wanted.metadata.labels?.[labels.version]
+    const isOfAnother = version !== undefined && version !== labelledVersion(wanted)
     return isOfAnother ? ok(name) : fail(`${name} is not as this version of Berth has it`, INSTALL)
   } catch (thrown) {
     if (!isFailure(thrown, 'forbidden')) throw thrown

@@ -1,5 +1,14 @@
-import type { Kube } from '../../adapters/kube/index.ts'
-import { Agents, CustomResourceDefinitions, type KubeObject, type Lease, Leases, labels, nameOf } from '../../api/index.ts'
+import { type Kube, selectorFor } from '../../adapters/kube/index.ts'
+import {
+  Agents,
+  CustomResourceDefinitions,
+  KAS_PRESENCE,
+  type KubeObject,
+  type Lease,
+  Leases,
+  labelledVersion,
+  nameOf,
+} from '../../api/index.ts'
 import { areTooFarApart, minutes, VERSION_SKEW } from '../../std/index.ts'
 import { definitionsIn } from '../manifests.ts'
 import { versionOf } from '../version.ts'
@@ -7,7 +16,6 @@ import { type CheckContext, type Examination, fail, ok, warn } from './finding.t
 
 /** A kas that was killed leaves its Lease for a while. */
 const FRESH = minutes(1)
-const KAS_LEASES = 'app.kubernetes.io/name=berth-kas,app.kubernetes.io/component=presence'
 
 interface Part {
   what: string
@@ -28,7 +36,7 @@ export const examineVersions: Examination = async (context) => {
   return areFar ? fail(`versions too far apart: ${said}`, VERSION_SKEW) : warn(`two versions: ${said}`, VERSION_SKEW)
 }
 
-const versionIn = ({ metadata }: KubeObject): string => metadata.labels?.[labels.version] ?? ''
+const versionIn = (object: KubeObject): string => labelledVersion(object) ?? ''
 
 async function kindsOf({ kube, home }: CheckContext): Promise<Part[]> {
   const names = definitionsIn(home).map(({ definition }) => definition.metadata.name)
@@ -45,7 +53,7 @@ async function kindsOf({ kube, home }: CheckContext): Promise<Part[]> {
 
 async function programsOf({ kube, namespace, now }: CheckContext): Promise<Part[]> {
   const operator = await kube.get(Leases, { name: 'berth-operator', namespace })
-  const kas = await kube.list(Leases, { namespace, labels: KAS_LEASES })
+  const kas = await kube.list(Leases, { namespace, labels: selectorFor(KAS_PRESENCE) })
   const lives = ({ spec }: Lease) => now - Date.parse(spec?.renewTime ?? '') < FRESH
   return [...(operator ? [operator] : []), ...kas]
     .filter(lives)

@@ -1,13 +1,19 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type CustomResourceDefinition, CustomResourceDefinitions, type Kind, type KubeObject, labels } from '../../api/index.ts'
+import {
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+  type Kind,
+  type KubeObject,
+  labelledVersion,
+} from '../../api/index.ts'
 import { areTooFarApart, type Clock, Failure, isFailure, type Log, pause, seconds, VERSION_SKEW } from '../../std/index.ts'
 
 interface Look {
   kube: Pick<Kube, 'get'>
   clock: Clock
   log: Log
-  /** Of the program. */
-  version: string
+  /** Of the program; what has none takes all kinds. */
+  version: string | undefined
   signal: AbortSignal
 }
 
@@ -22,11 +28,11 @@ const AGAIN = seconds(2)
  */
 export async function requireKinds(kinds: readonly Kind<KubeObject>[], look: Look): Promise<void> {
   const { kube, clock, log, version, signal } = look
-  while (!signal.aborted) {
+  while (version !== undefined && !signal.aborted) {
     try {
       const names = kinds.map(({ plural, group }) => `${plural}.${group}`)
       const found = await Promise.all(names.map((name) => kube.get(CustomResourceDefinitions, { name }, signal)))
-      const far = found.find((definition) => definition && areTooFarApart(versionOfKind(definition), version))
+      const far = found.find((definition) => definition && areTooFarApart(labelledVersion(definition), version))
       if (far) throw tooFar(far, version)
       return
     } catch (thrown) {
@@ -39,9 +45,11 @@ export async function requireKinds(kinds: readonly Kind<KubeObject>[], look: Loo
   }
 }
 
-const versionOfKind = ({ metadata }: CustomResourceDefinition): string => metadata.labels?.[labels.version] ?? ''
-
 const tooFar = (definition: CustomResourceDefinition, version: string): Failure =>
-  new Failure('invalid', `${definition.metadata.name} is of Berth ${versionOfKind(definition)}, and this program is ${version}`, {
-    remedy: VERSION_SKEW,
-  })
+  new Failure(
+    'invalid',
+    `${definition.metadata.name} is of Berth ${labelledVersion(definition)}, and this program is ${version}`,
+    {
+      remedy: VERSION_SKEW,
+    },
+  )

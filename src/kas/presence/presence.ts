@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Kube } from '../../adapters/kube/index.ts'
-import { type Lease, Leases, labels } from '../../api/index.ts'
+import { type Kube, selectorFor } from '../../adapters/kube/index.ts'
+import { KAS_PRESENCE, type Lease, Leases, labels } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, type Log, minutes, pause, seconds, withoutEnd } from '../../std/index.ts'
 import type { Presence } from '../ports.ts'
 
@@ -20,10 +20,6 @@ const BEAT = seconds(10)
 const LASTS = seconds(35)
 /** And then nobody comes back to it: every start has a name of its own. */
 const COLLECTED = minutes(10)
-const LABELS = { 'app.kubernetes.io/name': 'berth-kas', 'app.kubernetes.io/component': 'presence' }
-const SELECTOR = Object.entries(LABELS)
-  .map(([key, value]) => `${key}=${value}`)
-  .join(',')
 
 /** The last look at the Lease of another kas. Times are our own: clocks are not compared. */
 interface Sight {
@@ -93,7 +89,7 @@ class LeasePresence implements Presence {
     const { kube, clock, namespace, version } = this.#options
     const name = this.self
     const spec = { holderIdentity: name, leaseDurationSeconds: LASTS / 1000, renewTime: microTime(clock.now()) }
-    const metadata = { name, namespace, labels: { ...LABELS, ...(version && { [labels.version]: version }) } }
+    const metadata = { name, namespace, labels: { ...KAS_PRESENCE, ...(version && { [labels.version]: version }) } }
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
     await kube.apply(Leases, lease, { manager: 'berth-kas', force: true })
   }
@@ -118,7 +114,7 @@ class LeasePresence implements Presence {
   async #listed(): Promise<Lease[]> {
     const { kube, namespace } = this.#options
     try {
-      return await kube.list(Leases, { namespace, labels: SELECTOR }, this.#ending.signal)
+      return await kube.list(Leases, { namespace, labels: selectorFor(KAS_PRESENCE) }, this.#ending.signal)
     } catch (thrown) {
       if (!isFailure(thrown, 'forbidden', 'not-found')) throw thrown
       this.#complain(thrown)
