@@ -84,13 +84,16 @@ describe('kas and tunnel: slow readers', (it) => {
     const secret = await createAgent(kube, namespace, 'dev')
     agent = await runAgent({ kas: `grpc://${kas.addresses.listen}`, kubeconfig: far.kubeconfig, namespace, token: secret })
     token = (await developer(kube, namespace, 'job')).token
-    // Until kas knows the Agent, and so that what is loaded and made once is no growth.
-    await eventually(async () => {
+  })
+  // Until kas knows the Agent, and so that what is loaded and made once is no growth; and again, since a machine that is busy lets
+  // pings of the tunnel wait while rubbish is collected, and the agent comes back.
+  it.beforeEach(() =>
+    eventually(async () => {
       const answer = await answerTo(ask('GET', '/version'))
       answer.resume()
       return answer.statusCode === 200
-    })
-  })
+    }),
+  )
   it.after(async () => {
     await agent.stop()
     await kas.stop()
