@@ -4,6 +4,7 @@ import {
   BERTH_NAMESPACE,
   DeploymentTargetClasses,
   type KubeObject,
+  Namespaces,
   nameOf,
   PART_OF_BERTH,
   refOf,
@@ -19,7 +20,7 @@ import { type ClusterOptions, kubeconfigOf, withKube } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import { confirm } from './confirmation.ts'
 import { isKustomize, renderDefaults } from './render.ts'
-import { namespaceOfBerth, presentOf, removeObject, shippedObjects } from './shipped.ts'
+import { foreignObjectsIn, namespaceOfBerth, presentOf, removeObject, sayNames, shippedObjects } from './shipped.ts'
 
 interface Installation {
   /** As it was rendered. */
@@ -45,6 +46,7 @@ export async function applyInstallation(
   await withKube(shell, options, async (kube) => {
     shell.say(`Installing Berth in namespace ${namespace} of the cluster at ${kube.server}.\n`)
     await assertNowhereElse(kube, namespace)
+    await assertNobodyElses(kube, shell.home, namespace)
     const leftOut = await findLeftOut(shell, kube, { objects, namespace })
     if (leftOut.length > 0 && !yes) {
       shell.say(`These values do not have what was installed before, and it would be removed:\n${leftOut.map(lineOf).join('')}`)
@@ -93,6 +95,18 @@ async function assertNowhereElse(kube: Kube, namespace: string): Promise<void> {
   if (found === undefined || found === namespace) return
   throw new Failure('invalid', `Berth is installed in namespace ${found} of this cluster, and not in ${namespace}`, {
     remedy: `Say --namespace ${found}, or namespace: ${found} in the values; or remove it first with \`berth uninstall\`.`,
+  })
+}
+
+/** The rules of Berth's namespace would break what runs there. Secrets and settings may wait there for the programs. */
+async function assertNobodyElses(kube: Kube, home: string, namespace: string): Promise<void> {
+  const there = await kube.get(Namespaces, { name: namespace })
+  if (!there || isLabelled(there)) return
+  const foreign = (await foreignObjectsIn(kube, home, namespace)).filter((name) => !/^(?:Secret|ConfigMap) /.test(name))
+  if (foreign.length === 0) return
+  throw new Failure('invalid', `namespace ${namespace} has what is not of Berth: ${sayNames(foreign)}`, {
+    remedy:
+      'Name another with --namespace, or namespace: in the values: Berth wants one of its own, and sets rules for all pods in it.',
   })
 }
 

@@ -1,9 +1,9 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { annotations, type KubeObject, Namespaces, nameOf, RoleBindings, tenantRoles } from '../../api/index.ts'
+import { type AnyObject, annotations, type KubeObject, Namespaces, nameOf, RoleBindings, tenantRoles } from '../../api/index.ts'
 import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
 import { listOwnObjects, listServed, ownKinds } from '../manifests.ts'
 import type { Shell } from '../shell.ts'
-import { presentOf, removeObject, shippedObjects } from './shipped.ts'
+import { foreignObjectsIn, madeByPrograms, presentOf, removeObject, sayNames, shippedObjects } from './shipped.ts'
 
 /** The kinds of Berth in the order in which their objects are deleted, with what that means: what makes others goes before these. */
 export const DELETION_ORDER: readonly { kind: string; means?: string }[] = [
@@ -59,7 +59,26 @@ export async function removeInstallation(removal: Removal): Promise<void> {
     await removeAll(removal, what, () => presentOf(kube, objects))
     if (what === 'programs') await forgetOnboarding(kube)
   }
+  const namespaces = shipped.filter(({ kind }) => kind === 'Namespace')
+  const foreign = await foreignObjectsIn(kube, shell.home, namespace)
+  const [own] = foreign.length > 0 ? namespaces.filter(({ metadata }) => metadata.name === namespace) : []
+  if (own) await leaveToOthers(removal, own, foreign)
+  await removeAll(removal, 'namespaces', () =>
+    presentOf(
+      kube,
+      namespaces.filter((each) => each !== own),
+    ),
+  )
 }
+
+/** Takes the rules of Berth off its namespace, and the programs' own Secrets out of it. */
+async function leaveToOthers({ kube, shell, namespace }: Removal, own: AnyObject, foreign: readonly string[]): Promise<void> {
+  for (const object of await madeByPrograms(kube, namespace)) await removeObject(kube, object, 'Background')
+  await kube.patch(Namespaces, { name: namespace }, { metadata: { labels: nulled(own.metadata.labels) } })
+  shell.say(`Namespace ${namespace} stays, with what is not of Berth there: ${sayNames(foreign)}.\n`)
+}
+
+const nulled = (record: Record<string, string> = {}) => Object.fromEntries(Object.keys(record).map((key) => [key, null]))
 
 /** Each begins when what the one before deletes is gone: programs with their pods, and their rights before what limits these. */
 const STEPS: readonly { what: string; kinds: RegExp }[] = [
@@ -69,7 +88,6 @@ const STEPS: readonly { what: string; kinds: RegExp }[] = [
   { what: 'bindings of policies', kinds: /AdmissionPolicyBinding$/ },
   { what: 'policies, roles and settings', kinds: /^(?!CustomResourceDefinition$|Namespace$)/ },
   { what: 'kinds', kinds: /^CustomResourceDefinition$/ },
-  { what: 'namespaces', kinds: /^Namespace$/ },
 ]
 
 /** A later installation is to give onboarded namespaces their environments anew. While the operator ran, it would have made them again at once. */

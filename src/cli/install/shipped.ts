@@ -1,7 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, BERTH_NAMESPACE, ClusterRoleBindings, type KubeObject, nameOf, refOf } from '../../api/index.ts'
+import { isOrdinary, type Kube, listableKinds } from '../../adapters/kube/index.ts'
+import {
+  type AnyObject,
+  BERTH_NAMESPACE,
+  ClusterRoleBindings,
+  ConfigMaps,
+  type KubeObject,
+  Leases,
+  nameOf,
+  refOf,
+  Secrets,
+} from '../../api/index.ts'
 import { objectsIn } from '../manifests.ts'
 import { SETTINGS_MAPS } from './overlay.ts'
 
@@ -44,6 +54,33 @@ export async function presentOf(kube: Kube, objects: readonly AnyObject[]): Prom
   })
   return (await Promise.all(looks)).flat()
 }
+
+/** Secrets, settings and Leases that the programs make in their namespace, and what people make there for them. */
+const OF_PROGRAMS = /^(?:Secret|ConfigMap|Lease) [^/]+\/(?:berth|kas)-/
+
+/** What is in the namespace of the programs and is neither theirs nor Kubernetes' own, by its names. */
+export async function foreignObjectsIn(kube: Kube, home: string, namespace: string): Promise<string[]> {
+  const shipped = new Set(shippedObjects(home, namespace, []).map(nameOf))
+  const found: string[] = []
+  for (const kind of await listableKinds(kube)) {
+    const objects = await kube.list<KubeObject>(kind, { namespace, metadataOnly: true })
+    const names = objects.filter((object) => !isOrdinary(object)).map(nameOf)
+    found.push(...names.filter((name) => !shipped.has(name) && !OF_PROGRAMS.test(name)))
+  }
+  return found
+}
+
+/** Of those that the programs make, what is still there. */
+export async function madeByPrograms(kube: Kube, namespace: string): Promise<KubeObject[]> {
+  const lists = [kube.list(Secrets, { namespace }), kube.list(ConfigMaps, { namespace }), kube.list(Leases, { namespace })]
+  return (await Promise.all<KubeObject[]>(lists)).flat().filter((object) => OF_PROGRAMS.test(nameOf(object)))
+}
+
+/** The first of them. */
+export const sayNames = (names: readonly string[]): string =>
+  names.length > SHOWN ? `${names.slice(0, SHOWN).join(', ')} and ${names.length - SHOWN} more` : names.join(', ')
+
+const SHOWN = 5
 
 /** Nothing where its kind, and so the object, is gone. */
 export async function removeObject(kube: Kube, object: KubeObject, propagation: 'Background' | 'Foreground'): Promise<void> {

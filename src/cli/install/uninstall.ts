@@ -9,7 +9,7 @@ import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { confirm } from './confirmation.ts'
 import { DELETION_ORDER, type Removal, removeInstallation, removeObjects } from './removal.ts'
-import { namespaceOfBerth } from './shipped.ts'
+import { foreignObjectsIn, namespaceOfBerth, sayNames } from './shipped.ts'
 
 interface Options extends ClusterOptions {
   namespace?: string
@@ -39,7 +39,8 @@ async function uninstall(shell: Shell, options: Options): Promise<void> {
   await withKube(shell, options, async (kube) => {
     const namespace = await namespaceToRemove(kube, options)
     const objects = await listOwnObjects(kube, shell.home)
-    shell.print(report(objects, { namespace, server: kube.server }))
+    const foreign = await foreignObjectsIn(kube, shell.home, namespace)
+    shell.print(report(objects, { namespace, server: kube.server, foreign }))
     const about = { kube, shell, namespace }
     await assertFreed(about, [...objects.values()].flat())
     if (options.dryRun) return
@@ -80,10 +81,13 @@ const STAYS = [
 
 function report(
   objects: ReadonlyMap<string, readonly AnyObject[]>,
-  { namespace, server }: { namespace: string; server: string },
+  { namespace, server, foreign }: { namespace: string; server: string; foreign: readonly string[] },
 ): string {
   const rows = DELETION_ORDER.map(({ kind, means = 'deleted' }) => ({ kind, count: objects.get(kind)?.length ?? 0, means }))
-  const itself = `its programs, roles, policies and kinds, and the namespaces ${namespace} and ${CREDENTIALS_NAMESPACE} with all that is in them`
+  const isShared = foreign.length > 0
+  const emptied = isShared ? `namespace ${CREDENTIALS_NAMESPACE}` : `namespaces ${namespace} and ${CREDENTIALS_NAMESPACE}`
+  const itself = `its programs, roles, policies and kinds, and the ${emptied} with all that is in them`
+  const stays = isShared ? [...STAYS, `Namespace ${namespace}, with what is not of Berth there: ${sayNames(foreign)}.`] : STAYS
   const goes = table(
     [...rows.filter(({ count }) => count > 0), { kind: 'Berth', count: 1, means: itself }],
     [
@@ -92,7 +96,7 @@ function report(
       { title: 'HOW', of: ({ means }) => means },
     ],
   )
-  return [`Of the cluster at ${server}:`, '', goes, '', 'STAYS', ...STAYS.flatMap((line) => wrap(line))].join('\n')
+  return [`Of the cluster at ${server}:`, '', goes, '', 'STAYS', ...stays.flatMap((line) => wrap(line))].join('\n')
 }
 
 /** Finalizers are taken off by the programs alone. */

@@ -2,9 +2,12 @@ import * as assert from 'uvu/assert'
 import {
   ClusterRoleBindings,
   ConfigMaps,
+  CustomResourceDefinitions,
   Deployments,
   DeploymentTargetClasses,
+  Namespaces,
   Secrets,
+  Services,
   SpaceTiers,
   WorkspaceClasses,
 } from '../../../src/api/index.ts'
@@ -46,6 +49,16 @@ describe('berth install --apply', (it) => {
     (await plane.kube.get(Deployments, { namespace, name: 'proxy' })) !== undefined,
     (await plane.kube.list(ClusterRoleBindings)).some(({ metadata }) => metadata.name === 'berth-tenant-operator'),
   ]
+
+  it('changes nothing where its namespace has what is of others', async () => {
+    const metadata = { name: 'theirs', namespace: 'taken' }
+    await plane.kube.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'taken' } })
+    await plane.kube.create(Services, { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ port: 80 }] } })
+    const { code, stderr } = await install(LESS.replace('platform', 'taken'))
+    assert.is(code, 7)
+    assert.match(stderr, 'namespace taken has what is not of Berth: Service taken/theirs')
+    assert.equal(await plane.kube.list(CustomResourceDefinitions), [])
+  })
 
   it('applies all of it, makes what it starts with, and waits until it runs', async () => {
     const { code, stdout, stderr } = await install(MORE)
@@ -101,5 +114,19 @@ describe('berth install --apply', (it) => {
     const { code, stderr } = await install(LESS.replace('platform', 'elsewhere'))
     assert.is(code, 7)
     assert.match(stderr, 'Berth is installed in namespace platform of this cluster, and not in elsewhere')
+  })
+
+  it('leaves its namespace to others who have something there, without its rules', async () => {
+    const metadata = { name: 'precious', namespace }
+    await plane.kube.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata })
+    const { code, stdout, stderr } = await berth(['uninstall', '--yes', '--kubeconfig', plane.kubeconfig])
+    assert.is(code, 0, stderr)
+    assert.match(stdout, 'Namespace platform, with what is not of Berth there: ConfigMap platform/precious.')
+    assert.match(stdout, 'the namespace berth-credentials with all that is in')
+    const left = await plane.kube.get(Namespaces, { name: namespace })
+    assert.equal(left?.metadata.labels, { 'kubernetes.io/metadata.name': namespace })
+    assert.ok(await plane.kube.get(ConfigMaps, metadata))
+    assert.equal(await plane.kube.list(Deployments, { namespace }), [])
+    assert.equal(await plane.kube.list(Secrets, { namespace }), [])
   })
 })

@@ -1,4 +1,5 @@
-import type { AnyObject, Kind, KubeObject } from '../../../api/index.ts'
+import { isOrdinary, listableKinds } from '../../../adapters/kube/index.ts'
+import type { AnyObject, Kind } from '../../../api/index.ts'
 import { Failure, isFailure, isRecord } from '../../../std/index.ts'
 import { idOf, keyOfId, type ObjectId, sayIds } from '../../apply/index.ts'
 import { eachListed, kindOfAny, type SyncContext } from '../objects/context.ts'
@@ -10,10 +11,6 @@ export interface Searching extends SyncContext {
   holds: ReadonlySet<string>
 }
 
-/** Kubernetes puts these into every namespace, or makes them from others that count themselves. */
-const EVERYWHERE = new Set(['ServiceAccount/default', 'ConfigMap/kube-root-ca.crt', 'ConfigMap/openshift-service-ca.crt'])
-const DERIVED = new Set(['Event', 'Endpoints', 'EndpointSlice', 'PodMetrics'])
-const TOKEN_OF = 'kubernetes.io/service-account.name'
 /** So many are enough to say that somebody is there. */
 const ENOUGH = 3
 /** So many of one kind are counted. */
@@ -23,7 +20,7 @@ const MOST = 1000
 export function foreignObjectsIn(namespace: string, searching: Searching): Promise<string | undefined> {
   return unlessBlind(async () => {
     const found: ObjectId[] = []
-    for (const kind of await listableKinds(searching)) {
+    for (const kind of await listableKinds(searching.kube, searching.signal)) {
       found.push(...(await foreignObjectsOf(kind, namespace, searching)))
       if (found.length >= ENOUGH) break
     }
@@ -65,13 +62,6 @@ async function foreignObjectsOf(kind: Kind, namespace: string | undefined, searc
   return [...found.values()]
 }
 
-/** An object that goes with its owner counts where the owner does. */
-const isOrdinary = ({ kind, metadata: { name, ownerReferences, annotations } }: KubeObject): boolean =>
-  (ownerReferences?.length ?? 0) > 0 ||
-  DERIVED.has(kind) ||
-  EVERYWHERE.has(`${kind}/${name}`) ||
-  (kind === 'Secret' && annotations?.[TOKEN_OF] !== undefined)
-
 function kindDefinedBy({ spec }: AnyObject): Kind | undefined {
   if (!isRecord(spec) || !isRecord(spec.names) || !Array.isArray(spec.versions)) return undefined
   const served = spec.versions.find((version) => isRecord(version) && version.served === true)
@@ -84,40 +74,4 @@ function kindDefinedBy({ spec }: AnyObject): Kind | undefined {
     plural: String(plural),
     namespaced: spec.scope !== 'Cluster',
   }
-}
-
-/** https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery */
-interface Discovered {
-  kind: string
-  items?: { metadata: { name?: string }; versions: DiscoveredVersion[] }[]
-}
-
-interface DiscoveredVersion {
-  version: string
-  freshness?: string
-  resources: { resource: string; scope: string; verbs: string[]; responseKind: { kind: string } }[]
-}
-
-const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
-
-/** Every namespaced kind of which objects can be listed, once each, in two requests. */
-async function listableKinds({ kube, signal }: Searching): Promise<Kind[]> {
-  const kinds: Kind[] = []
-  for (const path of ['/api', '/apis']) {
-    const { kind, items = [] } = await kube.read<Discovered>(path, { accept: AGGREGATED, signal })
-    if (kind !== 'APIGroupDiscoveryList') throw new Failure('unavailable', 'the server does not list its kinds')
-    for (const { metadata, versions } of items) {
-      // The preferred version comes first; a kind may be served in a later one only.
-      const found = versions.flatMap((version) => kindsIn(metadata.name ?? '', version))
-      kinds.push(...new Map(found.toReversed().map((each) => [each.plural, each])).values())
-    }
-  }
-  return kinds
-}
-
-function kindsIn(group: string, { version, freshness, resources }: DiscoveredVersion): Kind[] {
-  if (freshness === 'Stale') throw new Failure('unavailable', `the API group ${group} does not answer`)
-  return resources
-    .filter(({ scope, verbs }) => scope === 'Namespaced' && verbs.includes('list'))
-    .map(({ resource, responseKind: { kind } }) => ({ group, version, kind, plural: resource, namespaced: true }))
 }
