@@ -12,13 +12,14 @@ import {
   typeMetaOf,
 } from '../api/index.ts'
 import { Failure, isFailure } from '../std/index.ts'
+import { namespaceOfBerth } from './install/shipped.ts'
 import { type ClusterOptions, type OutputOptions, withKube, withKubeconfig, withOutput } from './options.ts'
 import { renderData, table } from './output.ts'
 import type { Shell } from './shell.ts'
 import { actionVerb } from './verb.ts'
 
 interface Options extends ClusterOptions, OutputOptions {
-  berthNamespace: string
+  berthNamespace?: string
   remove?: boolean
   dryRun?: boolean
 }
@@ -45,11 +46,12 @@ export const verb = actionVerb({
       .argument('<namespaces...>', 'where Berth is to work')
       .option('--remove', 'take the role bindings away; what Berth made there stays as it is, and is not looked after any more')
       .option('--dry-run', 'change nothing; with -o yaml print what would be applied')
-      .option('--berth-namespace <name>', 'where the programs of Berth run', BERTH_NAMESPACE),
+      .option('--berth-namespace <name>', `where the programs of Berth run (default: where they are found, or ${BERTH_NAMESPACE})`),
   run: onboard,
 })
 
-async function onboard(shell: Shell, namespaces: string[], options: Options): Promise<void> {
+async function onboard(shell: Shell, namespaces: string[], given: Options): Promise<void> {
+  const options = { ...given, berthNamespace: given.berthNamespace ?? (await whereBerthRuns(shell, given)) }
   const never = namespaces.find((name) => [...NEVER, options.berthNamespace].includes(name))
   if (never !== undefined)
     throw new Failure('invalid', `Berth does not work in namespace ${never}, which belongs to the cluster or to Berth itself.`, {
@@ -66,6 +68,16 @@ async function onboard(shell: Shell, namespaces: string[], options: Options): Pr
   if (!first) return
   const message = [...refused.values()].map((failure) => failure.message).join('\n')
   throw new Failure(first.code, message, { cause: first, ...(first.remedy && { remedy: first.remedy }) })
+}
+
+/** Who may let Berth in may not always look where it runs; a dry run asks no cluster. */
+async function whereBerthRuns(shell: Shell, options: Options): Promise<string> {
+  if (options.dryRun) return BERTH_NAMESPACE
+  const found = withKube(shell, options, namespaceOfBerth).catch((thrown: unknown) => {
+    if (!isFailure(thrown, 'forbidden')) throw thrown
+    return undefined
+  })
+  return (await found) ?? BERTH_NAMESPACE
 }
 
 /** In every namespace, whatever comes of the others. Why it was not done, where it was not. */
@@ -88,7 +100,11 @@ async function changeEach(
   return refused
 }
 
-const bindingOf = (program: (typeof PROGRAMS)[number], namespace: string, { berthNamespace }: Options): RoleBinding => ({
+const bindingOf = (
+  program: (typeof PROGRAMS)[number],
+  namespace: string,
+  { berthNamespace }: { berthNamespace: string },
+): RoleBinding => ({
   ...typeMetaOf(RoleBindings),
   metadata: { name: tenantRoles[program], namespace, labels: PART_OF_BERTH },
   roleRef: { apiGroup: Roles.group, kind: 'ClusterRole', name: tenantRoles[program] },

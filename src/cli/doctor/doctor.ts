@@ -1,22 +1,24 @@
-import { BERTH_NAMESPACE } from '../../api/index.ts'
+import { BERTH_NAMESPACE, CustomResourceDefinitions, Workspaces } from '../../api/index.ts'
 import { systemClock } from '../../std/index.ts'
 import { exitCodes } from '../exit-codes.ts'
-import type { ObjectOptions } from '../find-object.ts'
+import { namespaceOfBerth } from '../install/shipped.ts'
 import { findLocalPrograms } from '../local/local-programs.ts'
-import { LOCAL, type OutputOptions, withKube, withKubeconfig, withOutput } from '../options.ts'
+import { type ClusterOptions, LOCAL, type OutputOptions, withKube, withKubeconfig, withOutput } from '../options.ts'
 import { marked, renderData, WIDTH, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { examineCertificates } from './certificates.ts'
 import { examineApi, examinePermissions } from './cluster.ts'
-import { type CheckContext, type DoctorFinding, type Examination, examineAnyway } from './finding.ts'
+import { type CheckContext, type DoctorFinding, type Examination, examineAnyway, fail } from './finding.ts'
 import { examineDefinitions, examinePolicies } from './installation.ts'
 import { examineGit, examineKubectl, examineNode } from './machine.ts'
 import { examineClasses, examineObjects } from './objects.ts'
 import { examineKas, examineLocalPrograms, examineOperator } from './programs.ts'
 import { examineVersions } from './versions.ts'
 
-type Options = ObjectOptions & OutputOptions
+interface Options extends ClusterOptions, OutputOptions {
+  namespace?: string
+}
 
 export const verb = actionVerb({
   description:
@@ -28,8 +30,7 @@ export const verb = actionVerb({
   options: (command) =>
     withOutput(withKubeconfig(command)).option(
       '--namespace <name>',
-      'where the programs of Berth keep their Leases',
-      BERTH_NAMESPACE,
+      `where the programs of Berth keep their Leases (default: where they are found, or ${BERTH_NAMESPACE})`,
     ),
   async run(shell, options: Options) {
     const findings = await examine(shell, options)
@@ -61,17 +62,21 @@ const EXAMINATIONS: Record<string, Examination> = {
 
 const examine = (shell: Shell, options: Options): Promise<CheckedFinding[]> =>
   withKube(shell, options, async (kube) => {
+    // Who does not answer is told by the examination of the API.
+    const found = await namespaceOfBerth(kube).catch(() => undefined)
     const context: CheckContext = {
       kube,
       localPrograms: findLocalPrograms(shell, { kubeconfig: options.kubeconfig, local: LOCAL, server: kube.server }),
       home: shell.home,
-      namespace: options.namespace,
+      namespace: options.namespace ?? found ?? BERTH_NAMESPACE,
       now: systemClock.now(),
     }
     const [git, kubectl] = await Promise.all([examineGit(shell), examineKubectl(shell)])
     const api = await examineApi(context)
     const apiAnswers = api.mark !== 'fail'
-    const rest = Object.entries(apiAnswers ? EXAMINATIONS : {}).map(async ([check, examination]) =>
+    const isAbsent = apiAnswers && found === undefined && (await isNowhere(context))
+    const examinations = isAbsent ? { installation: examineNothing } : EXAMINATIONS
+    const rest = Object.entries(apiAnswers ? examinations : {}).map(async ([check, examination]) =>
       checked(check, await examineAnyway(examination, context)),
     )
     return [
@@ -83,6 +88,18 @@ const examine = (shell: Shell, options: Options): Promise<CheckedFinding[]> =>
       ...(await Promise.all(rest)).flat(),
     ]
   })
+
+/** Neither kinds nor programs are there. Who may not look is told so by each examination. */
+const isNowhere = async ({ kube, localPrograms }: CheckContext): Promise<boolean> =>
+  localPrograms === undefined &&
+  (await kube.get(CustomResourceDefinitions, { name: `${Workspaces.plural}.${Workspaces.group}` }).then(
+    (definition) => definition === undefined,
+    () => false,
+  ))
+
+/** Fifty findings about what is missing would say no more. */
+const examineNothing: Examination = async ({ kube }) =>
+  fail(`Berth is not installed in the cluster at ${kube.server}`, 'Run `berth install --apply` with an image; docs/installation.md says how.')
 
 const checked = (check: string, findings: DoctorFinding | DoctorFinding[]): CheckedFinding[] =>
   [findings].flat().map((finding) => ({ check, ...finding }))
