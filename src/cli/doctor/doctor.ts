@@ -13,7 +13,7 @@ import { type CheckContext, type DoctorFinding, type Examination, examineAnyway,
 import { examineDefinitions, examinePolicies } from './installation.ts'
 import { examineGit, examineKubectl, examineNode } from './machine.ts'
 import { examineClasses, examineObjects } from './objects.ts'
-import { examineKas, examineLocalPrograms, examineOperator } from './programs.ts'
+import { examineDeployments, examineKas, examineLocalPrograms, examineOperator } from './programs.ts'
 import { examineVersions } from './versions.ts'
 
 interface Options extends ClusterOptions, OutputOptions {
@@ -52,6 +52,7 @@ const EXAMINATIONS: Record<string, Examination> = {
   permissions: examinePermissions,
   crds: examineDefinitions,
   policies: examinePolicies,
+  deployments: examineDeployments,
   operator: examineOperator,
   kas: examineKas,
   versions: examineVersions,

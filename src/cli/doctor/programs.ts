@@ -1,7 +1,9 @@
-import { Deployments, GitProjects, Leases, nameOf } from '../../api/index.ts'
+import type { Kube } from '../../adapters/kube/index.ts'
+import { type Deployment, Deployments, GitProjects, Leases, nameOf } from '../../api/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import { type LocalPrograms, upAgain } from '../local/local-programs.ts'
 import { logOf } from '../local/parts.ts'
+import { isRolledOut, troubleOfPods } from '../pods.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
 /** Lease times are written by another machine's clock. */
@@ -40,6 +42,25 @@ export const examineOperator: Examination = async ({ kube, namespace, now, local
   if (age < (lease.spec.leaseDurationSeconds ?? 15) * 1000 + SKEW) return ok(`${holder} leads`)
   const late = `${holder} holds the Lease, and has not renewed it for ${Math.round(age / 1000)} s`
   return fail(late, `Look at its log. ${START_OPERATOR}`)
+}
+
+/** Deployments whose pods do not all run, with what the pods say. */
+export const examineDeployments: Examination = async ({ kube, namespace }) => {
+  const deployments = (await kube.list(Deployments, { namespace })).filter(({ metadata }) => DEPLOYED.includes(metadata.name))
+  const findings = await Promise.all(deployments.map((deployment) => deploymentFinding(kube, deployment)))
+  const bad = findings.filter(({ mark }) => mark !== 'ok')
+  return bad.length > 0 || findings.length === 0 ? bad : ok(`all pods run of ${findings.map(({ message }) => message).join(', ')}`)
+}
+
+const DEPLOYED = ['operator', 'kas', 'proxy', 'certificates']
+
+async function deploymentFinding(kube: Kube, deployment: Deployment): Promise<DoctorFinding> {
+  const { name, namespace } = deployment.metadata
+  if (isRolledOut(deployment)) return ok(name)
+  const trouble = await troubleOfPods(kube, deployment)
+  const message = `${name} does not run as it should: ${trouble?.message ?? 'its pods are being started'}`
+  const mark = deployment.status?.availableReplicas || !trouble ? warn : fail
+  return mark(message, `Correct your values and run \`berth install --apply\`, or look at \`kubectl logs -n ${namespace} deployment/${name} --previous\`.`)
 }
 
 /** kas needs no Lease, since all replicas act: what shows that it lives is its Deployment, or that it looks at new projects. */

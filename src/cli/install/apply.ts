@@ -1,22 +1,25 @@
-import type { Kube } from '../../adapters/kube/index.ts'
+import { isAllowedToUs, type Kube } from '../../adapters/kube/index.ts'
 import {
   type AnyObject,
   BERTH_NAMESPACE,
+  Deployments,
   DeploymentTargetClasses,
   type KubeObject,
   Namespaces,
   nameOf,
   PART_OF_BERTH,
+  type Ref,
   refOf,
   SpaceTiers,
   WorkspaceClasses,
 } from '../../api/index.ts'
-import { Failure, isFailure, seconds } from '../../std/index.ts'
+import { Failure, isFailure, minutes, pause, seconds, systemClock } from '../../std/index.ts'
 import { findKubectl } from '../local/cluster.ts'
 import { runProgram } from '../local/program.ts'
 import { untilEstablished } from '../local/readiness.ts'
 import { objectsIn } from '../manifests.ts'
 import { type ClusterOptions, kubeconfigOf, withKube } from '../options.ts'
+import { isRolledOut, type PodTrouble, troubleOfPods } from '../pods.ts'
 import type { Shell } from '../shell.ts'
 import { confirm } from './confirmation.ts'
 import { isKustomize, renderDefaults } from './render.ts'
@@ -33,7 +36,10 @@ interface Installation {
 }
 
 /** The first pull of an image may take minutes. */
-const RUNS_WITHIN = seconds(300)
+const RUNS_WITHIN = minutes(5)
+/** A registry may be busy, and a container may wait for something once. */
+const STUCK_FOR = minutes(1)
+const LOOK = seconds(1)
 
 /** Applies it, then what needs its kinds, takes away what it has no more, and waits for the programs. Says each step, and asks before the first. */
 export async function applyInstallation(
@@ -45,6 +51,7 @@ export async function applyInstallation(
   const objects = objectsIn(text, 'the installation')
   await withKube(shell, options, async (kube) => {
     shell.say(`Installing Berth in namespace ${namespace} of the cluster at ${kube.server}.\n`)
+    await assertAllowed(kube, objects)
     await assertNowhereElse(kube, namespace)
     await assertNobodyElses(kube, shell.home, namespace)
     const leftOut = await findLeftOut(shell, kube, { objects, namespace })
@@ -52,31 +59,48 @@ export async function applyInstallation(
       shell.say(`These values do not have what was installed before, and it would be removed:\n${leftOut.map(lineOf).join('')}`)
       await confirm(shell, kube.server)
     }
-    await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], text)
-    await untilEstablished(shell, kube)
-    if (defaults || (await isBare(kube))) await makeDefaults(shell, kube)
-    for (const object of leftOut) {
-      await removeObject(kube, object, 'Background')
-      shell.say(`Removed ${nameOf(object)}.\n`)
+    try {
+      await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], text)
+      await untilEstablished(shell, kube)
+      if (defaults || (await isBare(kube))) await makeDefaults(shell, kube)
+      for (const object of leftOut) {
+        await removeObject(kube, object, 'Background')
+        shell.say(`Removed ${nameOf(object)}.\n`)
+      }
+      const deployments = objects.filter(({ kind }) => kind === 'Deployment')
+      for (const { metadata } of deployments) await untilItRuns(shell, kube, { name: metadata.name, namespace })
+    } catch (thrown) {
+      shell.say('Not all of it is done. The same command goes on where it was.\n')
+      throw thrown
     }
   })
-  for (const { kind, metadata } of objects) {
-    if (kind !== 'Deployment') continue
-    shell.say(`Waiting until ${metadata.name} runs.\n`)
-    const words = [`deployment/${metadata.name}`, '-n', namespace]
-    try {
-      await kubectl(['rollout', 'status', ...words, `--timeout=${RUNS_WITHIN / 1000}s`])
-    } catch (cause) {
-      shell.signal.throwIfAborted()
-      throw new Failure('timeout', `${metadata.name} was applied, and does not run after ${RUNS_WITHIN / 1000} s`, {
-        cause,
-        remedy: `Look at \`kubectl get events -n ${namespace}\` and \`kubectl logs ${words.join(' ')}\`.`,
-      })
-    }
-  }
-  const elsewhere = namespace === BERTH_NAMESPACE ? '' : ` --namespace ${namespace}`
-  shell.print(`Berth runs in namespace ${namespace}. Look at it with \`berth doctor${elsewhere}\`.`)
+  shell.print(`Berth runs in namespace ${namespace}. Look at it with \`berth doctor\`.`)
 }
+
+/** Says what keeps its pods from running as soon as they say it, and gives up where their containers do not start. */
+async function untilItRuns({ say, signal }: Shell, kube: Kube, ref: Ref): Promise<void> {
+  say(`Waiting until ${ref.name} runs.\n`)
+  const began = systemClock.now()
+  let trouble: PodTrouble | undefined
+  let stuckSince: number | undefined
+  for (;;) {
+    const deployment = await kube.get(Deployments, ref, signal)
+    if (deployment && isRolledOut(deployment)) return
+    const before = trouble?.message
+    trouble = deployment && (await troubleOfPods(kube, deployment))
+    if (trouble && trouble.message !== before) say(`  ${trouble.message}\n`)
+    const now = systemClock.now()
+    stuckSince = trouble?.isStuck ? (stuckSince ?? now) : undefined
+    if (now - began > RUNS_WITHIN || (stuckSince !== undefined && now - stuckSince > STUCK_FOR)) throw doesNotRun(ref, trouble)
+    await pause(systemClock, LOOK, signal)
+    signal.throwIfAborted()
+  }
+}
+
+const doesNotRun = ({ name, namespace }: Ref, trouble: PodTrouble | undefined): Failure =>
+  new Failure('timeout', `${name} was applied, and does not run${trouble ? `: ${trouble.message}` : ''}`, {
+    remedy: `Correct the values and do it again, or look at \`kubectl get events -n ${namespace}\` and \`kubectl logs -n ${namespace} deployment/${name}\`.`,
+  })
 
 async function kubectlFor(shell: Shell, options: ClusterOptions) {
   const given = shell.env.BERTH_KUBECTL
@@ -87,6 +111,22 @@ async function kubectlFor(shell: Shell, options: ClusterOptions) {
     ...(options.context ? ['--context', options.context] : []),
   ]
   return (words: readonly string[], input = '') => runProgram(program, [...cluster, ...words], { ...shell, input })
+}
+
+/** A part of it would be worse than nothing: programs without the policies that hold them. */
+async function assertAllowed(kube: Kube, objects: readonly AnyObject[]): Promise<void> {
+  const kinds = new Map(objects.map(({ apiVersion, kind }) => [`${apiVersion} ${kind}`, { apiVersion, kind }]))
+  const refused = [...kinds.values()].map(async ({ apiVersion, kind }) => {
+    const { group, plural: resource } = (await kube.resolve(apiVersion, kind)) ?? {}
+    if (group === undefined || resource === undefined) return []
+    const answers = ['create', 'patch'].map((verb) => isAllowedToUs(kube, { group, resource, verb, namespace: '' }))
+    return (await Promise.all(answers)).every(Boolean) ? [] : [group === '' ? resource : `${resource}.${group}`]
+  })
+  const names = (await Promise.all(refused)).flat()
+  if (names.length === 0) return
+  throw new Failure('forbidden', `you may not make and change all of it: ${names.join(', ')}`, {
+    remedy: 'Ask somebody with the role cluster-admin to install it. Nothing was changed.',
+  })
 }
 
 /** Roles and policies name the accounts of one namespace: a second installation would take them from the first. */

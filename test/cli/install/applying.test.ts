@@ -65,7 +65,7 @@ describe('berth install --apply', (it) => {
     assert.is(code, 0, stderr)
     assert.match(stderr, `Installing Berth in namespace platform of the cluster at ${plane.kube.server}.\n`)
     assert.match(stderr, 'Waiting until proxy runs.\n')
-    assert.match(stdout, 'Berth runs in namespace platform. Look at it with `berth doctor --namespace platform`.')
+    assert.match(stdout, 'Berth runs in namespace platform. Look at it with `berth doctor`.')
     assert.equal(await names(), { classes: ['isolation-level-namespace'], tiers: ['appstudio-env'] })
     assert.equal(await extras(), [true, true])
   })

@@ -1,0 +1,65 @@
+import type { Kube } from '../adapters/kube/index.ts'
+import {
+  type ContainerStatus,
+  type CoreEvent,
+  CoreEvents,
+  conditionOf,
+  type Deployment,
+  isDeleting,
+  type Pod,
+  Pods,
+} from '../api/index.ts'
+
+/** Why a pod does not run. */
+export interface PodTrouble {
+  message: string
+  /** Its containers were tried and do not start: time alone does not help. */
+  isStuck: boolean
+}
+
+/** Every replica is of the Deployment as it is now, and available. As `kubectl rollout status` has it. */
+export function isRolledOut({ metadata, spec, status = {} }: Deployment): boolean {
+  const { replicas = 1 } = spec ?? {}
+  const { observedGeneration = 0, replicas: all = 0, updatedReplicas = 0, availableReplicas = 0 } = status
+  return observedGeneration >= (metadata.generation ?? 0) && updatedReplicas >= replicas && all <= updatedReplicas && availableReplicas >= replicas
+}
+
+/** What the containers, the scheduler or the last warning say of a pod that is not ready; nothing while nobody has said anything. */
+export async function troubleOfPods(kube: Kube, { metadata, spec }: Deployment): Promise<PodTrouble | undefined> {
+  const { namespace } = metadata
+  const labels = Object.entries(spec?.selector.matchLabels ?? {}).map((entry) => entry.join('='))
+  for (const pod of await kube.list(Pods, { namespace, labels: labels.join() })) {
+    if (isDeleting(pod) || conditionOf(pod.status?.conditions ?? [], 'Ready')?.status === 'True') continue
+    const stuck = containersOf(pod).map(saidByContainer).find((said) => said !== undefined)
+    const message = stuck ?? saidByScheduler(pod) ?? (await lastWarningOf(kube, pod))
+    if (message !== undefined) return { message: `pod ${pod.metadata.name}: ${message}`, isStuck: stuck !== undefined }
+  }
+  return undefined
+}
+
+const containersOf = ({ status }: Pod) => [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+
+/** These are said of containers that nobody has tried to start. */
+const BEFORE = ['ContainerCreating', 'PodInitializing']
+
+function saidByContainer({ name, ready, restartCount, state = {}, lastState = {} }: ContainerStatus): string | undefined {
+  const { reason = '', message } = state.waiting ?? {}
+  const ended = state.terminated ?? (ready ? undefined : lastState.terminated)
+  if (ended && ended.exitCode !== 0)
+    return `container ${name} ended with exit code ${ended.exitCode} (${ended.reason}), and was started again ${restartCount} times`
+  return reason === '' || BEFORE.includes(reason) ? undefined : `container ${name} waits (${reason})${message ? `: ${message}` : ''}`
+}
+
+function saidByScheduler({ status }: Pod): string | undefined {
+  const scheduled = conditionOf(status?.conditions ?? [], 'PodScheduled')
+  return scheduled?.status === 'False' ? scheduled.message : undefined
+}
+
+async function lastWarningOf(kube: Kube, { metadata: { name, namespace, uid } }: Pod): Promise<string | undefined> {
+  const events = await kube.list(CoreEvents, { namespace, fields: `involvedObject.name=${name},type=Warning` })
+  const about = events.filter(({ involvedObject }) => involvedObject.uid === uid)
+  return about.toSorted((one, other) => timeOf(one) - timeOf(other)).at(-1)?.message
+}
+
+const timeOf = ({ series, lastTimestamp, eventTime }: CoreEvent): number =>
+  Date.parse(series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? '') || 0
