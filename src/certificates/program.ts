@@ -1,6 +1,6 @@
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { connect } from '../adapters/kube/index.ts'
-import { type Clock, createLog, Failure, hours, type Log, pause, seconds, systemClock } from '../std/index.ts'
+import { type Clock, createLog, Failure, type Log, minutes, pause, seconds, systemClock } from '../std/index.ts'
 import { type CertificatesConfig, OURSELVES } from './config.ts'
 import {
   type KeptSecret,
@@ -20,8 +20,8 @@ export interface CertificatesSurroundings {
   clock?: Clock
 }
 
-/** Nothing is due sooner than in weeks. What is missing meanwhile is what somebody has taken away. */
-const LOOK = hours(1)
+/** Nothing is due sooner than in weeks. But what somebody has taken away is missed by programs that start. */
+const LOOK = minutes(1)
 const TRY_AGAIN = seconds(10)
 
 /** Runs until the signal aborts. An API server that is away is waited for. */
