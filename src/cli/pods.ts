@@ -1,4 +1,4 @@
-import type { Kube } from '../adapters/kube/index.ts'
+import { type Kube, selectorFor } from '../adapters/kube/index.ts'
 import {
   type ContainerStatus,
   type CoreEvent,
@@ -27,8 +27,7 @@ export function isRolledOut({ metadata, spec, status = {} }: Deployment): boolea
 /** What the containers, the scheduler or the last warning say of a pod that is not ready; nothing while nobody has said anything. */
 export async function troubleOfPods(kube: Kube, { metadata, spec }: Deployment): Promise<PodTrouble | undefined> {
   const { namespace } = metadata
-  const labels = Object.entries(spec?.selector.matchLabels ?? {}).map((entry) => entry.join('='))
-  for (const pod of await kube.list(Pods, { namespace, labels: labels.join() })) {
+  for (const pod of await kube.list(Pods, { namespace, labels: selectorFor(spec?.selector.matchLabels ?? {}) })) {
     if (isDeleting(pod) || conditionOf(pod.status?.conditions ?? [], 'Ready')?.status === 'True') continue
     const stuck = containersOf(pod).map(saidByContainer).find((said) => said !== undefined)
     const message = stuck ?? saidByScheduler(pod) ?? (await lastWarningOf(kube, pod))
