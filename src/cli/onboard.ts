@@ -46,7 +46,10 @@ export const verb = actionVerb({
       .argument('<namespaces...>', 'where Berth is to work')
       .option('--remove', 'take the role bindings away; what Berth made there stays as it is, and is not looked after any more')
       .option('--dry-run', 'change nothing; with -o yaml print what would be applied')
-      .option('--berth-namespace <name>', `where the programs of Berth run (default: where they are found, or ${BERTH_NAMESPACE})`),
+      .option(
+        '--berth-namespace <name>',
+        `where the programs of Berth run (default: where they are found, or ${BERTH_NAMESPACE})`,
+      ),
   run: onboard,
 })
 
@@ -75,7 +78,6 @@ async function whereBerthRuns(shell: Shell, options: Options): Promise<string> {
   if (options.dryRun) return BERTH_NAMESPACE
   const found = withKube(shell, options, namespaceOfBerth).catch((thrown: unknown) => {
     if (!isFailure(thrown, 'forbidden')) throw thrown
-    return undefined
   })
   return (await found) ?? BERTH_NAMESPACE
 }

@@ -21,7 +21,12 @@ export interface PodTrouble {
 export function isRolledOut({ metadata, spec, status = {} }: Deployment): boolean {
   const { replicas = 1 } = spec ?? {}
   const { observedGeneration = 0, replicas: all = 0, updatedReplicas = 0, availableReplicas = 0 } = status
-  return observedGeneration >= (metadata.generation ?? 0) && updatedReplicas >= replicas && all <= updatedReplicas && availableReplicas >= replicas
+  return (
+    observedGeneration >= (metadata.generation ?? 0) &&
+    updatedReplicas >= replicas &&
+    all <= updatedReplicas &&
+    availableReplicas >= replicas
+  )
 }
 
 /** What the containers, the scheduler or the last warning say of a pod that is not ready; nothing while nobody has said anything. */
@@ -29,7 +34,9 @@ export async function troubleOfPods(kube: Kube, { metadata, spec }: Deployment):
   const { namespace } = metadata
   for (const pod of await kube.list(Pods, { namespace, labels: selectorFor(spec?.selector.matchLabels ?? {}) })) {
     if (isDeleting(pod) || conditionOf(pod.status?.conditions ?? [], 'Ready')?.status === 'True') continue
-    const stuck = containersOf(pod).map(saidByContainer).find((said) => said !== undefined)
+    const stuck = containersOf(pod)
+      .map(saidByContainer)
+      .find((said) => said !== undefined)
     const message = stuck ?? saidByScheduler(pod) ?? (await lastWarningOf(kube, pod))
     if (message !== undefined) return { message: `pod ${pod.metadata.name}: ${message}`, isStuck: stuck !== undefined }
   }
@@ -46,7 +53,9 @@ function saidByContainer({ name, ready, restartCount, state = {}, lastState = {}
   const ended = state.terminated ?? (ready ? undefined : lastState.terminated)
   if (ended && ended.exitCode !== 0)
     return `container ${name} ended with exit code ${ended.exitCode} (${ended.reason}), and was started again ${restartCount} times`
-  return reason === '' || BEFORE.includes(reason) ? undefined : `container ${name} waits (${reason})${message ? `: ${message}` : ''}`
+  return reason === '' || BEFORE.includes(reason)
+    ? undefined
+    : `container ${name} waits (${reason})${message ? `: ${message}` : ''}`
 }
 
 function saidByScheduler({ status }: Pod): string | undefined {

@@ -100,7 +100,10 @@ const isNowhere = async ({ kube, localPrograms }: CheckContext): Promise<boolean
 
 /** Fifty findings about what is missing would say no more. */
 const examineNothing: Examination = async ({ kube }) =>
-  fail(`Berth is not installed in the cluster at ${kube.server}`, 'Run `berth install --apply` with an image; docs/installation.md says how.')
+  fail(
+    `Berth is not installed in the cluster at ${kube.server}`,
+    'Run `berth install --apply` with an image; docs/installation.md says how.',
+  )
 
 const checked = (check: string, findings: DoctorFinding | DoctorFinding[]): CheckedFinding[] =>
   [findings].flat().map((finding) => ({ check, ...finding }))

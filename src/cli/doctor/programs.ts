@@ -49,7 +49,9 @@ export const examineDeployments: Examination = async ({ kube, namespace }) => {
   const deployments = (await kube.list(Deployments, { namespace })).filter(({ metadata }) => DEPLOYED.includes(metadata.name))
   const findings = await Promise.all(deployments.map((deployment) => deploymentFinding(kube, deployment)))
   const bad = findings.filter(({ mark }) => mark !== 'ok')
-  return bad.length > 0 || findings.length === 0 ? bad : ok(`all pods run of ${findings.map(({ message }) => message).join(', ')}`)
+  return bad.length > 0 || findings.length === 0
+    ? bad
+    : ok(`all pods run of ${findings.map(({ message }) => message).join(', ')}`)
 }
 
 const DEPLOYED = ['operator', 'kas', 'proxy', 'certificates']
@@ -60,7 +62,10 @@ async function deploymentFinding(kube: Kube, deployment: Deployment): Promise<Do
   const trouble = await troubleOfPods(kube, deployment)
   const message = `${name} does not run as it should: ${trouble?.message ?? 'its pods are being started'}`
   const mark = deployment.status?.availableReplicas || !trouble ? warn : fail
-  return mark(message, `Correct your values and run \`berth install --apply\`, or look at \`kubectl logs -n ${namespace} deployment/${name} --previous\`.`)
+  return mark(
+    message,
+    `Correct your values and run \`berth install --apply\`, or look at \`kubectl logs -n ${namespace} deployment/${name} --previous\`.`,
+  )
 }
 
 /** kas needs no Lease, since all replicas act: what shows that it lives is its Deployment, or that it looks at new projects. */

@@ -27,7 +27,10 @@ export const verb = actionVerb({
   options: (command) =>
     withKubeconfig(command)
       .option('--image <image>', 'the image of Berth, with its tag or digest')
-      .option('--workspace-image <image>', 'a small image with a shell and git, that clones into workspaces (default: a public one)')
+      .option(
+        '--workspace-image <image>',
+        'a small image with a shell and git, that clones into workspaces (default: a public one)',
+      )
       .option('--namespace <name>', `where its programs are to be (default: ${BERTH_NAMESPACE})`)
       .option('--values <file>', 'more choices: docs/installation-values.md; flags win; - for standard input')
       .option(

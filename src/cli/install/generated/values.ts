@@ -9,7 +9,7 @@ export interface InstallValues {
    */
   image?: string
   /**
-   * A small image with a shell and git, for pods of workspaces whose class names none. Without it a public one is used.
+   * A small image with a shell and git, that clones into workspaces whose class names none for that. Without it a public one is used.
    */
   workspaceImage?: string
   /**
@@ -23,7 +23,7 @@ export interface InstallValues {
    */
   namespace?: string
   /**
-   * Where people and agents reach this cluster's API, for the kubeconfigs that they get. Without it these name the address that pods use.
+   * Where people and agents reach this cluster's API, for the kubeconfigs that they get; targets that are there keep the address that they began with. Without it these name the address that pods use.
    */
   apiUrl?: string
   /**
