@@ -8,7 +8,7 @@ import { verbs } from '../../src/cli/verbs.ts'
 const shell: Shell = {
   print: () => undefined,
   say: () => undefined,
-  input: async () => '',
+  readInput: async () => '',
   ask: async () => undefined,
   env: {},
   cwd: '/',

@@ -40,7 +40,7 @@ for (const stream of [process.stdout, process.stderr]) {
 const shell: Shell = {
   print: (line) => void process.stdout.write(`${line}\n`),
   say: (words) => void process.stderr.write(words),
-  input: () => text(addAbortSignal(stop.signal, process.stdin)),
+  readInput: () => text(addAbortSignal(stop.signal, process.stdin)),
   ask,
   env: process.env,
   cwd: process.cwd(),
@@ -55,6 +55,8 @@ async function ask(question: string): Promise<string | undefined> {
   if (!process.stdin.isTTY) return undefined
   const { createInterface } = await import('node:readline/promises')
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  // It takes Ctrl-C for a key, so that no signal comes.
+  terminal.on('SIGINT', () => stop.abort())
   try {
     return await terminal.question(question, { signal: stop.signal })
   } finally {

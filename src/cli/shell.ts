@@ -7,7 +7,7 @@ export interface Shell {
   /** Progress and remarks: standard error. */
   say(text: string): void
   /** All of standard input. */
-  input(): Promise<string>
+  readInput(): Promise<string>
   /** One line from the person at the terminal; nothing where there is none. */
   ask(question: string): Promise<string | undefined>
   readonly env: Readonly<Record<string, string | undefined>>

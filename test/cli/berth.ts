@@ -63,7 +63,7 @@ export function startBerth(parameters: string[], { env, cwd = ROOT }: Surroundin
 export const shellOf = ({ env, cwd = ROOT, input = '', answer }: Surroundings): Shell => ({
   print: () => undefined,
   say: () => undefined,
-  input: async () => input,
+  readInput: async () => input,
   ask: async () => answer,
   env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
   cwd,

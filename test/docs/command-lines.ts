@@ -6,7 +6,7 @@ import { verbs } from '../../src/cli/verbs.ts'
 const shell = {
   print: () => undefined,
   say: () => undefined,
-  input: async () => '',
+  readInput: async () => '',
   ask: async () => undefined,
   env: {},
   cwd: '/',

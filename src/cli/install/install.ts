@@ -63,4 +63,4 @@ async function valuesOf(shell: Shell, options: Options): Promise<ImageValues> {
 }
 
 const textOf = async (shell: Shell, name: string): Promise<string> =>
-  name === '-' ? shell.input() : fileAt(shell, '--values', name).toString()
+  name === '-' ? shell.readInput() : fileAt(shell, '--values', name).toString()

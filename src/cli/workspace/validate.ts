@@ -42,7 +42,7 @@ export const verb = actionVerb({
 })
 
 async function validate(shell: Shell, given: string, { profile, output }: Options): Promise<ExitCode> {
-  const [file, text] = given === '-' ? ['stdin', await shell.input()] : [given, await textOf(shell, given)]
+  const [file, text] = given === '-' ? ['stdin', await shell.readInput()] : [given, await textOf(shell, given)]
   const { problems, warnings } = await findingsOf(shell, text, { name: file, profile })
   const rows = [...problems.map((each) => ({ severity: 'error', ...each })), ...warnings.map(asWarning)]
   if (rows.length > 0 || output !== 'table') shell.print(print(shell, output, rows))

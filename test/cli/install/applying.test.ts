@@ -14,9 +14,11 @@ import {
 import { kubectl } from '../../support/builders/snapshots.ts'
 import { type OwnControlPlane, ownControlPlane } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
-import { berth } from '../berth.ts'
+import { runAtTerminal } from '../../support/terminal.ts'
+import { berth, MAIN } from '../berth.ts'
 
 const namespace = 'platform'
+const CTRL_C = '\u0003'
 const LESS = `{ image: "registry.example.com/berth:1", namespace: ${namespace} }`
 const MORE = `
 image: registry.example.com/berth:1
@@ -108,6 +110,19 @@ describe('berth install --apply', (it) => {
     for (const { metadata } of await plane.kube.list(WorkspaceClasses)) await plane.kube.delete(WorkspaceClasses, metadata)
     assert.is((await install(LESS)).code, 0)
     assert.equal(await names(), { classes: ['isolation-level-namespace'], tiers: ['appstudio-env'] })
+  })
+
+  it('ends without complaint when somebody presses Ctrl-C at its terminal, also at its question', async () => {
+    const image = 'registry.example.com/berth:1'
+    for (const [verb, when] of [
+      [['install', '--image', image, '--namespace', namespace, '--apply'], 'Installing Berth'],
+      [['uninstall'], ' to go on:'],
+    ] as const) {
+      const words = [process.execPath, MAIN, ...verb, '--kubeconfig', plane.kubeconfig]
+      const { code, screen } = await runAtTerminal(words, { env: { BERTH_KUBECTL: tool }, when, keys: CTRL_C })
+      assert.is(code, 130, screen)
+      assert.not.match(screen, /abort/i)
+    }
   })
 
   it('is once in a cluster', async () => {
