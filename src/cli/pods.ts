@@ -30,7 +30,7 @@ export function isRolledOut({ metadata, spec, status = {} }: Deployment): boolea
 }
 
 /** What the containers, the scheduler or the last warning say of a pod that is not ready; nothing while nobody has said anything. */
-export async function troubleOfPods(kube: Kube, { metadata, spec }: Deployment): Promise<PodTrouble | undefined> {
+export async function troubleOfPods(kube: Kube, { metadata, spec, status }: Deployment): Promise<PodTrouble | undefined> {
   const { namespace } = metadata
   for (const pod of await kube.list(Pods, { namespace, labels: selectorFor(spec?.selector.matchLabels ?? {}) })) {
     if (isDeleting(pod) || conditionOf(pod.status?.conditions ?? [], 'Ready')?.status === 'True') continue
@@ -40,7 +40,9 @@ export async function troubleOfPods(kube: Kube, { metadata, spec }: Deployment):
     const message = stuck ?? saidByScheduler(pod) ?? (await lastWarningOf(kube, pod))
     if (message !== undefined) return { message: `pod ${pod.metadata.name}: ${message}`, isStuck: stuck !== undefined }
   }
-  return undefined
+  // A quota, a policy or a missing account keeps them from being made at all.
+  const failure = conditionOf(status?.conditions ?? [], 'ReplicaFailure')
+  return failure?.status === 'True' && failure.message ? { message: failure.message, isStuck: true } : undefined
 }
 
 const containersOf = ({ status }: Pod) => [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]

@@ -82,9 +82,8 @@ describe(
     }
     const untilIs = (path: string, ...words: string[]) => cluster.kubectl('wait', `--for=${path}`, '--timeout=180s', ...words)
 
-    const install = async (gitCa: string) => {
-      const image = `localhost/berth:${tag}`
-      const values = { image, workspaceImage: `localhost/berth-workspace:${tag}`, namespace: NAMESPACE, gitCa }
+    const install = async (image: string) => {
+      const values = { image, workspaceImage: `localhost/berth-workspace:${tag}`, namespace: NAMESPACE, gitCa: tls['ca.crt'] }
       await writeFile(join(folder, 'values.yaml'), JSON.stringify(values))
       await berth('install', '--values', join(folder, 'values.yaml'), '--apply')
     }
@@ -103,6 +102,7 @@ describe(
       return all.trim().split('\n').toSorted()
     }
     let before: string[]
+    let tls: Awaited<ReturnType<typeof certificateOfGit>>
 
     it.before(async () => {
       folder = await mkdtemp(join(tmpdir(), 'berth-image-'))
@@ -111,8 +111,8 @@ describe(
       cluster = await nodeCluster()
       await cluster.importImages(join(folder, 'made', 'images.tar'))
       before = await clusterWide()
-      const tls = await certificateOfGit()
-      await install(tls['ca.crt'])
+      tls = await certificateOfGit()
+      await install(`localhost/berth:${tag}`)
       await apply(cluster.kube, await textOf('git-server.yaml'))
       await configMap('git', 'program', { 'git-server.ts': await textOf('git-server.ts') })
       await secret('git', 'tls', tls)
@@ -147,6 +147,19 @@ describe(
         [],
       )
       assert.match(findings.find(({ check }) => check === 'certificates')?.message ?? '', /kas-tls is good until/)
+    })
+
+    it('says which image cannot be had, and is mended by the right one', async () => {
+      const failed = await install('localhost/berth:missing').then(
+        () => assert.unreachable(),
+        (thrown) => thrown,
+      )
+      assert.is(failed.code, 6)
+      assert.match(failed.stderr, /pod certificates-\S+ container certificates waits \((ErrImagePull|ImagePullBackOff)\)/)
+      const { stdout } = await berth('doctor', '-o', 'json').catch((thrown) => thrown)
+      const finding = JSON.parse(stdout).find(({ check }: { check: string }) => check === 'deployments')
+      assert.match(finding.message, /^certificates does not run as it should: pod /)
+      await install(`localhost/berth:${tag}`)
     })
 
     it('runs its programs as nobody, on files that cannot be written, with the roles that are shipped', async () => {
