@@ -14,7 +14,7 @@ const textOf = (pattern: string): string =>
 
 /** Reasons that tests expect, and that the servers, kubelets and callers of these tests give: no program of Berth's says them. */
 const OF_OTHERS =
-  'Conflict DeletionByTaintManager FieldManagerConflict FieldValueForbidden FieldValueInvalid FieldValueNotSupported FieldValueRequired Forbidden Forged NodeLost NotGranted OK Odd OutOfcpu PreemptionByScheduler TerminationByKubelet Tested Trial UnexpectedAdmissionError Unimplemented Wrong'.split(
+  'Conflict ContainerCreating DeletionByTaintManager Error FailedMount FieldManagerConflict FieldValueForbidden FieldValueInvalid FieldValueNotSupported FieldValueRequired Forbidden Forged NodeLost NotGranted OK Odd OutOfcpu PreemptionByScheduler TerminationByKubelet Tested Trial UnexpectedAdmissionError Unimplemented Wrong'.split(
     ' ',
   )
 
