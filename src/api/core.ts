@@ -114,6 +114,10 @@ export interface CoreEvent extends KubeObject {
   involvedObject: { kind?: string; name?: string; namespace?: string; uid?: string; fieldPath?: string }
 }
 
+/** When it was said last: a time of the cluster's, as text. */
+export const lastSaidAt = ({ series, lastTimestamp, eventTime, firstTimestamp, metadata }: CoreEvent): string =>
+  series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? firstTimestamp ?? metadata.creationTimestamp ?? ''
+
 export interface Deployment extends KubeObject {
   spec?: V1DeploymentSpec
   status?: {

@@ -27,6 +27,7 @@ export {
   Leases,
   type LimitRange,
   LimitRanges,
+  lastSaidAt,
   type Namespace,
   Namespaces,
   NetworkPolicies,

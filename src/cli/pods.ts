@@ -5,10 +5,15 @@ import {
   CoreEvents,
   conditionOf,
   type Deployment,
+  Deployments,
   isDeleting,
+  lastSaidAt,
   type Pod,
   Pods,
+  typeMetaOf,
 } from '../api/index.ts'
+import { healthOf } from '../engines/health/index.ts'
+import { systemClock } from '../std/index.ts'
 
 /** Why a pod does not run. */
 export interface PodTrouble {
@@ -17,17 +22,9 @@ export interface PodTrouble {
   isStuck: boolean
 }
 
-/** Every replica is of the Deployment as it is now, and available. As `kubectl rollout status` has it. */
-export function isRolledOut({ metadata, spec, status = {} }: Deployment): boolean {
-  const { replicas = 1 } = spec ?? {}
-  const { observedGeneration = 0, replicas: all = 0, updatedReplicas = 0, availableReplicas = 0 } = status
-  return (
-    observedGeneration >= (metadata.generation ?? 0) &&
-    updatedReplicas >= replicas &&
-    all <= updatedReplicas &&
-    availableReplicas >= replicas
-  )
-}
+/** Every replica is of the Deployment as it is now, and available. */
+export const isRolledOut = (deployment: Deployment): boolean =>
+  healthOf({ ...typeMetaOf(Deployments), ...deployment }, systemClock.now()).status === 'Healthy'
 
 /** What the containers, the scheduler or the last warning say of a pod that is not ready; nothing while nobody has said anything. */
 export async function troubleOfPods(kube: Kube, { metadata, spec, status }: Deployment): Promise<PodTrouble | undefined> {
@@ -71,5 +68,4 @@ async function lastWarningOf(kube: Kube, { metadata: { name, namespace, uid } }:
   return about.toSorted((one, other) => timeOf(one) - timeOf(other)).at(-1)?.message
 }
 
-const timeOf = ({ series, lastTimestamp, eventTime }: CoreEvent): number =>
-  Date.parse(series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? '') || 0
+const timeOf = (event: CoreEvent): number => Date.parse(lastSaidAt(event)) || 0

@@ -115,6 +115,7 @@ export const LAW: Record<string, Room> = {
       'adapters/kube',
       'adapters/git',
       'adapters/control-plane',
+      'engines/health',
       'engines/lookout',
       'operator',
       'kas',

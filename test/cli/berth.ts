@@ -22,6 +22,24 @@ export interface Surroundings {
   answer?: string
 }
 
+/** What the doctor prints with `-o json`. */
+export interface Finding {
+  check: string
+  mark: string
+  message: string
+  remedy?: string
+}
+
+export const findingsIn = (stdout: string, check?: string): Finding[] =>
+  JSON.parse(stdout).filter((finding: Finding) => check === undefined || finding.check === check)
+
+/** The only one of a check. */
+export function findingIn(stdout: string, check: string): Finding {
+  const [finding, ...others] = findingsIn(stdout, check)
+  if (!finding || others.length > 0) throw new Error(`not one finding of ${check}: ${stdout}`)
+  return finding
+}
+
 /** Lines that a terminal of 80 columns would break. Commands and failures are kept whole, paths count as short ones. */
 export const tooWide = (text: string): string[] =>
   text.split('\n').filter((line) => line.replace(/\/\S+/g, '/…').length > 80 && !/^ +\$ |^berth: /.test(line))

@@ -11,7 +11,7 @@ import { deployer } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 import { apply } from '../support/verbs.ts'
-import { berth, ROOT } from './berth.ts'
+import { berth, findingsIn, ROOT } from './berth.ts'
 
 const days = (count: number) => hours(24 * count)
 
@@ -30,8 +30,7 @@ describe('the doctor, of certificates', (it) => {
   }
   const findings = async (namespace: string, kubeconfig = cluster.kubeconfig): Promise<string[]> => {
     const { stdout } = await berth(['doctor', '--kubeconfig', kubeconfig, '-o', 'json', '--namespace', namespace])
-    const all: { check: string; mark: string; message: string }[] = JSON.parse(stdout)
-    return all.filter(({ check }) => check === 'certificates').map(({ mark, message }) => `${mark}: ${message}`)
+    return findingsIn(stdout, 'certificates').map(({ mark, message }) => `${mark}: ${message}`)
   }
   /** Gives the days on which the certificate and its authority end. */
   const put = async (

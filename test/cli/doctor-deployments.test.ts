@@ -4,14 +4,7 @@ import { systemClock, timestamp } from '../../src/std/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 import { apply, eventually } from '../support/verbs.ts'
-import { berth } from './berth.ts'
-
-interface Finding {
-  check: string
-  mark: string
-  message: string
-  remedy?: string
-}
+import { berth, type Finding, findingIn } from './berth.ts'
 
 const labels = { app: 'kas' }
 
@@ -40,9 +33,7 @@ describe('doctor of deployments', (it) => {
 
   const examined = async (namespace: string): Promise<Finding> => {
     const { stdout } = await berth(['doctor', '--kubeconfig', cluster.kubeconfig, '-o', 'json', '--namespace', namespace])
-    const [finding, ...others] = JSON.parse(stdout).filter(({ check }: Finding) => check === 'deployments')
-    assert.equal(others, [])
-    return finding
+    return findingIn(stdout, 'deployments')
   }
   const applied = async (template: object = {}) => {
     const namespace = await cluster.namespace('deployments')

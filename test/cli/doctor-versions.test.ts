@@ -4,7 +4,7 @@ import { install } from '../runner/cluster.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { type OwnControlPlane, ownControlPlane } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
-import { berth } from './berth.ts'
+import { berth, findingIn } from './berth.ts'
 
 const agent = {
   apiVersion: 'berth.dev/v1alpha1',
@@ -36,7 +36,7 @@ describe('doctor, of versions', (it) => {
     lease(name, version, { 'app.kubernetes.io/name': 'berth-kas', 'app.kubernetes.io/component': 'presence' }, renewed)
   const finding = async () => {
     const { stdout } = await berth(['doctor', '--kubeconfig', cluster.kubeconfig, '-o', 'json', '--namespace', namespace])
-    return JSON.parse(stdout).find(({ check }: { check: string }) => check === 'versions')
+    return findingIn(stdout, 'versions')
   }
 
   it('is content where all is of one', async () => {
@@ -51,7 +51,7 @@ describe('doctor, of versions', (it) => {
   it('says which are one minor version apart, as in an upgrade', async () => {
     await lease('berth-operator', '0.1.0')
     await kasLease('berth-kas-1', '0.2.0')
-    const { mark, message, remedy } = await finding()
+    const { mark, message, remedy = '' } = await finding()
     assert.equal([mark, message], ['warn', 'two versions: 0.1.0: the kinds, berth-operator, this command; 0.2.0: berth-kas-1'])
     assert.match(remedy, 'One minor version apart works')
   })

@@ -13,14 +13,7 @@ import { portOf } from '../support/addresses.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 import { apply } from '../support/verbs.ts'
-import { berth, ROOT } from './berth.ts'
-
-interface Finding {
-  check: string
-  mark: string
-  message: string
-  remedy?: string
-}
+import { berth, findingsIn, ROOT } from './berth.ts'
 
 const NOW = Date.parse('2026-01-01T12:00:00Z')
 const before = (ms: number) => timestamp(NOW - ms)
@@ -55,7 +48,7 @@ describe('doctor', (it) => {
 
   const examined = async (...parameters: string[]) => {
     const outcome = await berth(['doctor', '--kubeconfig', cluster.kubeconfig, '-o', 'json', ...parameters])
-    const findings: Finding[] = JSON.parse(outcome.stdout)
+    const findings = findingsIn(outcome.stdout)
     return { ...outcome, findings, of: (check: string) => findings.filter((finding) => finding.check === check) }
   }
 
@@ -156,7 +149,7 @@ describe('doctor', (it) => {
 
   it('says why git or kubectl is missed', async () => {
     const outcome = await berth(['doctor', '--kubeconfig', cluster.kubeconfig, '-o', 'json'], { env: { PATH: '/nonexistent' } })
-    const findings: Finding[] = JSON.parse(outcome.stdout)
+    const findings = findingsIn(outcome.stdout)
     assert.is(findings.find(({ check }) => check === 'git')?.mark, 'fail')
     assert.is(findings.find(({ check }) => check === 'kubectl')?.mark, 'warn')
   })

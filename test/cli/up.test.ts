@@ -18,7 +18,7 @@ import { acquireTools, TOOLS } from '../../src/adapters/control-plane/index.ts'
 import { portOf } from '../support/addresses.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
-import { berth, startBerth, tooWide } from './berth.ts'
+import { berth, findingsIn, startBerth, tooWide } from './berth.ts'
 import { processesIn } from './leftovers.ts'
 
 interface Status {
@@ -102,9 +102,8 @@ describe('up', (it) => {
     const kubeconfig = join(folders[0] ?? '', 'kubeconfig')
     await eventually(async () => {
       const { stdout } = await berth(['doctor', '--kubeconfig', kubeconfig, '-o', 'json'])
-      const findings: { check: string; mark: string }[] = JSON.parse(stdout)
       assert.equal(
-        findings.filter(({ mark, check }) => mark === 'fail' || (mark === 'warn' && check === 'kas')),
+        findingsIn(stdout).filter(({ mark, check }) => mark === 'fail' || (mark === 'warn' && check === 'kas')),
         [],
       )
       return true

@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert'
 import { createAuthority, issueCertificate } from '../../src/adapters/certificates/index.ts'
 import type { AnyObject } from '../../src/api/index.ts'
 import { hours, systemClock } from '../../src/std/index.ts'
+import { findingIn, findingsIn } from '../cli/berth.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { cloneRepository } from '../support/clone.ts'
 import { lacksNode, type NodeCluster, nodeCluster } from '../support/node.ts'
@@ -141,12 +142,11 @@ describe(
 
     it('makes the certificate that kas shows, and the doctor finds all of it well', async () => {
       const { stdout } = await berth('doctor', '-o', 'json', '--namespace', NAMESPACE).catch((failed) => failed)
-      const findings: { check: string; mark: string; message: string }[] = JSON.parse(stdout)
       assert.equal(
-        findings.filter(({ mark }) => mark === 'fail'),
+        findingsIn(stdout).filter(({ mark }) => mark === 'fail'),
         [],
       )
-      assert.match(findings.find(({ check }) => check === 'certificates')?.message ?? '', /kas-tls is good until/)
+      assert.match(findingIn(stdout, 'certificates').message, /kas-tls is good until/)
     })
 
     it('says which image cannot be had, and is mended by the right one', async () => {
@@ -157,8 +157,7 @@ describe(
       assert.is(failed.code, 6)
       assert.match(failed.stderr, /pod certificates-\S+ container certificates waits \((ErrImagePull|ImagePullBackOff)\)/)
       const { stdout } = await berth('doctor', '-o', 'json').catch((thrown) => thrown)
-      const finding = JSON.parse(stdout).find(({ check }: { check: string }) => check === 'deployments')
-      assert.match(finding.message, /^certificates does not run as it should: pod /)
+      assert.match(findingsIn(stdout, 'deployments')[0]?.message ?? '', /^certificates does not run as it should: pod /)
       await install(`localhost/berth:${tag}`)
     })
 

@@ -1,6 +1,6 @@
 /** What may be in a namespace: kinds that objects there can have, and which of these are nobody's. */
 import type { Kind, KubeObject } from '../../api/index.ts'
-import { Failure } from '../../std/index.ts'
+import { Failure, isFailure } from '../../std/index.ts'
 import type { Kube } from './kube.ts'
 
 /** Kubernetes puts these into every namespace, or makes them from others that count themselves. */
@@ -14,6 +14,15 @@ export const isOrdinary = ({ kind, metadata: { name, ownerReferences, annotation
   DERIVED.has(kind) ||
   EVERYWHERE.has(`${kind}/${name}`) ||
   (kind === 'Secret' && annotations?.[TOKEN_OF] !== undefined)
+
+/** There is nothing to see where a kind has gone since the server named it, and its objects before it. */
+export async function unlessGone(look: () => Promise<void>): Promise<void> {
+  try {
+    await look()
+  } catch (thrown) {
+    if (!isFailure(thrown, 'not-found')) throw thrown
+  }
+}
 
 /** https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery */
 interface Discovered {

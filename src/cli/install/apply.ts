@@ -110,7 +110,7 @@ async function kubectlFor(shell: Shell, options: ClusterOptions) {
     ...(kubeconfig ? ['--kubeconfig', kubeconfig] : []),
     ...(options.context ? ['--context', options.context] : []),
   ]
-  return (words: readonly string[], input = '') => runProgram(program, [...cluster, ...words], { ...shell, input })
+  return (words: readonly string[], input: string) => runProgram(program, [...cluster, ...words], { ...shell, input })
 }
 
 /** A part of it would be worse than nothing: programs without the policies that hold them. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isOrdinary, type Kube, listableKinds } from '../../adapters/kube/index.ts'
+import { isOrdinary, type Kube, listableKinds, unlessGone } from '../../adapters/kube/index.ts'
 import {
   type AnyObject,
   BERTH_NAMESPACE,
@@ -63,9 +63,11 @@ export async function foreignObjectsIn(kube: Kube, home: string, namespace: stri
   const shipped = new Set(shippedObjects(home, namespace, []).map(nameOf))
   const found: string[] = []
   for (const kind of await listableKinds(kube)) {
-    const objects = await kube.list<KubeObject>(kind, { namespace, metadataOnly: true })
-    const names = objects.filter((object) => !isOrdinary(object)).map(nameOf)
-    found.push(...names.filter((name) => !shipped.has(name) && !OF_PROGRAMS.test(name)))
+    await unlessGone(async () => {
+      const objects = await kube.list<KubeObject>(kind, { namespace, metadataOnly: true })
+      const names = objects.filter((object) => !isOrdinary(object)).map(nameOf)
+      found.push(...names.filter((name) => !shipped.has(name) && !OF_PROGRAMS.test(name)))
+    })
   }
   return found
 }

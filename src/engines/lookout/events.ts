@@ -1,5 +1,5 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type CoreEvent, CoreEvents, labels, Pods, type Workspace, workspaceObjectName } from '../../api/index.ts'
+import { type CoreEvent, CoreEvents, labels, lastSaidAt, Pods, type Workspace, workspaceObjectName } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
 import { type TargetReach, withTarget } from './target.ts'
 
@@ -59,9 +59,8 @@ function isOf(made: string, kind: string | undefined, name: string): boolean {
 
 function workspaceEventFrom(event: CoreEvent): WorkspaceEvent {
   const { type = '', reason = '', message = '', count, series, involvedObject } = event
-  const at = series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp
   return {
-    at: at ?? event.metadata.creationTimestamp ?? '',
+    at: lastSaidAt(event),
     type,
     reason,
     object: `${involvedObject.kind ?? ''} ${involvedObject.name ?? ''}`.trim(),

@@ -1,6 +1,6 @@
-import { isOrdinary, listableKinds } from '../../../adapters/kube/index.ts'
+import { isOrdinary, listableKinds, unlessGone } from '../../../adapters/kube/index.ts'
 import type { AnyObject, Kind } from '../../../api/index.ts'
-import { Failure, isFailure, isRecord } from '../../../std/index.ts'
+import { Failure, isRecord } from '../../../std/index.ts'
 import { idOf, keyOfId, type ObjectId, sayIds } from '../../apply/index.ts'
 import { eachListed, kindOfAny, type SyncContext } from '../objects/context.ts'
 import { OWNER_LABEL } from '../objects/place.ts'
@@ -51,14 +51,11 @@ async function foreignObjectsOf(kind: Kind, namespace: string | undefined, searc
   const { kube, owner, holds, signal } = searching
   const isOurs = (object: AnyObject) => object.metadata.labels?.[OWNER_LABEL] === owner && holds.has(keyOfId(idOf(object)))
   const found = new Map<string, ObjectId>()
-  try {
-    await eachListed(kube, { kind: kindOfAny(kind), query: { namespace, metadataOnly: true }, signal }, (object) => {
+  await unlessGone(() =>
+    eachListed(kube, { kind: kindOfAny(kind), query: { namespace, metadataOnly: true }, signal }, (object) => {
       if (found.size < MOST && !isOrdinary(object) && !isOurs(object)) found.set(keyOfId(idOf(object)), idOf(object))
-    })
-  } catch (thrown) {
-    // The kind has gone since the server named it, and its objects before it.
-    if (!isFailure(thrown, 'not-found')) throw thrown
-  }
+    }),
+  )
   return [...found.values()]
 }
 

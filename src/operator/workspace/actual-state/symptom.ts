@@ -1,4 +1,4 @@
-import type { CoreEvent, KubeObject } from '../../../api/index.ts'
+import { type CoreEvent, type KubeObject, lastSaidAt } from '../../../api/index.ts'
 import { beginningOf, minutes } from '../../../std/index.ts'
 import type { TroubleReason } from './causes.ts'
 import { type Evidence, type StepName, timeOf } from './evidence.ts'
@@ -42,8 +42,7 @@ export function eventsOn({ metadata }: KubeObject, { events = [], now }: Evidenc
     .sort((a, b) => lastOf(b) - lastOf(a))
 }
 
-const lastOf = ({ series, lastTimestamp, eventTime, metadata }: CoreEvent): number =>
-  timeOf(series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp) ?? 0
+const lastOf = (event: CoreEvent): number => timeOf(lastSaidAt(event)) ?? 0
 
 export const firstOf = ({ firstTimestamp, eventTime, metadata }: CoreEvent): number | undefined =>
   timeOf(firstTimestamp ?? eventTime ?? metadata.creationTimestamp)
