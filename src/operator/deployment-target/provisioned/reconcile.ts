@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Cache } from '../../../adapters/kube/index.ts'
 import {
+  annotations,
   byClaimUid,
   byUid,
   claimRefOf,
@@ -13,6 +14,7 @@ import {
   isDeleting,
   isMadeFor,
   isPrivate,
+  keyOf,
   labels,
   MANAGED_BY_BERTH,
   refOf,
@@ -52,7 +54,7 @@ export async function makeTarget(request: SpaceRequest, provisioning: Provisioni
   if (!access) return settled()
 
   const target = targetFor(claim, request, provisioning)
-  if (target) return updateTarget(target, request, provisioning)
+  if (target) return updateTarget(target, { request, access }, provisioning)
   // A claim that lost its target, or took another one, is not given one behind its back.
   if (claim.status?.phase === 'Lost' || (claim.status?.phase === 'Bound' && claim.spec.targetName)) return settled()
   const made = await create(claim, request, access, provisioning)
@@ -135,21 +137,33 @@ async function labelRequest(request: SpaceRequest, { metadata }: DeploymentTarge
   await context.kube.patch(SpaceRequests, refOf(request), { metadata: { labels: mark } }, { manager: MANAGER })
 }
 
-/** After an interruption the label is missing; after an expansion the target must say what it has now. */
-async function updateTarget(target: DeploymentTarget, request: SpaceRequest, provisioning: Provisioning): Promise<Next> {
+/** After an interruption the label is missing. What is different now the target must say: what it has, and where the API is. */
+async function updateTarget(
+  target: DeploymentTarget,
+  { request, access }: { request: SpaceRequest; access: Access },
+  provisioning: Provisioning,
+): Promise<Next> {
   if (isDeleting(target)) return settled()
   await labelRequest(request, target, provisioning)
-  const { resources } = request.spec
-  const seen = conditionOf(request.status?.conditions, 'Ready')?.observedGeneration ?? request.metadata.generation
-  if (!resources || seen !== request.metadata.generation || isDeepStrictEqual(resources, target.spec.resources)) return settled()
+  const spec = { ...changedResources(target, request), ...changedAddress(target, request, access) }
+  if (Object.keys(spec).length === 0) return settled()
   const { resourceVersion } = target.metadata
-  await provisioning.context.kube.patch(
-    DeploymentTargets,
-    refOf(target),
-    { metadata: { resourceVersion }, spec: { resources } },
-    { manager: MANAGER },
-  )
+  const change = { metadata: { resourceVersion }, spec }
+  await provisioning.context.kube.patch(DeploymentTargets, refOf(target), change, { manager: MANAGER })
   return settled()
+}
+
+function changedResources({ spec }: DeploymentTarget, { metadata, spec: { resources }, status }: SpaceRequest) {
+  const seen = conditionOf(status?.conditions, 'Ready')?.observedGeneration ?? metadata.generation
+  const isChanged = resources && seen === metadata.generation && !isDeepStrictEqual(resources, spec.resources)
+  return isChanged ? { resources } : {}
+}
+
+/** The installation names another address of its API: the Secret does already. A target that a person made keeps its own. */
+function changedAddress({ metadata, spec }: DeploymentTarget, request: SpaceRequest, { apiURL, secret }: Access) {
+  const { clusterCredentialsSecret, apiURL: before } = spec.kubernetesCredentials
+  const isOurs = metadata.annotations?.[annotations.spaceRequest] === keyOf(refOf(request)) && clusterCredentialsSecret === secret
+  return isOurs && before !== apiURL ? { kubernetesCredentials: { apiURL } } : {}
 }
 
 /** Nobody asks for it any more, and no target was made of it that would be reclaimed. */
