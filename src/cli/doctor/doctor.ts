@@ -10,7 +10,7 @@ import { actionVerb } from '../verb.ts'
 import { examineCertificates } from './certificates.ts'
 import { examineApi, examinePermissions } from './cluster.ts'
 import { type CheckContext, type DoctorFinding, type Examination, examineAnyway, fail } from './finding.ts'
-import { examineDefinitions, examinePolicies } from './installation.ts'
+import { examineDefinitions, examineInventory, examinePolicies } from './installation.ts'
 import { examineGit, examineKubectl, examineNode } from './machine.ts'
 import { examineClasses, examineObjects } from './objects.ts'
 import { examineDeployments, examineKas, examineLocalPrograms, examineOperator } from './programs.ts'
@@ -52,6 +52,7 @@ const EXAMINATIONS: Record<string, Examination> = {
   permissions: examinePermissions,
   crds: examineDefinitions,
   policies: examinePolicies,
+  inventory: examineInventory,
   deployments: examineDeployments,
   operator: examineOperator,
   kas: examineKas,

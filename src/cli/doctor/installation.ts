@@ -2,8 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions, labelledVersion } from '../../api/index.ts'
+import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions, labelledVersion, nameOf } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
+import { readInventory } from '../install/inventory.ts'
+import { presentOf } from '../install/shipped.ts'
 import { definitionsIn, objectsIn } from '../manifests.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
@@ -57,6 +59,15 @@ export const examinePolicies: Examination = async ({ kube, home, namespace }) =>
     }
   }
   return findings.length > 0 ? findings : ok('every admission policy and its binding is there')
+}
+
+/** Whatever was installed is still there. Other examinations say more of kinds and policies. */
+export const examineInventory: Examination = async ({ kube, namespace }) => {
+  const listed = (await readInventory(kube, namespace)).filter(({ kind }) => !/AdmissionPolicy|^CustomResourceDefinition$/.test(kind))
+  const present = new Set((await presentOf(kube, listed)).map(nameOf))
+  const missing = listed.map(nameOf).filter((name) => !present.has(name))
+  if (missing.length > 0) return missing.map((name) => fail(`${name} was installed, and is missing`, INSTALL))
+  return listed.length > 0 ? ok(`all ${listed.length} objects of the installation are there`) : []
 }
 
 function policiesIn(home: string): AnyObject[] {

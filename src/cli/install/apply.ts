@@ -7,7 +7,6 @@ import {
   type KubeObject,
   Namespaces,
   nameOf,
-  PART_OF_BERTH,
   type Ref,
   refOf,
   SpaceTiers,
@@ -22,8 +21,9 @@ import { type ClusterOptions, kubeconfigOf, withKube } from '../options.ts'
 import { isRolledOut, type PodTrouble, troubleOfPods } from '../pods.ts'
 import type { Shell } from '../shell.ts'
 import { confirm } from './confirmation.ts'
+import { readInventory } from './inventory.ts'
 import { isKustomize, renderDefaults } from './render.ts'
-import { foreignObjectsIn, namespaceOfBerth, presentOf, removeObject, sayNames, shippedObjects } from './shipped.ts'
+import { foreignObjectsIn, isLabelled, namespaceOfBerth, presentOf, removeObject, sayNames, shippedObjects } from './shipped.ts'
 
 interface Installation {
   /** As it was rendered. */
@@ -171,7 +171,7 @@ async function makeDefaults(shell: Shell, kube: Kube): Promise<void> {
   }
 }
 
-/** What other values had installed: rights above all. Kinds and namespaces stay, whatever is said. */
+/** What other values or another version had installed: rights above all. Kinds and namespaces stay, whatever is said. */
 async function findLeftOut(
   shell: Pick<Shell, 'home'>,
   kube: Kube,
@@ -179,13 +179,14 @@ async function findLeftOut(
 ): Promise<KubeObject[]> {
   const wanted = new Set(objects.map(nameOf))
   const shipped = shippedObjects(shell.home, namespace, ['crds', 'deploy/agent', 'deploy/defaults'])
-  const leftOut = shipped.filter((object) => object.kind !== 'Namespace' && !wanted.has(nameOf(object)))
+  const listed = await readInventory(kube, namespace)
+  const known = [...new Map([...shipped, ...listed].map((object) => [nameOf(object), object])).values()]
+  const leftOut = known.filter((object) => !STAY.includes(object.kind) && !wanted.has(nameOf(object)))
   // Where ours have the label, one without it was made by somebody else under the same name: cert-manager's Certificates, for one.
-  const labelled = new Set(leftOut.filter(isLabelled).map(nameOf))
+  const labelled = new Set([...shipped.filter(isLabelled), ...listed].map(nameOf))
   return (await presentOf(kube, leftOut)).filter((object) => isLabelled(object) || !labelled.has(nameOf(object)))
 }
 
-const isLabelled = ({ metadata }: KubeObject): boolean =>
-  Object.entries(PART_OF_BERTH).every(([name, value]) => metadata.labels?.[name] === value)
+const STAY = ['Namespace', 'CustomResourceDefinition']
 
 const lineOf = (object: KubeObject): string => `  ${nameOf(object)}\n`

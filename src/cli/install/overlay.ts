@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
-import { BERTH_NAMESPACE } from '../../api/index.ts'
+import { BERTH_NAMESPACE, PART_OF_BERTH } from '../../api/index.ts'
 import type { InstallValues, IssuerValues, ProgramValues, ServiceValues } from './generated/values.ts'
 
 /** Values that are enough for an installation. */
@@ -27,6 +27,7 @@ export function overlayOf(values: ImageValues): Overlay {
       kind: 'Kustomization',
       resources: [...foldersOf(values), 'settings.json'],
       components: componentsOf(values),
+      labels: [{ pairs: PART_OF_BERTH }],
       images: [{ name: 'berth', ...imageParts(values.image) }],
       patches: [
         ...installed.map((program) => patchOf('Deployment', program, podsOf(program, values, settings))),

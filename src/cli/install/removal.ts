@@ -3,7 +3,8 @@ import { type AnyObject, annotations, type KubeObject, Namespaces, nameOf, RoleB
 import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
 import { listOwnObjects, listServed, ownKinds } from '../manifests.ts'
 import type { Shell } from '../shell.ts'
-import { foreignObjectsIn, madeByPrograms, presentOf, removeObject, sayNames, shippedObjects } from './shipped.ts'
+import { readInventory } from './inventory.ts'
+import { foreignObjectsIn, isLabelled, madeByPrograms, presentOf, removeObject, sayNames, shippedObjects } from './shipped.ts'
 
 /** The kinds of Berth in the order in which their objects are deleted, with what that means: what makes others goes before these. */
 export const DELETION_ORDER: readonly { kind: string; means?: string }[] = [
@@ -53,7 +54,10 @@ export async function removeInstallation(removal: Removal): Promise<void> {
   await removeAll(removal, 'the bindings by which namespaces let Berth in', async () =>
     (await kube.list(RoleBindings)).filter(({ roleRef }) => roleRef.kind === 'ClusterRole' && roles.includes(roleRef.name)),
   )
-  const shipped = shippedObjects(shell.home, namespace, ['deploy/agent'])
+  // Read before anything goes, it among them.
+  const listed = (await presentOf(kube, await readInventory(kube, namespace))).filter(isLabelled)
+  const known = [...listed, ...shippedObjects(shell.home, namespace, ['deploy/agent'])]
+  const shipped = [...new Map(known.map((object) => [nameOf(object), object])).values()]
   for (const { what, kinds } of STEPS) {
     const objects = shipped.filter(({ kind }) => kinds.test(kind))
     await removeAll(removal, what, () => presentOf(kube, objects))

@@ -5,6 +5,7 @@ import { BERTH_NAMESPACE } from '../../api/index.ts'
 import { findKubectl } from '../local/cluster.ts'
 import { runProgram } from '../local/program.ts'
 import type { Shell } from '../shell.ts'
+import { withInventory } from './inventory.ts'
 import { type ImageValues, overlayOf } from './overlay.ts'
 import { shippedFiles } from './shipped.ts'
 
@@ -18,7 +19,7 @@ export async function renderInstallation(shell: Surroundings, values: ImageValue
     const { kustomization, settings } = overlayOf(values)
     await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization))
     await writeFile(join(folder, 'settings.json'), JSON.stringify(settings))
-    return await buildWith(shell, folder)
+    return withInventory(await buildWith(shell, folder), values.namespace)
   } finally {
     await rm(folder, { recursive: true })
   }

@@ -9,6 +9,7 @@ import {
   type KubeObject,
   Leases,
   nameOf,
+  PART_OF_BERTH,
   refOf,
   Secrets,
 } from '../../api/index.ts'
@@ -83,6 +84,10 @@ export const sayNames = (names: readonly string[]): string =>
   names.length > SHOWN ? `${names.slice(0, SHOWN).join(', ')} and ${names.length - SHOWN} more` : names.join(', ')
 
 const SHOWN = 5
+
+/** As everything that is installed. */
+export const isLabelled = ({ metadata }: KubeObject): boolean =>
+  Object.entries(PART_OF_BERTH).every(([name, value]) => metadata.labels?.[name] === value)
 
 /** Nothing where its kind, and so the object, is gone. */
 export async function removeObject(kube: Kube, object: KubeObject, propagation: 'Background' | 'Foreground'): Promise<void> {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { V1Deployment } from '@kubernetes/client-node'
 import * as assert from 'uvu/assert'
-import type { KubeObject } from '../../../src/api/index.ts'
+import type { ConfigMap, KubeObject } from '../../../src/api/index.ts'
 import { parseConfig as certificates } from '../../../src/certificates/index.ts'
 import { parseConfig as kas } from '../../../src/kas/index.ts'
 import { parseConfig as operator } from '../../../src/operator/index.ts'
@@ -38,6 +38,9 @@ programs:
   kas: { replicas: 5, resources: { limits: { memory: 2Gi } }, env: { BERTH_SESSION_GRACE: '7', BERTH_REFETCH: 'x' } }
   proxy: { nodeSelector: { zone: a }, priorityClassName: high, env: { BERTH_OIDC_ISSUER: 'https://other.example.com' } }
 `
+
+/** What only an installation by `berth install` has. */
+const OF_INSTALLATION = ['berth', 'berth-inventory']
 
 describe('berth install', (it) => {
   let folder: string
@@ -83,8 +86,22 @@ describe('berth install', (it) => {
       delete spec?.template.metadata?.annotations
     }
     assert.equal(
-      objects.filter((object) => object !== named(objects, 'ConfigMap', 'berth')),
+      objects.filter(({ kind, metadata }) => kind !== 'ConfigMap' || !OF_INSTALLATION.includes(metadata.name)),
       wanted,
+    )
+  })
+
+  it('lists what it consists of, and labels it', async () => {
+    const objects = await installed(ALL)
+    const { data, metadata } = named<ConfigMap>(objects, 'ConfigMap', 'berth-inventory') ?? assert.unreachable()
+    assert.is(metadata.namespace, 'platform')
+    const listed = data?.objects?.split('\n') ?? []
+    assert.is(listed.length, objects.length - 1)
+    assert.ok(listed.includes('apps/v1 Deployment platform/kas'))
+    assert.ok(listed.includes('rbac.authorization.k8s.io/v1 ClusterRole berth-kas'))
+    assert.equal(
+      objects.filter((object) => object.metadata.labels?.['app.kubernetes.io/part-of'] !== 'berth'),
+      [],
     )
   })
 
