@@ -101,7 +101,11 @@ describe('the guides', (it) => {
     })
 
     it(`show values that \`berth install\` takes: ${page}`, () => {
-      for (const block of blocksIn(text).filter(isValues)) ok(readValues(ROOT, { name: page, text: block }, {}).image)
+      for (const block of blocksIn(text).filter(isValues)) {
+        const { values, mistakes } = readValues(ROOT, { name: page, text: block }, {})
+        equal(mistakes, [])
+        ok(values.image)
+      }
     })
 
     it(`show command lines that are understood: ${page}`, async () => {

@@ -12,7 +12,7 @@ const deployment = readFileSync(join(ROOT, 'deploy/proxy/program/deployment.yaml
 
 describe('the page about the proxy', (it) => {
   it('shows settings that the Deployment reads and the program takes', () => {
-    const data: Record<string, unknown> = { ...readValues(ROOT, { name: 'proxy.md', text: block }, {}).proxy }
+    const data: Record<string, unknown> = { ...readValues(ROOT, { name: 'proxy.md', text: block }, {}).values.proxy }
     const read = [...deployment.matchAll(/name: (BERTH_\w+)\n +valueFrom: \{ configMapKeyRef: \{ name: berth-proxy, key: (\w+)/g)]
     const keys = read.map(([, , key = '']) => key)
     equal(

@@ -55,7 +55,13 @@ async function valuesOf(shell: Shell, options: Options): Promise<ImageValues> {
   const file = name === undefined ? undefined : { name, text: await textOf(shell, name) }
   const given = { image, workspaceImage, namespace }
   const flags = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  const values = readValues(shell.home, file, flags)
+  const { values, mistakes } = readValues(shell.home, file, flags)
+  if (mistakes.length > 0) {
+    for (const mistake of mistakes) shell.say(`${mistake}\n`)
+    throw new Failure('invalid', `these values cannot be taken (${mistakes.length} wrong)`, {
+      remedy: 'docs/installation-values.md says what each takes.',
+    })
+  }
   if (values.image !== undefined) return { ...values, image: values.image }
   throw new Failure('invalid', 'no image of Berth is named', {
     remedy: 'Give --image, or write image: into the file of --values. docs/installation.md says how one is made.',

@@ -10,10 +10,14 @@ export interface ValuesFile {
 }
 
 /**
- * What a file of values says, and what flags say beside it, which win. Throws `invalid` with everything that the schema
- * (`deploy/values.schema.json`, in the folder of Berth) does not allow, each with its line.
+ * What a file of values says, and what flags say beside it, which win; with everything that the schema
+ * (`deploy/values.schema.json`, in the folder of Berth) does not allow, each with its line. Throws `invalid` where it is no YAML.
  */
-export function readValues(home: string, file: ValuesFile | undefined, flags: InstallValues): InstallValues {
+export function readValues(
+  home: string,
+  file: ValuesFile | undefined,
+  flags: InstallValues,
+): { values: InstallValues; mistakes: string[] } {
   const schema = JSON.parse(readFileSync(join(home, 'deploy', 'values.schema.json'), 'utf8'))
   const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, formats: { 'host-or-address': isHostOrAddress } })
   const given = ajv.compile<InstallValues>(schema)
@@ -24,10 +28,7 @@ export function readValues(home: string, file: ValuesFile | undefined, flags: In
     ...inFile.toSorted((one, other) => one.line - other.line).map((mistake) => `${file?.name}:${mistake.line}: ${mistake.told}`),
     ...mistakesIn(flags).map((error) => `the command line: ${told(error)}`),
   ]
-  if (mistakes.length === 0 && given(value)) return { ...value, ...flags }
-  throw new Failure('invalid', mistakes.join('\n'), {
-    remedy: 'docs/installation-values.md says what each value takes.',
-  })
+  return { values: given(value) ? { ...value, ...flags } : flags, mistakes }
 }
 
 /** That a name is not one is told by the error about the name itself. */
@@ -70,10 +71,18 @@ function told({ instancePath, keyword, params, message = '', data, parentSchema 
   const meaning = String(parentSchema.description ?? message)
   if (propertyName !== undefined) return `${at(propertyName)} is no name that can stand there. ${meaning}`
   // Variables may be secrets.
-  const is = `${at()} is ${steps.includes('env') ? '***' : JSON.stringify(data)}`
+  const is = `${at()} is ${steps.includes('env') ? '***' : shown(data)}`
   if (keyword === 'enum') return `${is}; use one of ${params.allowedValues.join(', ')}`
   return TOLD_BY_MEANING.has(keyword) ? `${is}. ${meaning}` : `${is}, which ${message}`
 }
+
+/** A list or a certificate in the wrong place would fill the screen. */
+const shown = (data: unknown): string => {
+  const text = JSON.stringify(data)
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+}
+
+const LONGEST = 60
 
 /** Of a JSON pointer. */
 const stepsOf = (pointer: string): string[] =>
