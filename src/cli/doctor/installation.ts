@@ -2,7 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions, labelledVersion, nameOf } from '../../api/index.ts'
+import {
+  type AnyObject,
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+  labelledVersion,
+  nameOf,
+} from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
 import { readInventory } from '../install/inventory.ts'
 import { presentOf } from '../install/shipped.ts'
@@ -63,7 +69,9 @@ export const examinePolicies: Examination = async ({ kube, home, namespace }) =>
 
 /** Whatever was installed is still there. Other examinations say more of kinds and policies. */
 export const examineInventory: Examination = async ({ kube, namespace }) => {
-  const listed = (await readInventory(kube, namespace)).filter(({ kind }) => !/AdmissionPolicy|^CustomResourceDefinition$/.test(kind))
+  const listed = (await readInventory(kube, namespace)).filter(
+    ({ kind }) => !/AdmissionPolicy|^CustomResourceDefinition$/.test(kind),
+  )
   const present = new Set((await presentOf(kube, listed)).map(nameOf))
   const missing = listed.map(nameOf).filter((name) => !present.has(name))
   if (missing.length > 0) return missing.map((name) => fail(`${name} was installed, and is missing`, INSTALL))

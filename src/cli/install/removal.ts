@@ -55,8 +55,10 @@ export async function removeInstallation(removal: Removal): Promise<void> {
     (await kube.list(RoleBindings)).filter(({ roleRef }) => roleRef.kind === 'ClusterRole' && roles.includes(roleRef.name)),
   )
   // Read before anything goes, it among them.
-  const listed = (await presentOf(kube, await readInventory(kube, namespace))).filter(isLabelled)
-  const known = [...listed, ...shippedObjects(shell.home, namespace, ['deploy/agent'])]
+  const listed = await readInventory(kube, namespace)
+  const labelled = new Set((await presentOf(kube, listed)).filter(isLabelled).map(nameOf))
+  const ours = listed.filter((object) => labelled.has(nameOf(object)))
+  const known = [...ours, ...shippedObjects(shell.home, namespace, ['deploy/agent'])]
   const shipped = [...new Map(known.map((object) => [nameOf(object), object])).values()]
   for (const { what, kinds } of STEPS) {
     const objects = shipped.filter(({ kind }) => kinds.test(kind))

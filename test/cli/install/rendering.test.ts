@@ -93,9 +93,9 @@ describe('berth install', (it) => {
 
   it('lists what it consists of, and labels it', async () => {
     const objects = await installed(ALL)
-    const { data, metadata } = named<ConfigMap>(objects, 'ConfigMap', 'berth-inventory') ?? assert.unreachable()
-    assert.is(metadata.namespace, 'platform')
-    const listed = data?.objects?.split('\n') ?? []
+    const inventory = named<ConfigMap>(objects, 'ConfigMap', 'berth-inventory')
+    assert.is(inventory?.metadata.namespace, 'platform')
+    const listed = inventory?.data?.objects?.split('\n') ?? []
     assert.is(listed.length, objects.length - 1)
     assert.ok(listed.includes('apps/v1 Deployment platform/kas'))
     assert.ok(listed.includes('rbac.authorization.k8s.io/v1 ClusterRole berth-kas'))

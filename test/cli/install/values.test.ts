@@ -45,7 +45,7 @@ programs:
     ])
     const own = 'url: https://sign-in.example.com, oidcIssuer: https://id.example.com, oidcClientId: berth'
     assert.match(
-      (mistakesIn(`proxy: { ${own}, certificateIssuer: { name: web } }`))[0] ?? '',
+      mistakesIn(`proxy: { ${own}, certificateIssuer: { name: web } }`)[0] ?? '',
       /must have property certificateNames/,
     )
     for (const name of ['a..b', '1:2', `${'a'.repeat(64)}.example.com`, 'A.example.com'])
@@ -71,11 +71,11 @@ programs:
     assert.match(name ?? '', /^values.yaml:4: programs.kas.env.A B is no name that can stand there. /)
     assert.match(value ?? '', /^values.yaml:5: programs.kas.env.TOKEN is \*\*\*, /)
     for (const taken of ['kube-system', 'default', 'berth-credentials'])
-      assert.match((mistakesIn(`namespace: ${taken}`))[0] ?? '', `values.yaml:1: namespace is "${taken}". `)
+      assert.match(mistakesIn(`namespace: ${taken}`)[0] ?? '', `values.yaml:1: namespace is "${taken}". `)
   })
 
   it('that are wrong on the command line are told as what they are', async () => {
-    assert.match((mistakesIn('', { namespace: 'Berth' }))[0] ?? '', /^the command line: namespace is "Berth"/)
+    assert.match(mistakesIn('', { namespace: 'Berth' })[0] ?? '', /^the command line: namespace is "Berth"/)
   })
 
   it('that are no YAML are told with line and column', async () => {

@@ -99,7 +99,10 @@ describe('another address of the API', (it) => {
 
     await kube.delete(Workspaces, at('web'))
     await expectGone(kube, Workspaces, at('web'))
-    assert.equal((await kube.list(Pods, inside)).filter(({ metadata }) => !metadata.deletionTimestamp), [])
+    assert.equal(
+      (await kube.list(Pods, inside)).filter(({ metadata }) => !metadata.deletionTimestamp),
+      [],
+    )
   })
 
   it('does not reach a target that a person has given another Secret', async () => {

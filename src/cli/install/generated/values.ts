@@ -23,7 +23,7 @@ export interface InstallValues {
    */
   namespace?: string
   /**
-   * Where people and agents reach this cluster's API, for the kubeconfigs that they get; targets that are there keep the address that they began with. Without it these name the address that pods use.
+   * Where people and agents reach this cluster's API, for the kubeconfigs that they get, also of targets that are there. Without it these name the address that pods use.
    */
   apiUrl?: string
   /**
