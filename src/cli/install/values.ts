@@ -82,7 +82,7 @@ const shown = (data: unknown): string => {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
 }
 
-const LONGEST = 60
+const LONGEST = 100
 
 /** Of a JSON pointer. */
 const stepsOf = (pointer: string): string[] =>

@@ -19,6 +19,7 @@ import { claimBinding } from '../../../src/operator/deployment-target-claim/bind
 import { sandboxProvisioning } from '../../../src/operator/deployment-target-claim/provisioning/index.ts'
 import { spaceRequests } from '../../../src/operator/space-request/index.ts'
 import { workspaces } from '../../../src/operator/workspace/index.ts'
+import { type BadLine, blackHole } from '../../support/bad-line.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { spaceTier } from '../../support/spaces.ts'
@@ -34,10 +35,12 @@ describe('another address of the API', (it) => {
   const { kube } = cluster
   let operator: RunningOperator
   let namespace: string
+  /** The other address. */
+  let line: BadLine | undefined
 
   it.before(async () => {
     namespace = await cluster.namespace('moved')
-    await kube.create(SpaceTiers, spaceTier(namespace))
+    await kube.create(SpaceTiers, spaceTier(namespace, { quota: {} }))
     const spec = { provisioner: SANDBOX_PROVISIONER, parameters: { tierName: namespace }, reclaimPolicy: 'Delete' } as const
     await kube.create(DeploymentTargetClasses, targetClass(namespace, spec))
     await kube.create(WorkspaceClasses, workspaceClass(namespace))
@@ -48,6 +51,7 @@ describe('another address of the API', (it) => {
     await kube.delete(DeploymentTargetClasses, { name: namespace })
     await kube.delete(SpaceTiers, { name: namespace })
     await kube.delete(WorkspaceClasses, { name: namespace })
+    await line?.close()
     await cluster.close()
   })
 
@@ -84,8 +88,8 @@ describe('another address of the API', (it) => {
     assert.is(before.length, 1)
 
     await operator.stop()
-    const other = kube.server.replace('127.0.0.1', 'localhost')
-    assert.is.not(other, kube.server)
+    line = await blackHole(kube.server)
+    const other = line.url
     await open(other)
     const moved = await expectObject(
       kube,
