@@ -49,12 +49,13 @@ export const ownKinds = (home: string): Kind<AnyObject>[] =>
     namespaced: spec.scope === 'Namespaced',
   }))
 
-/** All objects of a kind; none where the cluster does not serve it. */
-export const listServed = async (kube: Kube, kind: Kind<AnyObject>): Promise<AnyObject[]> =>
-  (await kube.resolve(apiVersionOf(kind), kind.kind)) ? kube.list(kind) : []
+/** All objects of a kind, or those of one namespace; none where the cluster does not serve it. */
+export const listServed = async (kube: Kube, kind: Kind<AnyObject>, namespace?: string): Promise<AnyObject[]> =>
+  (await kube.resolve(apiVersionOf(kind), kind.kind)) ? kube.list(kind, { namespace }) : []
 
-/** The objects of each kind of ours that the cluster serves. */
-export async function listOwnObjects(kube: Kube, home: string): Promise<Map<string, AnyObject[]>> {
-  const entries = ownKinds(home).map(async (kind): Promise<[string, AnyObject[]]> => [kind.kind, await listServed(kube, kind)])
+/** The objects of each kind of ours that the cluster serves, or those of one namespace. */
+export async function listOwnObjects(kube: Kube, home: string, namespace?: string): Promise<Map<string, AnyObject[]>> {
+  const kinds = ownKinds(home).filter(({ namespaced }) => namespaced || namespace === undefined)
+  const entries = kinds.map(async (kind): Promise<[string, AnyObject[]]> => [kind.kind, await listServed(kube, kind, namespace)])
   return new Map(await Promise.all(entries))
 }

@@ -32,10 +32,13 @@ export const withNamespace = (command: Command, meaning: string): Command =>
 /** Puts the namespace of the context where `withNamespace` was told none. */
 export async function settleNamespace(shell: Shell, command: Command): Promise<void> {
   if (command.getOptionValue('namespace') !== OF_CONTEXT) return
-  const options = command.opts<ClusterOptions>()
+  command.setOptionValue('namespace', await namespaceOfContext(shell, command.opts()))
+}
+
+export async function namespaceOfContext(shell: Shell, options: ClusterOptions): Promise<string> {
   const kubeconfig = existingKubeconfig(shell, options)
   const { namespaceIn } = await import('../adapters/kube/index.ts')
-  command.setOptionValue('namespace', namespaceIn({ kubeconfig, context: options.context }))
+  return namespaceIn({ kubeconfig, context: options.context })
 }
 
 /** Reads the file that a flag names. */

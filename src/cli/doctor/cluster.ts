@@ -20,21 +20,39 @@ export async function examineApi({ kube }: CheckContext): Promise<DoctorFinding>
   }
 }
 
-/** The permissions that are needed to install Berth, and those that a developer needs. */
-const NEEDED: readonly ResourceAttributes[] = [
+/** Whoever installs Berth makes these. */
+const TO_INSTALL: readonly ResourceAttributes[] = [
   { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', verb: 'create', namespace: '' },
   { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies', verb: 'create', namespace: '' },
   { group: 'rbac.authorization.k8s.io', resource: 'clusterroles', verb: 'create', namespace: '' },
-  { group: 'appstudio.redhat.com', resource: 'deploymenttargetclaims', verb: 'create', namespace: 'default' },
-  { group: 'managed-gitops.redhat.com', resource: 'gitopsdeployments', verb: 'create', namespace: 'default' },
-  { group: 'berth.dev', resource: 'workspaces', verb: 'create', namespace: 'default' },
 ]
 
-export const examinePermissions: Examination = async ({ kube }) => {
-  const answers = await Promise.all(NEEDED.map((need) => isAllowedToUs(kube, need)))
-  const refused = NEEDED.filter((_, at) => !answers[at])
-  if (refused.length === 0) return ok('you may install Berth and use it')
-  return refused.map(({ group, resource, verb }) =>
-    warn(`you may not ${verb} ${resource}.${group}`, 'Ask an administrator for a role that allows it, if you need it.'),
-  )
+/** Whoever uses it makes these, in the namespace in which they work. */
+const TO_USE: readonly Omit<ResourceAttributes, 'namespace'>[] = [
+  { group: 'appstudio.redhat.com', resource: 'deploymenttargetclaims', verb: 'create' },
+  { group: 'managed-gitops.redhat.com', resource: 'gitopsdeployments', verb: 'create' },
+  { group: 'berth.dev', resource: 'workspaces', verb: 'create' },
+]
+
+export const examinePermissions: Examination = async ({ kube, namespaceOfContext }) => {
+  const refusedOf = async (needs: readonly ResourceAttributes[]): Promise<string> => {
+    const answers = await Promise.all(needs.map((need) => isAllowedToUs(kube, need)))
+    return needs.flatMap(({ verb, resource, group }, at) => (answers[at] ? [] : [`${verb} ${resource}.${group}`])).join(', ')
+  }
+  const install = await refusedOf(TO_INSTALL)
+  const use = await refusedOf(TO_USE.map((need) => ({ ...need, namespace: namespaceOfContext })))
+  if (!install && !use) return ok('you may install Berth and use it')
+  return [
+    ...(use
+      ? [
+          warn(
+            `you may not use Berth in ${namespaceOfContext}: ${use}`,
+            'Work in a namespace of yours, or ask for the role `edit` there.',
+          ),
+        ]
+      : [ok(`you may use Berth in ${namespaceOfContext}`)]),
+    ...(install
+      ? [warn(`you may not install Berth: ${install}`, 'Ask an administrator for a role that allows it, if you need it.')]
+      : []),
+  ]
 }

@@ -1,15 +1,23 @@
-import { BERTH_NAMESPACE, CustomResourceDefinitions, Workspaces } from '../../api/index.ts'
+import { apiVersionOf, BERTH_NAMESPACE, Workspaces } from '../../api/index.ts'
 import { systemClock } from '../../std/index.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { namespaceOfBerth } from '../install/shipped.ts'
 import { findLocalPrograms } from '../local/local-programs.ts'
-import { type ClusterOptions, LOCAL, type OutputOptions, withKube, withKubeconfig, withOutput } from '../options.ts'
+import {
+  type ClusterOptions,
+  LOCAL,
+  namespaceOfContext,
+  type OutputOptions,
+  withKube,
+  withKubeconfig,
+  withOutput,
+} from '../options.ts'
 import { marked, renderData, WIDTH, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { examineCertificates } from './certificates.ts'
 import { examineApi, examinePermissions } from './cluster.ts'
-import { type CheckContext, type DoctorFinding, type Examination, examineAnyway, fail } from './finding.ts'
+import { type CheckContext, type DoctorFinding, type Examination, examineAnyway, fail, warn } from './finding.ts'
 import { examineDefinitions, examineInventory, examinePolicies } from './installation.ts'
 import { examineGit, examineKubectl, examineNode } from './machine.ts'
 import { examineClasses, examineObjects } from './objects.ts'
@@ -71,6 +79,7 @@ const examine = (shell: Shell, options: Options): Promise<CheckedFinding[]> =>
       localPrograms: findLocalPrograms(shell, { kubeconfig: options.kubeconfig, local: LOCAL, server: kube.server }),
       home: shell.home,
       namespace: options.namespace ?? found ?? BERTH_NAMESPACE,
+      namespaceOfContext: await namespaceOfContext(shell, options),
       now: systemClock.now(),
     }
     const [git, kubectl] = await Promise.all([examineGit(shell), examineKubectl(shell)])
@@ -78,8 +87,13 @@ const examine = (shell: Shell, options: Options): Promise<CheckedFinding[]> =>
     const apiAnswers = api.mark !== 'fail'
     const isAbsent = apiAnswers && found === undefined && (await isNowhere(context))
     const examinations = isAbsent ? { installation: examineNothing } : EXAMINATIONS
-    const rest = Object.entries(apiAnswers ? examinations : {}).map(async ([check, examination]) =>
-      checked(check, await examineAnyway(examination, context)),
+    const rest = await Promise.all(
+      Object.entries(apiAnswers ? examinations : {}).map(
+        async ([check, examination]): Promise<[string, DoctorFinding[] | undefined]> => [
+          check,
+          await examineAnyway(examination, context),
+        ],
+      ),
     )
     return [
       ...checked('node', examineNode(process.versions.node)),
@@ -87,15 +101,27 @@ const examine = (shell: Shell, options: Options): Promise<CheckedFinding[]> =>
       ...checked('kubectl', kubectl),
       ...checked('api', api),
       ...checked('programs', examineLocalPrograms(context, { apiAnswers })),
-      ...(await Promise.all(rest)).flat(),
+      ...rest.flatMap(([check, findings = []]) => checked(check, findings)),
+      ...checked('permissions', findingOfUnseen(rest.flatMap(([check, findings]) => (findings ? [] : [check])))),
     ]
   })
+
+/** Whoever only works in a namespace may not read most of an installation: nothing is wrong with that. */
+const findingOfUnseen = (checks: readonly string[]): DoctorFinding[] =>
+  checks.length === 0
+    ? []
+    : [
+        warn(
+          `you may not read what these look at: ${checks.join(', ')}`,
+          'If something seems wrong there, ask an administrator of the cluster to run the doctor.',
+        ),
+      ]
 
 /** Neither kinds nor programs are there. Who may not look is told so by each examination. */
 const isNowhere = async ({ kube, localPrograms }: CheckContext): Promise<boolean> =>
   localPrograms === undefined &&
-  (await kube.get(CustomResourceDefinitions, { name: `${Workspaces.plural}.${Workspaces.group}` }).then(
-    (definition) => definition === undefined,
+  (await kube.resolve(apiVersionOf(Workspaces), Workspaces.kind).then(
+    (kind) => kind === undefined,
     () => false,
   ))
 

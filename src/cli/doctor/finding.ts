@@ -17,6 +17,8 @@ export interface CheckContext {
   home: string
   /** The namespace in which its programs keep their Leases. */
   namespace: string
+  /** In which the person works. */
+  namespaceOfContext: string
   /** The programs that `berth up` runs for this cluster on this machine. */
   localPrograms: LocalPrograms | undefined
   now: number
@@ -28,16 +30,22 @@ export const ok = (message: string): DoctorFinding => ({ mark: 'ok', message })
 export const warn = (message: string, remedy: string): DoctorFinding => ({ mark: 'warn', message, remedy })
 export const fail = (message: string, remedy: string): DoctorFinding => ({ mark: 'fail', message, remedy })
 
-/** An examination that could not be made is a finding itself; the others go on. */
-export async function examineAnyway(examine: Examination, context: CheckContext): ReturnType<Examination> {
+/** What is looked at, or nothing where the person may not look. */
+export async function unlessForbidden<T>(look: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await examine(context)
+    return await look()
   } catch (thrown) {
-    const { code, message, remedy } = Failure.from(thrown)
-    const advice =
-      code === 'forbidden'
-        ? 'Ask for the right to read it, or run the doctor as an administrator.'
-        : 'Mend this first, then run the doctor again.'
-    return fail(message, remedy ?? advice)
+    if (Failure.from(thrown).code === 'forbidden') return undefined
+    throw thrown
+  }
+}
+
+/** An examination that failed is a finding itself; the others go on. Nothing where the person may not look. */
+export async function examineAnyway(examine: Examination, context: CheckContext): Promise<DoctorFinding[] | undefined> {
+  try {
+    return await unlessForbidden(async () => [await examine(context)].flat())
+  } catch (thrown) {
+    const { message, remedy } = Failure.from(thrown)
+    return [fail(message, remedy ?? 'Mend this first, then run the doctor again.')]
   }
 }

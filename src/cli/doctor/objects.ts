@@ -2,7 +2,7 @@ import { type AnyObject, conditionOf, DeploymentTargetClasses, isDeleting, nameO
 import { minutes } from '../../std/index.ts'
 import { conditionsOf, faultOf } from '../fault.ts'
 import { listOwnObjects } from '../manifests.ts'
-import { type DoctorFinding, type Examination, ok, warn } from './finding.ts'
+import { type DoctorFinding, type Examination, ok, unlessForbidden, warn } from './finding.ts'
 
 /** Patience before something that is not ready is worth a line. */
 const LONG = minutes(2)
@@ -19,13 +19,20 @@ export const examineClasses: Examination = async ({ kube }) => {
   return warn('there is no DeploymentTargetClass: nothing is provisioned', remedy)
 }
 
-/** Objects of every kind that are in error, or that have not become ready, or gone, for long; with what they say of themselves. */
-export const examineObjects: Examination = async ({ kube, home, now }) => {
-  const objects = [...(await listOwnObjects(kube, home)).values()].flat()
-  const troubles = objects.flatMap((object) => troubleOf(object, now))
-  if (troubles.length === 0) return ok('none waits for long')
+/**
+ * Objects of every kind that are in error, or that have not become ready, or gone, for long; with what they say of themselves. Who may not
+ * look everywhere hears of one namespace.
+ */
+export const examineObjects: Examination = async ({ kube, home, namespaceOfContext, now }) => {
+  const all = await unlessForbidden(() => listOwnObjects(kube, home))
+  const kinds = all ?? (await listOwnObjects(kube, home, namespaceOfContext))
+  const troubles = [...kinds.values()].flat().flatMap((object) => troubleOf(object, now))
+  if (troubles.length === 0) return ok(`none ${all ? '' : `in ${namespaceOfContext} `}waits for long`)
   const rest = troubles.length - MOST
-  return rest > 0 ? [...troubles.slice(0, MOST), warn(`${rest} more are not ready`, 'Run `kubectl get berth -A`.')] : troubles
+  const where = all ? '-A' : `-n ${namespaceOfContext}`
+  return rest > 0
+    ? [...troubles.slice(0, MOST), warn(`${rest} more are not ready`, `Run \`kubectl get berth ${where}\`.`)]
+    : troubles
 }
 
 export function troubleOf(object: AnyObject, now: number): DoctorFinding[] {

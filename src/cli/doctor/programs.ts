@@ -30,7 +30,12 @@ const remedyFor = (name: string, { dir }: LocalPrograms): string =>
   `Read ${logOf(dir, name)}; \`${upAgain(dir)}\` starts it again.`
 
 /** The operator is alive when the holder of its Lease renews it. */
-export const examineOperator: Examination = async ({ kube, namespace, now, localPrograms }) => {
+export async function examineOperator({
+  kube,
+  namespace,
+  now,
+  localPrograms,
+}: Omit<CheckContext, 'home' | 'namespaceOfContext'>): Promise<DoctorFinding> {
   const found = await findingOf('operator', localPrograms)
   if (found?.mark === 'fail') return found
   const lease = await kube.get(Leases, { name: 'berth-operator', namespace })

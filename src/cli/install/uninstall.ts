@@ -100,12 +100,14 @@ function report(
 }
 
 /** Finalizers are taken off by the programs alone. */
-async function assertFreed({ kube, namespace, shell }: Omit<Removal, 'deadline'>, objects: readonly AnyObject[]): Promise<void> {
+async function assertFreed(
+  { kube, namespace }: Pick<Removal, 'kube' | 'namespace'>,
+  objects: readonly AnyObject[],
+): Promise<void> {
   const held = objects.find(({ metadata }) => metadata.finalizers?.length)
   if (!held) return
-  const context = { kube, namespace, home: shell.home, localPrograms: undefined, now: systemClock.now() }
-  const [trouble] = [await examineOperator(context)].flat().filter(({ mark }) => mark === 'fail')
-  if (!trouble) return
+  const trouble = await examineOperator({ kube, namespace, localPrograms: undefined, now: systemClock.now() })
+  if (trouble.mark !== 'fail') return
   throw new Failure('unavailable', `nobody would free what Berth's objects hold (${nameOf(held)} for one): ${trouble.message}`, {
     remedy: 'Start the operator: `berth install --apply` with your values does. `berth doctor` says more.',
   })
