@@ -87,6 +87,8 @@ async function refuse(request: SpaceRequest, why: Failure, services: RequestServ
 }
 
 interface KeptSpace {
+  /** Of the API of its cluster. */
+  url: string
   namespace: string
   access: SpaceCredentials
 }
@@ -109,7 +111,7 @@ async function keepUp(request: SpaceRequest, services: RequestServices): Promise
   const space = { request, namespace, tier, quota: {} }
   await services.site.pieces.enter(space)
   const access = await keepCredentials(services, space)
-  return { namespace, access }
+  return { url: services.site.endpoint().server, namespace, access }
 }
 
 const untilRenewal = ({ renewAt }: SpaceCredentials, { context }: SpaceServices): number | undefined =>

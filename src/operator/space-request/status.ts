@@ -35,10 +35,10 @@ export const afterFailure = (request: SpaceRequest, failure: Failure): StatusDra
 export const refused = (
   request: SpaceRequest,
   failure: Failure,
-  kept: { namespace: string; access: SpaceCredentials } | undefined,
+  kept: { url: string; namespace: string; access: SpaceCredentials } | undefined,
 ): StatusDraft => ({
   ...afterFailure(request, failure),
-  ...(kept && { namespaceAccess: accessTo(kept) }),
+  ...(kept && { targetClusterURL: kept.url, namespaceAccess: accessTo(kept) }),
 })
 
 /** The status says something else so far. */

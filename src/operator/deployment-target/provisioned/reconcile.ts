@@ -42,6 +42,7 @@ interface Provisioning {
 export async function makeTarget(request: SpaceRequest, provisioning: Provisioning): Promise<Next> {
   // Made by a person, for whatever it is.
   if (request.metadata.labels?.[labels.claim] === undefined || isDeleting(request)) return settled()
+  await moveTarget(request, provisioning)
 
   const claim = claimOf(request, provisioning)
   if (!claim) return handleOrphan(request, provisioning)
@@ -54,7 +55,7 @@ export async function makeTarget(request: SpaceRequest, provisioning: Provisioni
   if (!access) return settled()
 
   const target = targetFor(claim, request, provisioning)
-  if (target) return updateTarget(target, { request, access }, provisioning)
+  if (target) return updateTarget(target, request, provisioning)
   // A claim that lost its target, or took another one, is not given one behind its back.
   if (claim.status?.phase === 'Lost' || (claim.status?.phase === 'Bound' && claim.spec.targetName)) return settled()
   const made = await create(claim, request, access, provisioning)
@@ -137,33 +138,40 @@ async function labelRequest(request: SpaceRequest, { metadata }: DeploymentTarge
   await context.kube.patch(SpaceRequests, refOf(request), { metadata: { labels: mark } }, { manager: MANAGER })
 }
 
-/** After an interruption the label is missing. What is different now the target must say: what it has, and where the API is. */
-async function updateTarget(
-  target: DeploymentTarget,
-  { request, access }: { request: SpaceRequest; access: Access },
-  provisioning: Provisioning,
-): Promise<Next> {
+/** After an interruption the label is missing; after an expansion the target must say what it has now. */
+async function updateTarget(target: DeploymentTarget, request: SpaceRequest, provisioning: Provisioning): Promise<Next> {
   if (isDeleting(target)) return settled()
   await labelRequest(request, target, provisioning)
-  const spec = { ...changedResources(target, request), ...changedAddress(target, request, access) }
-  if (Object.keys(spec).length === 0) return settled()
-  const { resourceVersion } = target.metadata
-  const change = { metadata: { resourceVersion }, spec }
-  await provisioning.context.kube.patch(DeploymentTargets, refOf(target), change, { manager: MANAGER })
+  const { resources } = request.spec
+  const seen = conditionOf(request.status?.conditions, 'Ready')?.observedGeneration ?? request.metadata.generation
+  if (!resources || seen !== request.metadata.generation || isDeepStrictEqual(resources, target.spec.resources)) return settled()
+  await change(target, { resources }, provisioning)
   return settled()
 }
 
-function changedResources({ spec }: DeploymentTarget, { metadata, spec: { resources }, status }: SpaceRequest) {
-  const seen = conditionOf(status?.conditions, 'Ready')?.observedGeneration ?? metadata.generation
-  const isChanged = resources && seen === metadata.generation && !isDeepStrictEqual(resources, spec.resources)
-  return isChanged ? { resources } : {}
+/**
+ * The installation names another address of its API, and the Secret does already. Whoever holds the target follows, also where nobody does,
+ * and where the request is at fault. What a person made, or gave another Secret, keeps its own.
+ */
+async function moveTarget(request: SpaceRequest, provisioning: Provisioning): Promise<void> {
+  const { labels: marks = {}, namespace } = request.metadata
+  const target = provisioning.targets.get({ name: marks[labels.target] ?? '', namespace })
+  const { targetClusterURL: apiURL, namespaceAccess: [access] = [] } = request.status ?? {}
+  if (!target || isDeleting(target) || !apiURL || !access) return
+  const { clusterCredentialsSecret, apiURL: before } = target.spec.kubernetesCredentials
+  const isMadeOfIt = target.metadata.annotations?.[annotations.spaceRequest] === keyOf(refOf(request))
+  if (isMadeOfIt && clusterCredentialsSecret === access.secretRef && before !== apiURL)
+    await change(target, { kubernetesCredentials: { apiURL } }, provisioning)
 }
 
-/** The installation names another address of its API: the Secret does already. A target that a person made keeps its own. */
-function changedAddress({ metadata, spec }: DeploymentTarget, request: SpaceRequest, { apiURL, secret }: Access) {
-  const { clusterCredentialsSecret, apiURL: before } = spec.kubernetesCredentials
-  const isOurs = metadata.annotations?.[annotations.spaceRequest] === keyOf(refOf(request)) && clusterCredentialsSecret === secret
-  return isOurs && before !== apiURL ? { kubernetesCredentials: { apiURL } } : {}
+/** Only what was seen is changed. */
+async function change(
+  target: DeploymentTarget,
+  spec: { resources: unknown } | { kubernetesCredentials: { apiURL: string } },
+  { context }: Provisioning,
+): Promise<void> {
+  const { resourceVersion } = target.metadata
+  await context.kube.patch(DeploymentTargets, refOf(target), { metadata: { resourceVersion }, spec }, { manager: MANAGER })
 }
 
 /** Nobody asks for it any more, and no target was made of it that would be reclaimed. */
