@@ -100,11 +100,10 @@ describe('the guides', (it) => {
         ok(existsSync(join(ROOT, folder, 'kustomization.yaml')), folder)
     })
 
-    it(`show values that \`berth install\` takes: ${page}`, () => {
+    it(`show values that \`berth install\` takes: ${page}`, async () => {
       for (const block of blocksIn(text).filter(isValues)) {
-        const { values, mistakes } = readValues(ROOT, { name: page, text: block }, {})
-        equal(mistakes, [])
-        ok(values.image)
+        const read = await readValues(ROOT, { name: page, text: block }, {})
+        ok('values' in read && read.values.image, JSON.stringify(read))
       }
     })
 

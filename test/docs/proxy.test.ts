@@ -11,8 +11,10 @@ const [block = ''] = [...text.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, ya
 const deployment = readFileSync(join(ROOT, 'deploy/proxy/program/deployment.yaml'), 'utf8')
 
 describe('the page about the proxy', (it) => {
-  it('shows settings that the Deployment reads and the program takes', () => {
-    const data: Record<string, unknown> = { ...readValues(ROOT, { name: 'proxy.md', text: block }, {}).values.proxy }
+  it('shows settings that the Deployment reads and the program takes', async () => {
+    const taken = await readValues(ROOT, { name: 'proxy.md', text: block }, {})
+    ok('values' in taken, JSON.stringify(taken))
+    const data: Record<string, unknown> = { ...taken.values.proxy }
     const read = [...deployment.matchAll(/name: (BERTH_\w+)\n +valueFrom: \{ configMapKeyRef: \{ name: berth-proxy, key: (\w+)/g)]
     const keys = read.map(([, , key = '']) => key)
     equal(

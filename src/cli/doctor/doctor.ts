@@ -38,7 +38,7 @@ export const verb = actionVerb({
   options: (command) =>
     withOutput(withKubeconfig(command)).option(
       '--namespace <name>',
-      `where the programs of Berth keep their Leases (default: where they are found, or ${BERTH_NAMESPACE})`,
+      `where the programs of Berth are (default: where they are found, or ${BERTH_NAMESPACE})`,
     ),
   async run(shell, options: Options) {
     const findings = await examine(shell, options)
@@ -117,7 +117,7 @@ const findingOfUnseen = (checks: readonly string[]): DoctorFinding[] =>
         ),
       ]
 
-/** Neither kinds nor programs are there. Who may not look is told so by each examination. */
+/** Neither kinds nor programs are there. */
 const isNowhere = async ({ kube, localPrograms }: CheckContext): Promise<boolean> =>
   localPrograms === undefined &&
   (await kube.resolve(apiVersionOf(Workspaces), Workspaces.kind).then(

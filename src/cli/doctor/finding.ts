@@ -17,7 +17,7 @@ export interface CheckContext {
   home: string
   /** The namespace in which its programs keep their Leases. */
   namespace: string
-  /** In which the person works. */
+  /** That of the context of the kubeconfig: the person works there. */
   namespaceOfContext: string
   /** The programs that `berth up` runs for this cluster on this machine. */
   localPrograms: LocalPrograms | undefined

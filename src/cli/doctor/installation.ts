@@ -67,11 +67,10 @@ export const examinePolicies: Examination = async ({ kube, home, namespace }) =>
   return findings.length > 0 ? findings : ok('every admission policy and its binding is there')
 }
 
-/** Whatever was installed is still there. Other examinations say more of kinds and policies. */
-export const examineInventory: Examination = async ({ kube, namespace }) => {
-  const listed = (await readInventory(kube, namespace)).filter(
-    ({ kind }) => !/AdmissionPolicy|^CustomResourceDefinition$/.test(kind),
-  )
+/** Whatever was installed is still there. Of kinds, and policies that are of no program, other examinations say more. */
+export const examineInventory: Examination = async ({ kube, home, namespace }) => {
+  const told = new Set([...policiesIn(home), ...definitionsIn(home).map(({ definition }) => definition)].map(nameOf))
+  const listed = (await readInventory(kube, namespace)).filter((object) => !told.has(nameOf(object)))
   const present = new Set((await presentOf(kube, listed)).map(nameOf))
   const missing = listed.map(nameOf).filter((name) => !present.has(name))
   if (missing.length > 0) return missing.map((name) => fail(`${name} was installed, and is missing`, INSTALL))

@@ -35,7 +35,7 @@ export async function examineOperator({
   namespace,
   now,
   localPrograms,
-}: Omit<CheckContext, 'home' | 'namespaceOfContext'>): Promise<DoctorFinding> {
+}: Pick<CheckContext, 'kube' | 'namespace' | 'now' | 'localPrograms'>): Promise<DoctorFinding> {
   const found = await findingOf('operator', localPrograms)
   if (found?.mark === 'fail') return found
   const lease = await kube.get(Leases, { name: 'berth-operator', namespace })

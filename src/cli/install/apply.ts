@@ -2,6 +2,7 @@ import { isAllowedToUs, type Kube } from '../../adapters/kube/index.ts'
 import {
   type AnyObject,
   BERTH_NAMESPACE,
+  ConfigMaps,
   Deployments,
   DeploymentTargetClasses,
   type KubeObject,
@@ -21,13 +22,26 @@ import { type ClusterOptions, kubeconfigOf, withKube } from '../options.ts'
 import { isRolledOut, type PodTrouble, troubleOfPods } from '../pods.ts'
 import type { Shell } from '../shell.ts'
 import { confirm } from './confirmation.ts'
-import { readInventory } from './inventory.ts'
+import { inventoryOf, readInventory, withInventory } from './inventory.ts'
+import { inOrderOfRemoval } from './removal.ts'
 import { isKustomize, renderDefaults } from './render.ts'
-import { foreignObjectsIn, isLabelled, namespaceOfBerth, presentOf, removeObject, sayNames, shippedObjects } from './shipped.ts'
+import {
+  foreignObjectsIn,
+  isLabelled,
+  namespaceOfBerth,
+  nameWithGroup,
+  onceEach,
+  presentOf,
+  removeObject,
+  sayNames,
+  shippedObjects,
+} from './shipped.ts'
 
 interface Installation {
   /** As it was rendered. */
   text: string
+  /** The objects of that text. */
+  objects: readonly AnyObject[]
   namespace?: string | undefined
   /** Make what it starts with, also where there are classes or tiers already. */
   defaults?: boolean | undefined
@@ -45,28 +59,32 @@ const LOOK = seconds(1)
 export async function applyInstallation(
   shell: Shell,
   options: ClusterOptions,
-  { text, namespace = BERTH_NAMESPACE, defaults, yes }: Installation,
+  { text, objects, namespace = BERTH_NAMESPACE, defaults, yes }: Installation,
 ): Promise<void> {
   const kubectl = await kubectlFor(shell, options)
-  const objects = objectsIn(text, 'the installation')
   await withKube(shell, options, async (kube) => {
     shell.say(`Installing Berth in namespace ${namespace} of the cluster at ${kube.server}.\n`)
-    await assertAllowed(kube, objects)
+    await assertAllowed(kube, objects, ['create', 'patch'])
     await assertNowhereElse(kube, namespace)
     await assertNobodyElses(kube, shell.home, namespace)
     const leftOut = await findLeftOut(shell, kube, { objects, namespace })
+    await assertAllowed(kube, leftOut, ['delete'])
     if (leftOut.length > 0 && !yes) {
       shell.say(`These values do not have what was installed before, and it would be removed:\n${leftOut.map(lineOf).join('')}`)
       await confirm(shell, kube.server)
     }
     try {
-      await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], text)
+      // Until it is removed, what it has no more is listed too: after an interruption nothing else would know of it.
+      const inventory = inventoryOf([...objects, ...leftOut], namespace)
+      await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], withInventory(text, inventory))
       await untilEstablished(shell, kube)
       if (defaults || (await isBare(kube))) await makeDefaults(shell, kube)
       for (const object of leftOut) {
         await removeObject(kube, object, 'Background')
         shell.say(`Removed ${nameOf(object)}.\n`)
       }
+      const exact = inventoryOf(objects, namespace)
+      if (leftOut.length > 0) await kube.patch(ConfigMaps, refOf(exact), { data: exact.data })
       const deployments = objects.filter(({ kind }) => kind === 'Deployment')
       for (const { metadata } of deployments) await untilItRuns(shell, kube, { name: metadata.name, namespace })
     } catch (thrown) {
@@ -114,17 +132,17 @@ async function kubectlFor(shell: Shell, options: ClusterOptions) {
 }
 
 /** A part of it would be worse than nothing: programs without the policies that hold them. */
-async function assertAllowed(kube: Kube, objects: readonly AnyObject[]): Promise<void> {
+async function assertAllowed(kube: Kube, objects: readonly KubeObject[], verbs: readonly string[]): Promise<void> {
   const kinds = new Map(objects.map(({ apiVersion, kind }) => [`${apiVersion} ${kind}`, { apiVersion, kind }]))
   const refused = [...kinds.values()].map(async ({ apiVersion, kind }) => {
     const { group, plural: resource } = (await kube.resolve(apiVersion, kind)) ?? {}
     if (group === undefined || resource === undefined) return []
-    const answers = ['create', 'patch'].map((verb) => isAllowedToUs(kube, { group, resource, verb, namespace: '' }))
+    const answers = verbs.map((verb) => isAllowedToUs(kube, { group, resource, verb, namespace: '' }))
     return (await Promise.all(answers)).every(Boolean) ? [] : [group === '' ? resource : `${resource}.${group}`]
   })
   const names = (await Promise.all(refused)).flat()
   if (names.length === 0) return
-  throw new Failure('forbidden', `you may not make and change all of it: ${names.join(', ')}`, {
+  throw new Failure('forbidden', `you may not ${verbs.join(' and ')} all of it: ${names.join(', ')}`, {
     remedy: 'Ask somebody with the role cluster-admin to install it. Nothing was changed.',
   })
 }
@@ -171,20 +189,20 @@ async function makeDefaults(shell: Shell, kube: Kube): Promise<void> {
   }
 }
 
-/** What other values or another version had installed: rights above all. Kinds and namespaces stay, whatever is said. */
+/**
+ * What other values or another version had installed: rights above all, in the order in which it may go. Kinds and namespaces stay,
+ * whatever is said; so does what has lost our label: somebody else has made it under the same name, or has taken it over.
+ */
 async function findLeftOut(
   shell: Pick<Shell, 'home'>,
   kube: Kube,
   { objects, namespace }: { objects: readonly AnyObject[]; namespace: string },
 ): Promise<KubeObject[]> {
-  const wanted = new Set(objects.map(nameOf))
+  const wanted = new Set(objects.map(nameWithGroup))
   const shipped = shippedObjects(shell.home, namespace, ['crds', 'deploy/agent', 'deploy/defaults'])
-  const listed = await readInventory(kube, namespace)
-  const known = [...new Map([...shipped, ...listed].map((object) => [nameOf(object), object])).values()]
-  const leftOut = known.filter((object) => !STAY.includes(object.kind) && !wanted.has(nameOf(object)))
-  // Where ours have the label, one without it was made by somebody else under the same name: cert-manager's Certificates, for one.
-  const labelled = new Set([...shipped.filter(isLabelled), ...listed].map(nameOf))
-  return (await presentOf(kube, leftOut)).filter((object) => isLabelled(object) || !labelled.has(nameOf(object)))
+  const known = onceEach([...(await readInventory(kube, namespace)), ...shipped])
+  const leftOut = known.filter((object) => !STAY.includes(object.kind) && !wanted.has(nameWithGroup(object)))
+  return inOrderOfRemoval((await presentOf(kube, leftOut)).filter(isLabelled))
 }
 
 const STAY = ['Namespace', 'CustomResourceDefinition']

@@ -1,12 +1,15 @@
 import { BERTH_NAMESPACE } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
+import { objectsIn } from '../manifests.ts'
 import { type ClusterOptions, fileAt, withKubeconfig } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { applyInstallation } from './apply.ts'
 import type { InstallValues } from './generated/values.ts'
+import { inventoryOf, withInventory } from './inventory.ts'
 import type { ImageValues } from './overlay.ts'
 import { renderDefaults, renderInstallation } from './render.ts'
+import { assertSizes } from './sizes.ts'
 import { readValues } from './values.ts'
 
 interface Options extends ClusterOptions, Pick<InstallValues, 'image' | 'workspaceImage' | 'namespace'> {
@@ -46,8 +49,10 @@ async function install(shell: Shell, options: Options): Promise<void> {
   if (options.defaults && !options.apply) return shell.print((await renderDefaults(shell)).trimEnd())
   const values = await valuesOf(shell, options)
   const text = await renderInstallation(shell, values)
-  if (!options.apply) return shell.print(text.trimEnd())
-  await applyInstallation(shell, options, { ...options, text, namespace: values.namespace })
+  const objects = objectsIn(text, 'the installation')
+  assertSizes(objects)
+  if (!options.apply) return shell.print(withInventory(text, inventoryOf(objects, values.namespace)))
+  await applyInstallation(shell, options, { ...options, text, objects, namespace: values.namespace })
 }
 
 async function valuesOf(shell: Shell, options: Options): Promise<ImageValues> {
@@ -55,13 +60,14 @@ async function valuesOf(shell: Shell, options: Options): Promise<ImageValues> {
   const file = name === undefined ? undefined : { name, text: await textOf(shell, name) }
   const given = { image, workspaceImage, namespace }
   const flags = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  const { values, mistakes } = readValues(shell.home, file, flags)
-  if (mistakes.length > 0) {
-    for (const mistake of mistakes) shell.say(`${mistake}\n`)
-    throw new Failure('invalid', `these values cannot be taken (${mistakes.length} wrong)`, {
+  const read = await readValues(shell.home, file, flags)
+  if ('mistakes' in read) {
+    for (const mistake of read.mistakes) shell.say(`${mistake}\n`)
+    throw new Failure('invalid', `these values cannot be taken (${read.mistakes.length} wrong)`, {
       remedy: 'docs/installation-values.md says what each takes.',
     })
   }
+  const { values } = read
   if (values.image !== undefined) return { ...values, image: values.image }
   throw new Failure('invalid', 'no image of Berth is named', {
     remedy: 'Give --image, or write image: into the file of --values. docs/installation.md says how one is made.',

@@ -4,7 +4,16 @@ import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
 import { listOwnObjects, listServed, ownKinds } from '../manifests.ts'
 import type { Shell } from '../shell.ts'
 import { readInventory } from './inventory.ts'
-import { foreignObjectsIn, isLabelled, madeByPrograms, presentOf, removeObject, sayNames, shippedObjects } from './shipped.ts'
+import {
+  foreignObjectsIn,
+  isLabelled,
+  madeByPrograms,
+  onceEach,
+  presentOf,
+  removeObject,
+  sayNames,
+  shippedObjects,
+} from './shipped.ts'
 
 /** The kinds of Berth in the order in which their objects are deleted, with what that means: what makes others goes before these. */
 export const DELETION_ORDER: readonly { kind: string; means?: string }[] = [
@@ -54,15 +63,14 @@ export async function removeInstallation(removal: Removal): Promise<void> {
   await removeAll(removal, 'the bindings by which namespaces let Berth in', async () =>
     (await kube.list(RoleBindings)).filter(({ roleRef }) => roleRef.kind === 'ClusterRole' && roles.includes(roleRef.name)),
   )
-  // Read before anything goes, it among them.
-  const listed = await readInventory(kube, namespace)
-  const labelled = new Set((await presentOf(kube, listed)).filter(isLabelled).map(nameOf))
-  const ours = listed.filter((object) => labelled.has(nameOf(object)))
-  const known = [...ours, ...shippedObjects(shell.home, namespace, ['deploy/agent'])]
-  const shipped = [...new Map(known.map((object) => [nameOf(object), object])).values()]
+  // The list is read first: it goes with the rest. A namespace in it may be one of an agent, which stays.
+  const listed = (await readInventory(kube, namespace)).filter(({ kind }) => kind !== 'Namespace')
+  const shipped = shippedObjects(shell.home, namespace, ['deploy/agent'])
   for (const { what, kinds } of STEPS) {
-    const objects = shipped.filter(({ kind }) => kinds.test(kind))
-    await removeAll(removal, what, () => presentOf(kube, objects))
+    const [ofList, ofVersion] = [listed, shipped].map((objects) => objects.filter(({ kind }) => kinds.test(kind)))
+    await removeAll(removal, what, async () =>
+      onceEach([...(await presentOf(kube, ofList ?? [])).filter(isLabelled), ...(await presentOf(kube, ofVersion ?? []))]),
+    )
     if (what === 'programs') await forgetOnboarding(kube)
   }
   const namespaces = shipped.filter(({ kind }) => kind === 'Namespace')
@@ -95,6 +103,12 @@ const STEPS: readonly { what: string; kinds: RegExp }[] = [
   { what: 'policies, roles and settings', kinds: /^(?!CustomResourceDefinition$|Namespace$)/ },
   { what: 'kinds', kinds: /^CustomResourceDefinition$/ },
 ]
+
+/** As these steps would delete them. */
+export const inOrderOfRemoval = (objects: readonly KubeObject[]): KubeObject[] =>
+  objects.toSorted((one, other) => stepOf(one) - stepOf(other))
+
+const stepOf = ({ kind }: KubeObject): number => STEPS.findIndex(({ kinds }) => kinds.test(kind))
 
 /** A later installation is to give onboarded namespaces their environments anew. While the operator ran, it would have made them again at once. */
 async function forgetOnboarding(kube: Kube): Promise<void> {

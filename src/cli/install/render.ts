@@ -5,13 +5,15 @@ import { BERTH_NAMESPACE } from '../../api/index.ts'
 import { findKubectl } from '../local/cluster.ts'
 import { runProgram } from '../local/program.ts'
 import type { Shell } from '../shell.ts'
-import { withInventory } from './inventory.ts'
 import { type ImageValues, overlayOf } from './overlay.ts'
 import { shippedFiles } from './shipped.ts'
 
 type Surroundings = Pick<Shell, 'env' | 'cwd' | 'home' | 'signal'>
 
-/** All of an installation as YAML, but for what needs its kinds first (`renderDefaults`). Done by `kubectl kustomize`, or kustomize. */
+/**
+ * All of an installation as YAML, but for what needs its kinds first (`renderDefaults`), and for the list of it.
+ * Done by `kubectl kustomize`, or kustomize.
+ */
 export async function renderInstallation(shell: Surroundings, values: ImageValues): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-install-'))
   try {
@@ -19,7 +21,7 @@ export async function renderInstallation(shell: Surroundings, values: ImageValue
     const { kustomization, settings } = overlayOf(values)
     await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization))
     await writeFile(join(folder, 'settings.json'), JSON.stringify(settings))
-    return withInventory(await buildWith(shell, folder), values.namespace)
+    return await buildWith(shell, folder)
   } finally {
     await rm(folder, { recursive: true })
   }

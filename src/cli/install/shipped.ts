@@ -14,6 +14,7 @@ import {
   Secrets,
 } from '../../api/index.ts'
 import { objectsIn } from '../manifests.ts'
+import { readInventory } from './inventory.ts'
 import { SETTINGS_MAPS } from './overlay.ts'
 
 /** Where Berth is installed in a cluster, as the binding of kas' account says it; nothing where it is not. */
@@ -43,11 +44,19 @@ export function shippedObjects(home: string, namespace: string, without: readonl
     .filter(({ file }) => !file.endsWith('kustomization.yaml') && !without.some((folder) => file.startsWith(folder)))
     .flatMap(({ file, text }) => objectsIn(text, file))
   const settings = SETTINGS_MAPS.map((name) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace } }))
-  return [...new Map([...objects, ...settings].map((object) => [nameOf(object), object])).values()]
+  return onceEach([...objects, ...settings])
 }
 
+/** Of several with one name the last. */
+export const onceEach = <T extends KubeObject>(objects: readonly T[]): T[] => [
+  ...new Map(objects.map((object) => [nameWithGroup(object), object])).values(),
+]
+
+/** A kind may be served in several versions; kinds of several groups may have one name. */
+export const nameWithGroup = (object: KubeObject): string => `${/^(.*)\//.exec(object.apiVersion)?.[1] ?? ''} ${nameOf(object)}`
+
 /** Those that are in the cluster, as they are there. */
-export async function presentOf(kube: Kube, objects: readonly AnyObject[]): Promise<KubeObject[]> {
+export async function presentOf(kube: Kube, objects: readonly KubeObject[]): Promise<KubeObject[]> {
   const looks = objects.map(async (object) => {
     const kind = await kube.resolve(object.apiVersion, object.kind)
     const found = kind && (await kube.get(kind, refOf(object)))
@@ -62,12 +71,14 @@ const OF_PROGRAMS = /^(?:Secret|ConfigMap|Lease) [^/]+\/(?:berth|kas)-/
 /** What is in the namespace of the programs and is neither theirs nor Kubernetes' own, by its names. */
 export async function foreignObjectsIn(kube: Kube, home: string, namespace: string): Promise<string[]> {
   const shipped = new Set(shippedObjects(home, namespace, []).map(nameOf))
+  const listed = new Set((await readInventory(kube, namespace)).map(nameOf))
+  const isOurs = (object: KubeObject) =>
+    shipped.has(nameOf(object)) || OF_PROGRAMS.test(nameOf(object)) || (listed.has(nameOf(object)) && isLabelled(object))
   const found: string[] = []
   for (const kind of await listableKinds(kube)) {
     await unlessGone(async () => {
       const objects = await kube.list<KubeObject>(kind, { namespace, metadataOnly: true })
-      const names = objects.filter((object) => !isOrdinary(object)).map(nameOf)
-      found.push(...names.filter((name) => !shipped.has(name) && !OF_PROGRAMS.test(name)))
+      found.push(...objects.filter((object) => !isOrdinary(object) && !isOurs(object)).map(nameOf))
     })
   }
   return found
@@ -85,12 +96,12 @@ export const sayNames = (names: readonly string[]): string =>
 
 const SHOWN = 5
 
-/** As everything that is installed. */
+/** Everything that is installed has these labels. */
 export const isLabelled = ({ metadata }: KubeObject): boolean =>
   Object.entries(PART_OF_BERTH).every(([name, value]) => metadata.labels?.[name] === value)
 
-/** Nothing where its kind, and so the object, is gone. */
+/** Nothing where its kind, and so the object, is gone. Throws `conflict` where another has its name by now. */
 export async function removeObject(kube: Kube, object: KubeObject, propagation: 'Background' | 'Foreground'): Promise<void> {
   const kind = await kube.resolve(object.apiVersion, object.kind)
-  if (kind) await kube.delete(kind, refOf(object), { propagation })
+  if (kind) await kube.delete(kind, refOf(object), { propagation, uid: object.metadata.uid })
 }

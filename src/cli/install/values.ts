@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
-import { Failure, isHostOrAddress, parseYaml, parseYamlTree, type YamlSpot, type YamlTree } from '../../std/index.ts'
+import { beginningOf, Failure, isHostOrAddress, parseYaml, parseYamlTree, type YamlSpot, type YamlTree } from '../../std/index.ts'
 import type { InstallValues } from './generated/values.ts'
+import { mistakesInVariables, type ValueMistake } from './variables.ts'
 
 export interface ValuesFile {
   name: string
@@ -10,25 +11,26 @@ export interface ValuesFile {
 }
 
 /**
- * What a file of values says, and what flags say beside it, which win; with everything that the schema
- * (`deploy/values.schema.json`, in the folder of Berth) does not allow, each with its line. Throws `invalid` where it is no YAML.
+ * What a file of values says, and what flags say beside it, which win; or everything that the schema (`deploy/values.schema.json`, in the
+ * folder of Berth) or a program does not allow, each with its line. Throws `invalid` where it is no YAML.
  */
-export function readValues(
+export async function readValues(
   home: string,
   file: ValuesFile | undefined,
   flags: InstallValues,
-): { values: InstallValues; mistakes: string[] } {
+): Promise<{ values: InstallValues } | { mistakes: string[] }> {
   const schema = JSON.parse(readFileSync(join(home, 'deploy', 'values.schema.json'), 'utf8'))
   const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, formats: { 'host-or-address': isHostOrAddress } })
   const given = ajv.compile<InstallValues>(schema)
   const mistakesIn = (some: unknown) => (given(some) ? [] : (given.errors ?? []).filter(isTold))
   const { value, tree } = file ? parse(file) : { value: {} }
-  const inFile = mistakesIn(value).map((error) => ({ line: lineOf(error, tree), told: told(error) }))
+  const inFile = given(value) ? await mistakesInVariables(value) : (given.errors ?? []).filter(isTold).map(mistakeOf)
+  const placed = inFile.map((mistake) => ({ ...mistake, line: lineOf(mistake, tree) }))
   const mistakes = [
-    ...inFile.toSorted((one, other) => one.line - other.line).map((mistake) => `${file?.name}:${mistake.line}: ${mistake.told}`),
+    ...placed.toSorted((one, other) => one.line - other.line).map((mistake) => `${file?.name}:${mistake.line}: ${mistake.told}`),
     ...mistakesIn(flags).map((error) => `the command line: ${told(error)}`),
   ]
-  return { values: given(value) ? { ...value, ...flags } : flags, mistakes }
+  return mistakes.length === 0 && given(value) ? { values: { ...value, ...flags } } : { mistakes }
 }
 
 /** That a name is not one is told by the error about the name itself. */
@@ -45,12 +47,17 @@ function parse({ name, text }: ValuesFile): { value: unknown; tree?: YamlTree } 
   return { value: documents?.[0]?.value ?? {}, ...(shape.tree && { tree: shape.tree }) }
 }
 
-/** That of the value that the error is about, or of the nearest one around it. */
-function lineOf({ instancePath, params, propertyName }: ErrorObject, tree: YamlTree | undefined): number {
+function mistakeOf(error: ErrorObject): ValueMistake {
+  const wrongName: unknown = error.propertyName ?? error.params.additionalProperty
+  const steps = [...stepsOf(error.instancePath), ...(wrongName === undefined ? [] : [String(wrongName)])]
+  return { steps, told: told(error) }
+}
+
+/** That of the value, or of the nearest one around it. */
+function lineOf({ steps }: ValueMistake, tree: YamlTree | undefined): number {
   if (!tree) return 1
   let [spot, at]: [YamlSpot, YamlTree | undefined] = [tree, tree]
-  const wrongName: unknown = propertyName ?? params.additionalProperty
-  for (const step of [...stepsOf(instancePath), ...(wrongName === undefined ? [] : [String(wrongName)])]) {
+  for (const step of steps) {
     const entry: { key: YamlSpot; value: YamlTree } | undefined = at?.kind === 'map' ? at.entries.get(step) : undefined
     at = entry?.value ?? (at?.kind === 'list' ? at.items[Number(step)] : undefined)
     spot = entry?.key ?? at ?? spot
@@ -71,17 +78,12 @@ function told({ instancePath, keyword, params, message = '', data, parentSchema 
   const meaning = String(parentSchema.description ?? message)
   if (propertyName !== undefined) return `${at(propertyName)} is no name that can stand there. ${meaning}`
   // Variables may be secrets.
-  const is = `${at()} is ${steps.includes('env') ? '***' : shown(data)}`
+  const is = `${at()} is ${steps.includes('env') ? '***' : beginningOf(JSON.stringify(data), LONGEST)}`
   if (keyword === 'enum') return `${is}; use one of ${params.allowedValues.join(', ')}`
   return TOLD_BY_MEANING.has(keyword) ? `${is}. ${meaning}` : `${is}, which ${message}`
 }
 
 /** A list or a certificate in the wrong place would fill the screen. */
-const shown = (data: unknown): string => {
-  const text = JSON.stringify(data)
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
-}
-
 const LONGEST = 100
 
 /** Of a JSON pointer. */

@@ -1,13 +1,11 @@
 import * as assert from 'uvu/assert'
 import {
   ClusterRoleBindings,
-  ClusterRoles,
   ConfigMaps,
   CustomResourceDefinitions,
   Deployments,
   DeploymentTargetClasses,
   Namespaces,
-  PART_OF_BERTH,
   Secrets,
   Services,
   SpaceTiers,
@@ -17,7 +15,7 @@ import { kubectl } from '../../support/builders/snapshots.ts'
 import { type OwnControlPlane, ownControlPlane } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { runAtTerminal } from '../../support/terminal.ts'
-import { berth, findingIn, MAIN } from '../berth.ts'
+import { berth, MAIN } from '../berth.ts'
 
 const namespace = 'platform'
 const CTRL_C = '\u0003'
@@ -99,37 +97,6 @@ describe('berth install --apply', (it) => {
     const again = await install(LESS)
     assert.is(again.code, 0, again.stderr)
     assert.not.match(again.stderr, 'Removed')
-  })
-
-  it('takes away what an earlier version had, of which only its inventory knows, and nothing of others', async () => {
-    const role = (name: string, labels: Record<string, string>) => ({
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRole',
-      metadata: { name, labels },
-      rules: [],
-    })
-    await plane.kube.create(ClusterRoles, role('berth-earlier', PART_OF_BERTH))
-    await plane.kube.create(ClusterRoles, role('somebody-elses', {}))
-    const ref = { name: 'berth-inventory', namespace }
-    const { data } = (await plane.kube.get(ConfigMaps, ref)) ?? {}
-    const more = ['berth-earlier', 'somebody-elses'].map((name) => `rbac.authorization.k8s.io/v1 ClusterRole ${name}`)
-    await plane.kube.patch(ConfigMaps, ref, { data: { objects: [data?.objects, ...more].join('\n') } })
-    const { code, stderr } = await install(LESS, ['--yes'])
-    assert.is(code, 0, stderr)
-    assert.equal(
-      stderr.split('\n').filter((line) => line.startsWith('Removed')),
-      ['Removed ClusterRole berth-earlier.'],
-    )
-    assert.ok(await plane.kube.get(ClusterRoles, { name: 'somebody-elses' }))
-  })
-
-  it('is missed by the doctor where somebody took some of it', async () => {
-    await plane.kube.delete(ClusterRoles, { name: 'berth-kas' })
-    const { code, stdout } = await berth(['doctor', '--kubeconfig', plane.kubeconfig, '-o', 'json'])
-    assert.is(code, 8)
-    assert.is(findingIn(stdout, 'inventory').message, 'ClusterRole berth-kas was installed, and is missing')
-    assert.is((await install(LESS)).code, 0)
-    assert.ok(await plane.kube.get(ClusterRoles, { name: 'berth-kas' }))
   })
 
   it('leaves classes and tiers to people, unless it is told to make its own', async () => {

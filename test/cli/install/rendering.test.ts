@@ -35,7 +35,7 @@ proxy:
   tunnels: true
 programs:
   operator: { tolerations: [{ key: control-plane, operator: Exists }], replicas: 1 }
-  kas: { replicas: 5, resources: { limits: { memory: 2Gi } }, env: { BERTH_SESSION_GRACE: '7', BERTH_REFETCH: 'x' } }
+  kas: { replicas: 5, resources: { limits: { memory: 2Gi } }, env: { BERTH_SESSION_GRACE: '7', BERTH_LOG_LEVEL: debug } }
   proxy: { nodeSelector: { zone: a }, priorityClassName: high, env: { BERTH_OIDC_ISSUER: 'https://other.example.com' } }
 `
 
@@ -212,5 +212,15 @@ describe('berth install', (it) => {
     const wrong = await install(['--values', '-'], 'imag: a/b:1')
     assert.is(wrong.code, 7)
     assert.match(wrong.stderr, /-:1: imag is not known; known there: image, workspaceImage/)
+  })
+
+  it('refuses a limit below the request, also below that of deploy/', async () => {
+    const { code, stderr } = await install(
+      ['--values', '-'],
+      'image: a/b:1\nprograms: { kas: { resources: { limits: { memory: 1Mi } } } }',
+    )
+    assert.is(code, 7)
+    assert.match(stderr, /kas requests memory: \w+, and its limit is 1Mi/)
+    assert.match(stderr, 'programs.kas.resources')
   })
 })

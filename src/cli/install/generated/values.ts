@@ -197,7 +197,7 @@ export interface ProgramValues {
    */
   priorityClassName?: string
   /**
-   * Other settings, by their variables in docs/configuration.md.
+   * Other settings, by their variables in docs/configuration.md; nothing secret, since whoever reads the Deployment reads these.
    */
   env?: {
     [k: string]: string
