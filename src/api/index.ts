@@ -123,6 +123,7 @@ export {
   apiVersionOf,
   byAge,
   type CustomObject,
+  groupOf,
   hasFinalizer,
   isDeleting,
   type Kind,

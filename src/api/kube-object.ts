@@ -60,7 +60,12 @@ export const kindsOf =
     namespaced,
   })
 
-export const apiVersionOf = (kind: Kind): string => (kind.group ? `${kind.group}/${kind.version}` : kind.version)
+export const apiVersionOf = ({ group, version }: Pick<Kind, 'group' | 'version'>): string =>
+  group ? `${group}/${version}` : version
+
+/** That of an `apiVersion`; empty for the core of Kubernetes. */
+export const groupOf = (apiVersion: string): string =>
+  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
 
 /** With these two fields an object of the kind begins. */
 export const typeMetaOf = (kind: Kind) => ({ apiVersion: apiVersionOf(kind), kind: kind.kind })

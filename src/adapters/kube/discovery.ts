@@ -1,4 +1,4 @@
-import type { Kind } from '../../api/index.ts'
+import { groupOf, type Kind } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
 import type { KubeConnection } from './connection.ts'
 
@@ -36,9 +36,8 @@ export function createDiscovery(connection: KubeConnection) {
 }
 
 async function fetchGroup(connection: KubeConnection, apiVersion: string): Promise<Map<string, Kind>> {
-  const slash = apiVersion.indexOf('/')
-  const group = slash < 0 ? '' : apiVersion.slice(0, slash)
-  const version = apiVersion.slice(slash + 1)
+  const group = groupOf(apiVersion)
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
   const path = group ? `/apis/${apiVersion}` : `/api/${version}`
   try {
     const { resources } = await connection.json<ResourceList>({ method: 'GET', path, about: apiVersion })

@@ -1,5 +1,5 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { Failure } from '../../std/index.ts'
+import { Failure, isFailure } from '../../std/index.ts'
 import type { LocalPrograms } from '../local/local-programs.ts'
 import type { FindingMark } from '../output.ts'
 
@@ -35,7 +35,7 @@ export async function unlessForbidden<T>(look: () => Promise<T>): Promise<T | un
   try {
     return await look()
   } catch (thrown) {
-    if (Failure.from(thrown).code === 'forbidden') return undefined
+    if (isFailure(thrown, 'forbidden')) return undefined
     throw thrown
   }
 }

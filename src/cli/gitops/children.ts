@@ -3,6 +3,7 @@ import {
   type AnyObject,
   type GitOpsDeployment,
   GitOpsDeploymentManagedEnvironments,
+  groupOf,
   type Kind,
   type KubeObject,
   Pods,
@@ -73,8 +74,7 @@ const isInUse = ({ kind, spec, status }: AnyObject): boolean =>
 
 function nodeOf(object: AnyObject, children: Children): TreeNode {
   const { apiVersion, kind, metadata } = object
-  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
-  const id = { group, kind, namespace: metadata.namespace ?? '', name: metadata.name }
+  const id = { group: groupOf(apiVersion), kind, namespace: metadata.namespace ?? '', name: metadata.name }
   return { ...id, health: healthOf(object), drift: [], children: children(id) }
 }
 

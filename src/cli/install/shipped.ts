@@ -6,6 +6,7 @@ import {
   BERTH_NAMESPACE,
   ClusterRoleBindings,
   ConfigMaps,
+  groupOf,
   type KubeObject,
   Leases,
   nameOf,
@@ -53,7 +54,7 @@ export const onceEach = <T extends KubeObject>(objects: readonly T[]): T[] => [
 ]
 
 /** A kind may be served in several versions; kinds of several groups may have one name. */
-export const nameWithGroup = (object: KubeObject): string => `${/^(.*)\//.exec(object.apiVersion)?.[1] ?? ''} ${nameOf(object)}`
+export const nameWithGroup = (object: KubeObject): string => `${groupOf(object.apiVersion)} ${nameOf(object)}`
 
 /** Those that are in the cluster, as they are there. */
 export async function presentOf(kube: Kube, objects: readonly KubeObject[]): Promise<KubeObject[]> {

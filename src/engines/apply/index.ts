@@ -9,9 +9,7 @@ export { createOnce, createUnlessThere } from './create-once.ts'
 export { differences, holds } from './differences.ts'
 export { keepExactly } from './exactly.ts'
 export {
-  apiVersionFor,
   byKey,
-  groupOf,
   idOf,
   keyOfId,
   type ObjectId,

@@ -1,4 +1,4 @@
-import type { AnyObject, Ref } from '../../api/index.ts'
+import { type AnyObject, groupOf, type Ref } from '../../api/index.ts'
 
 /** Which object, whatever version of its API it is written in. */
 export interface ObjectId {
@@ -7,10 +7,6 @@ export interface ObjectId {
   readonly namespace?: string
   readonly name: string
 }
-
-export const groupOf = (apiVersion: string): string =>
-  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
-export const apiVersionFor = (group: string, version: string): string => (group ? `${group}/${version}` : version)
 
 export function idOf({ apiVersion, kind, metadata: { namespace, name } }: AnyObject): ObjectId {
   return { group: groupOf(apiVersion), kind, ...(namespace && { namespace }), name }

@@ -1,5 +1,4 @@
-import type { AnyObject } from '../../api/index.ts'
-import { groupOf } from '../apply/index.ts'
+import { type AnyObject, groupOf } from '../../api/index.ts'
 import { BUILT_IN } from './built-in.ts'
 import type { HealthRules } from './rules.ts'
 import { conditionOf, degraded, fieldsOf, HEALTHY, type Health, numberOf, progressing, saying, viewOf } from './view.ts'

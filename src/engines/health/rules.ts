@@ -1,7 +1,6 @@
-import type { AnyObject } from '../../api/index.ts'
+import { type AnyObject, groupOf } from '../../api/index.ts'
 import type { Program, Spent } from '../../cel/index.ts'
 import { Failure, isFailure, sayFailure } from '../../std/index.ts'
-import { groupOf } from '../apply/index.ts'
 import { degraded, HEALTHY, type Health, progressing } from './view.ts'
 
 /** How the objects of a kind do, in CEL over `object`; its top-level fields may also be named alone. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { connect, type Kube } from '../../../src/adapters/kube/index.ts'
-import { type AnyObject, ConfigMaps, CustomResourceDefinitions, Namespaces, type Ref } from '../../../src/api/index.ts'
-import { apiVersionFor, idOf, keyOfId, refOfId } from '../../../src/engines/apply/object-id.ts'
+import { type AnyObject, apiVersionOf, ConfigMaps, CustomResourceDefinitions, Namespaces } from '../../../src/api/index.ts'
+import { idOf, keyOfId, refOfId } from '../../../src/engines/apply/object-id.ts'
 import { type Entry, type Held, OWNER_LABEL } from '../../../src/engines/gitops/index.ts'
 import { kindOfAny } from '../../../src/engines/gitops/objects/context.ts'
 import { GUARDS } from '../../../src/engines/gitops/prune/guards.ts'
@@ -75,7 +75,7 @@ describe('a prune', (it) => {
   async function marks(held: readonly Held[]): Promise<Pruning['watched']> {
     const seen = new Map<string, WatchedObject>()
     for (const { id, version } of held) {
-      const kind = await kube.resolve(apiVersionFor(id.group, version), id.kind)
+      const kind = await kube.resolve(apiVersionOf({ group: id.group, version }), id.kind)
       const object = kind && (await kube.get(kindOfAny(kind), refOfId(id)))
       const watched = object && watchedIn(stateOf(object, undefined, systemClock))
       if (watched) seen.set(keyOfId(id), watched)
@@ -380,7 +380,7 @@ describe('a prune', (it) => {
 
   it('lets go of what is outside the destination by now, and does not touch it', async () => {
     const held = await given(configMap('a'))
-    const ref: Ref = { name: 'nobody', namespace }
+    const ref = { name: 'nobody', namespace }
     await grant(kube, namespace, ref.name, 'view')
     const as = kube.as({ user: `system:serviceaccount:${namespace}:${ref.name}` })
     assert.equal(told(await run(held, { kube: as })), ['ConfigMap a failed'])

@@ -1,5 +1,5 @@
-import type { AnyObject } from '../../../api/index.ts'
-import { apiVersionFor, groupOf, type ObjectId } from '../../apply/index.ts'
+import { type AnyObject, apiVersionOf, groupOf } from '../../../api/index.ts'
+import type { ObjectId } from '../../apply/index.ts'
 
 /** Limits of a destination, beside the rights of its credentials. They are set with the destination. */
 export interface Limits {
@@ -30,7 +30,7 @@ export function trespass(object: AnyObject, namespaced: boolean, limits: Limits)
 
 /** The same of an object that is known by its name only: one with a namespace is namespaced. */
 export function trespassOf({ group, kind, namespace, name }: ObjectId, limits: Limits): string | undefined {
-  const object = { apiVersion: apiVersionFor(group, 'v1'), kind, metadata: { name, ...(namespace && { namespace }) } }
+  const object = { apiVersion: apiVersionOf({ group, version: 'v1' }), kind, metadata: { name, ...(namespace && { namespace }) } }
   return trespass(object, namespace !== undefined, limits)
 }
 

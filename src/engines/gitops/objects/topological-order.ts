@@ -1,5 +1,6 @@
+import { groupOf } from '../../../api/index.ts'
 import { isRecord } from '../../../std/index.ts'
-import { byKey, groupOf, keyOfId, type ObjectId, sayId } from '../../apply/index.ts'
+import { byKey, keyOfId, type ObjectId, sayId } from '../../apply/index.ts'
 import { dependenciesOf } from './annotations.ts'
 import type { Desired } from './place.ts'
 

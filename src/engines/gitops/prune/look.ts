@@ -1,7 +1,7 @@
 import type { Kube } from '../../../adapters/kube/index.ts'
-import { type AnyObject, isDeleting, type Kind } from '../../../api/index.ts'
+import { type AnyObject, apiVersionOf, isDeleting, type Kind } from '../../../api/index.ts'
 import { Failure, isFailure } from '../../../std/index.ts'
-import { apiVersionFor, idOf, keyOfId, type ObjectId, refOfId } from '../../apply/index.ts'
+import { idOf, keyOfId, type ObjectId, refOfId } from '../../apply/index.ts'
 import { groupsOf, type Held } from '../inventory/inventory.ts'
 import { dependenciesOf, wishesOf } from '../objects/annotations.ts'
 import { eachListed, kindOfAny, type SyncContext } from '../objects/context.ts'
@@ -153,10 +153,10 @@ const KEPT: PruneCandidate = { state: 'kept', why: 'is annotated to stay when it
  * served. `undefined`: the kind is gone, and so is everything of it.
  */
 export async function servedKind(kube: Kube, { id: { group, kind }, version }: Held): Promise<Kind | undefined> {
-  const asWritten = await kube.resolve(apiVersionFor(group, version), kind)
+  const asWritten = await kube.resolve(apiVersionOf({ group, version }), kind)
   if (asWritten || group === '') return asWritten
   for (const other of await versionsOf(kube, group)) {
-    const found = other === version ? undefined : await kube.resolve(apiVersionFor(group, other), kind)
+    const found = other === version ? undefined : await kube.resolve(apiVersionOf({ group, version: other }), kind)
     if (found) return found
   }
   return undefined

@@ -1,7 +1,7 @@
 import type { Kube } from '../../../adapters/kube/index.ts'
-import { type AnyObject, type Kind, typeMetaOf } from '../../../api/index.ts'
+import { type AnyObject, apiVersionOf, type Kind, typeMetaOf } from '../../../api/index.ts'
 import { isFailure } from '../../../std/index.ts'
-import { apiVersionFor, byKey, idOf, keyOfId, type ObjectId, refOfId, sayId } from '../../apply/index.ts'
+import { byKey, idOf, keyOfId, type ObjectId, refOfId, sayId } from '../../apply/index.ts'
 import { type Health, type HealthStatus, worse } from '../../health/index.ts'
 import { groupsOf, type Held } from '../inventory/inventory.ts'
 import { sentenceAbout } from '../objects/change-set.ts'
@@ -34,7 +34,7 @@ export async function readStates(
   const write = (key: string, seen: AnyObject) => states.set(key, stateOf(seen, wanted.get(key), rules, before?.get(key)))
   for (const group of groupsOf(held)) {
     const [first] = group
-    const kind = first && (await kube.resolve(apiVersionFor(first.id.group, first.version), first.id.kind))
+    const kind = first && (await kube.resolve(apiVersionOf({ group: first.id.group, version: first.version }), first.id.kind))
     const isListed = kind && (await listGroup(kube, kind, group, { owner, signal, write }))
     for (const { id, key } of group) {
       if (states.has(key)) continue

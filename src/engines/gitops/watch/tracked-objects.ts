@@ -1,6 +1,5 @@
 import type { Kube } from '../../../adapters/kube/index.ts'
-import type { Kind } from '../../../api/index.ts'
-import { apiVersionFor } from '../../apply/index.ts'
+import { apiVersionOf, type Kind } from '../../../api/index.ts'
 import { groupName, type Held } from '../inventory/inventory.ts'
 import { kindOfAny } from '../objects/context.ts'
 import { turnover } from '../objects/lists.ts'
@@ -82,7 +81,7 @@ export function createTrackedObjects() {
     for (const group of all.values()) {
       const { id, version } = group.example
       const title = `${id.group}/${version}/${id.kind}`
-      if (!kinds.has(title)) kinds.set(title, await kube.resolve(apiVersionFor(id.group, version), id.kind))
+      if (!kinds.has(title)) kinds.set(title, await kube.resolve(apiVersionOf({ group: id.group, version }), id.kind))
       const kind = kinds.get(title)
       if (group.scope?.kind.plural !== kind?.plural)
         group.scope = kind && { kube, kind: kindOfAny(kind), namespace: id.namespace }

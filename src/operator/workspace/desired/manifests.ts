@@ -1,6 +1,5 @@
-import { type KubeObject, labels, MANAGED_BY_BERTH, type Workspace } from '../../../api/index.ts'
+import { groupOf, type KubeObject, labels, MANAGED_BY_BERTH, type Workspace } from '../../../api/index.ts'
 import { type Devfile, isAppliedAtStart, type ManifestComponent } from '../../../devfile/index.ts'
-import { groupOf } from '../../../engines/apply/index.ts'
 import { isRecord, parseYaml } from '../../../std/index.ts'
 import type { WorkspacePlan } from './plan.ts'
 

@@ -3,6 +3,7 @@ import {
   apiVersionOf,
   type ConfigMap,
   ConfigMaps,
+  groupOf,
   groupsOfUser,
   type Kind,
   type KubeObject,
@@ -11,7 +12,7 @@ import {
   typeMetaOf,
   type Workspace,
 } from '../../../api/index.ts'
-import { groupOf, type Piece } from '../../../engines/apply/index.ts'
+import type { Piece } from '../../../engines/apply/index.ts'
 import { Failure, type FailureCode, isRecord } from '../../../std/index.ts'
 import { MANIFEST_REASONS } from './apply-failure.ts'
 import { MANAGER, manifestsOf, objectsOf } from './owned.ts'
