@@ -2,7 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { isAlive } from '../../src/adapters/control-plane/servers/processes.ts'
 import { describe } from '../support/suite.ts'
+import { eventually } from '../support/verbs.ts'
 import { attempt } from './attempt.ts'
 import { verdictOfTests } from './verdict.ts'
 
@@ -19,6 +21,9 @@ const FILES = {
     "const { join } = await import('node:path'); (await import('node:fs')).writeFileSync(join((await import('node:os')).tmpdir(), 'left-over'), '')",
   ),
   'leaves-a-server': fileOf("(await import('node:net')).createServer().listen(0)"),
+  'leaves-a-program': fileOf(
+    "const { spawn } = await import('node:child_process'); const { pid } = spawn('sleep', ['1000'], { cwd: process.env.TMPDIR, detached: true, stdio: 'ignore' }); console.log(`program ${pid}`); process.kill(process.pid, 'SIGKILL')",
+  ),
   'cannot-be-loaded': "import './nowhere.ts'\n",
   'waits-for-a-timer': fileOf('', 'setTimeout(() => {}, 50)\n'),
 }
@@ -59,6 +64,13 @@ describe('test files that share a process', (it) => {
     assert.equal([first?.passed, first?.failed], [1, 1])
     assert.match(first?.output ?? '', 'it leaves left-over in')
     assert.is(second?.failed, 0)
+  })
+
+  it('take with them what they started apart, however they end', async () => {
+    const [only] = await run('leaves-a-program')
+    assert.is(only?.failed, 1)
+    const pid = Number(/program (\d+)/.exec(only?.output ?? '')?.[1])
+    await eventually(() => !isAlive(pid))
   })
 
   for (const [name, why] of [

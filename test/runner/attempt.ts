@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type Execution, execute } from './execute.ts'
-import { hasMark, marksIn } from './marks.ts'
+import { endAllIn } from './left-behind.ts'
+import { hasProgress, marksIn } from './marks.ts'
 
 /** A test file and how it went. */
 export interface Attempt {
@@ -31,9 +32,12 @@ export async function attempt(files: string[], { env, preload = [] }: Process, s
       program: 'sh',
       parameters: ['-c', ONE_PIPE, 'sh', ...node],
       env,
-      isProgress: hasMark,
+      isProgress: hasProgress,
     }
-    attempts.push(...attemptsIn(left, await execute(command, signal)))
+    const execution = await execute(command, signal)
+    const last = marksIn(execution.output).at(-1)?.mark
+    if (last && 'folder' in last) endAllIn(last.folder)
+    attempts.push(...attemptsIn(left, execution))
   }
   return attempts
 }

@@ -41,8 +41,8 @@ process.on('exit', () => {
 async function run(file: string): Promise<void> {
   const mine = { file, since: Date.now(), cpu: cpuTime(), done: false }
   current = mine
-  write({ begin: file })
   process.env.TMPDIR = mkdtempSync(join(temporary, 'berth-file-'))
+  write({ begin: file, folder: process.env.TMPDIR })
   uvu.UVU_QUEUE?.splice(0, Number.POSITIVE_INFINITY, [null])
   await import(pathToFileURL(resolve(file)).href)
   await exec()

@@ -1,10 +1,10 @@
-/** What the process of test files writes between what they print: where a file begins, where it ends and what it took. */
-export type Mark = { begin: string } | { end: string; ms: number; cpuMs: number; code: number }
+/** What the process of test files writes between what they print: where a file begins, with its folder for temporary things, where it ends and what it took. */
+export type Mark = { begin: string; folder: string } | { end: string; ms: number; cpuMs: number; code: number }
 
 const SIGN = '\u0002test '
 
-/** Whether this part of an output has a mark, or the beginning of one. */
-export const hasMark = (part: string): boolean => part.includes(SIGN)
+/** Whether this part of an output has a mark, or the beginning of one, or what uvu prints of a test that is done. */
+export const hasProgress = (part: string): boolean => [SIGN, '• ', '✘ '].some((sign) => part.includes(sign))
 
 /** As a line of its own, whatever was printed before it. */
 export const lineOf = (mark: Mark): string => `\n${SIGN}${JSON.stringify(mark)}\n`
