@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Kube } from '../adapters/kube/index.ts'
-import { Failure } from '../std/index.ts'
+import { Failure, isFailure } from '../std/index.ts'
 import { FORMATS, type OutputFormat } from './output.ts'
 import type { Shell } from './shell.ts'
 
@@ -103,9 +103,30 @@ export async function withKube<T>(shell: Shell, options: ClusterOptions, work: (
   const kube = await kubeOf(shell, options)
   try {
     return await work(kube)
+  } catch (thrown) {
+    throw withAdvice(thrown, kube.server)
   } finally {
     await kube.close()
   }
+}
+
+/** The client does not know that it is a person's kubeconfig with which it was refused, or got no answer. */
+function withAdvice(thrown: unknown, server: string): unknown {
+  if (isFailure(thrown, 'unauthorized')) return withRemedy(thrown)
+  return isFailure(thrown, 'unavailable', 'timeout') && thrown.message.includes(server) ? withRemedy(thrown) : thrown
+}
+
+export function withRemedy(failure: Failure): Failure {
+  const { code, message, reason } = failure
+  return new Failure(code, message, { cause: failure, remedy: remedyFor(failure), ...(reason && { reason }) })
+}
+
+/** What can be done about a cluster that does not answer as it was asked. */
+export function remedyFor({ code, remedy }: Failure): string {
+  if (remedy !== undefined) return remedy
+  if (code === 'unauthorized') return 'Log in again: the credentials of the kubeconfig are not accepted.'
+  if (code === 'forbidden') return 'Log in as somebody who may, or ask an administrator for the right.'
+  return 'Start the cluster (`berth up` starts a local one), or name another one with --kubeconfig.'
 }
 
 /** Commander's parser for a folder: no name at all would be the folder in which one stands. */

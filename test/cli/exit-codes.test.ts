@@ -99,6 +99,7 @@ describe('exit codes', (it) => {
     const short = await berth(['version', '--server', '--kubeconfig', kubeconfig])
     assert.is(short.code, 5)
     assert.is(short.stderr.trim().split('\n').length, 1)
+    assert.match(short.stderr, /Start the cluster .*, or name another one with --kubeconfig\.$/m)
     const long = await berth(['version', '--server', '--kubeconfig', kubeconfig, '--verbose'])
     assert.is(long.code, 5)
     assert.match(long.stderr, 'caused by')
@@ -109,6 +110,7 @@ describe('exit codes', (it) => {
     writeFileSync(kubeconfig, kubeconfigFor(cluster.kube.server))
     const { code, stderr } = await berth(['version', '--server', '--kubeconfig', kubeconfig])
     assert.is(code, 4, stderr)
+    assert.match(stderr, 'Log in again: the credentials of the kubeconfig are not accepted.')
   })
 
   it('are the same for up and tour, before anything is made', async () => {

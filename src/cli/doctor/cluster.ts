@@ -1,6 +1,6 @@
 import { isAllowedToUs, type ResourceAttributes } from '../../adapters/kube/index.ts'
 import { Failure } from '../../std/index.ts'
-import { remedyFor } from '../local/cluster.ts'
+import { remedyFor } from '../options.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
 const OLDEST_MINOR = 30

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { ProgressReport } from '../../adapters/control-plane/index.ts'
 import { connect } from '../../adapters/kube/index.ts'
 import { aborted, Failure, seconds } from '../../std/index.ts'
+import { withRemedy } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import { which } from '../which.ts'
 import { runProgram } from './program.ts'
@@ -19,8 +20,7 @@ export async function checkCluster(kubeconfig: string, signal: AbortSignal): Pro
     // A connection that is being made hears no signal.
     await Promise.race([kube.read(READ, { about: kubeconfig, signal }), aborted(signal).then(() => signal.throwIfAborted())])
   } catch (thrown) {
-    const failure = Failure.from(thrown)
-    throw new Failure(failure.code, failure.message, { cause: failure, remedy: remedyFor(failure) })
+    throw withRemedy(Failure.from(thrown))
   } finally {
     await kube.close()
   }
@@ -31,14 +31,6 @@ export async function serverIn(kubeconfig: string): Promise<string> {
   const kube = connect({ kubeconfig })
   await kube.close()
   return kube.server
-}
-
-/** Says what can be done about a cluster that does not answer as it was asked. */
-export function remedyFor({ code, remedy }: Failure): string {
-  if (remedy !== undefined) return remedy
-  if (code === 'unauthorized') return 'Log in again: the credentials of the kubeconfig are not accepted.'
-  if (code === 'forbidden') return 'Log in as somebody who may, or ask an administrator for the right.'
-  return 'Start the cluster (`berth up` starts a local one), or name another one with --kubeconfig.'
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
