@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { arch, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { createAuthority, issueCertificate } from '../../../src/adapters/certificates/index.ts'
+import type { AnyObject } from '../../../src/api/index.ts'
+import type { InstallValues } from '../../../src/cli/install/generated/values.ts'
+import { hours, systemClock } from '../../../src/std/index.ts'
+import { kubectl } from '../../support/builders/snapshots.ts'
+import { type NodeCluster, nodeCluster } from '../../support/node.ts'
+import { apply } from '../../support/verbs.ts'
+
+export const REPOSITORY = join(import.meta.dirname, '..', '..', '..')
+export const ARCHITECTURE = arch() === 'x64' ? 'amd64' : arch()
+
+const run = promisify(execFile)
+
+/** A real node on which Berth is to run as pods of its image. */
+export interface Site {
+  /** Of the test; it goes with the site. */
+  folder: string
+  /** The version of the images. */
+  tag: string
+  /** The digests of the images by name, such as `localhost/berth:0.1.0`. */
+  digests: ReadonlyMap<string, string>
+  /** Of the Git server. */
+  tls: Record<'tls.crt' | 'tls.key' | 'ca.crt', string>
+  /** As the node was started last. */
+  cluster(): NodeCluster
+  /** Installs what these values say, of the images of Berth unless they name another. */
+  install(values?: InstallValues): Promise<void>
+  berth(...words: string[]): Promise<{ stdout: string; stderr: string }>
+  /** What `kubectl get` finds. */
+  items(...words: string[]): Promise<AnyItem[]>
+  /** `kubectl wait`. */
+  untilIs(condition: string, ...words: string[]): Promise<unknown>
+  secret(namespace: string, name: string, data: Record<string, string>): Promise<unknown>
+  /** Applies a file of this folder, with the version in the place of TAG. */
+  applyFile(name: string): Promise<unknown>
+  /** Pushes a commit of these files by name to the branch main of a repository, which begins with it. */
+  push(repository: string, files: Record<string, string>): Promise<void>
+  /** What a script prints in a container. */
+  inside(namespace: string, pod: string, script: string): Promise<string>
+  /** Stops the node with its control plane, and starts it with what it had. */
+  restart(): Promise<void>
+  remove(): Promise<void>
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: it has the shape of whatever kind was asked for.
+type AnyItem = any
+
+/** Writes the images of Berth, and what installs them, into a folder. Gives their digests by name. */
+export async function makeImages(repository: string, output: string, mask = '022'): Promise<Map<string, string>> {
+  const words = ['hack/image/make.ts', '--architecture', ARCHITECTURE, '--output', output]
+  const shell = ['-c', 'umask "$0"; exec "$@"', mask, process.execPath, ...words]
+  const { stdout } = await run('sh', shell, { cwd: repository })
+  return new Map(Array.from(stdout.matchAll(/^(\S+)@(sha256:\w+)$/gm), ([, name = '', digest = '']) => [name, digest]))
+}
+
+async function certificateOfGit() {
+  const validity = { clock: systemClock, lifetime: hours(24) }
+  const authority = await createAuthority('berth-test', validity)
+  const request = { name: 'git', dnsNames: ['git.git.svc'], usages: ['server'] as const }
+  const { certificate, key } = await issueCertificate(authority, request, validity)
+  return { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authority.certificate }
+}
+
+/** Commits files, which are JSON by name, to the branch main of a repository. The image has no more than a shell, git and Node. */
+const PUSH = `
+[ -d "/repositories/$1.git" ] || git init --quiet --bare --initial-branch=main "/repositories/$1.git"
+work="/tmp/$1-$$"
+git clone --quiet "/repositories/$1.git" "$work" 2> /dev/null
+cd "$work"
+node -e '
+  for (const [file, text] of Object.entries(JSON.parse(process.argv[1]))) {
+    fs.mkdirSync(path.dirname(file), { recursive: true })
+    fs.writeFileSync(file, text)
+  }
+' "$2"
+git add --all
+git -c user.name=a -c user.email=a@example.com commit --quiet --message change
+git push --quiet origin HEAD:main
+`
+
+/** A node with the images of Berth beside it, in `made/images.tar`. */
+export async function startSite({ namespace, values: basic = {} }: { namespace: string; values?: InstallValues }): Promise<Site> {
+  const folder = await mkdtemp(join(tmpdir(), 'berth-site-'))
+  const { version: tag } = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8'))
+  const digests = await makeImages(REPOSITORY, join(folder, 'made'))
+  const tls = await certificateOfGit()
+  let cluster = await nodeCluster(join(folder, 'node'))
+  const site: Site = {
+    folder,
+    tag,
+    digests,
+    tls,
+    cluster: () => cluster,
+    async install(values) {
+      const image = `localhost/berth:${tag}`
+      const all = {
+        image,
+        workspaceImage: `localhost/berth-workspace:${tag}`,
+        namespace,
+        gitCa: tls['ca.crt'],
+        ...basic,
+        ...values,
+      }
+      await writeFile(join(folder, 'values.yaml'), JSON.stringify(all))
+      await site.berth('install', '--values', join(folder, 'values.yaml'), '--apply')
+    },
+    async berth(...words) {
+      const env = { ...process.env, PATH: `${dirname(await kubectl())}:${process.env.PATH}` }
+      return run(process.execPath, ['src/cli/main.ts', ...words, '--kubeconfig', cluster.kubeconfig], { cwd: REPOSITORY, env })
+    },
+    items: async (...words) => JSON.parse(await cluster.kubectl('get', ...words, '-o', 'json')).items,
+    untilIs: (condition, ...words) => cluster.kubectl('wait', `--for=${condition}`, '--timeout=180s', ...words),
+    secret: (inNamespace, name, stringData) =>
+      apply(cluster.kube, object('Secret', { name, namespace: inNamespace }, { stringData })),
+    applyFile: async (name) => apply(cluster.kube, (await textOf(name)).replaceAll('TAG', tag)),
+    async push(repository, files) {
+      await cluster.kubectl('exec', '-n', 'git', 'git', '--', 'sh', '-euc', PUSH, 'sh', repository, JSON.stringify(files))
+    },
+    inside: (inNamespace, pod, script) => cluster.kubectl('exec', '-n', inNamespace, pod, '--', 'sh', '-euc', script),
+    async restart() {
+      await cluster.stop()
+      cluster = await nodeCluster(join(folder, 'node'))
+    },
+    async remove() {
+      await cluster.remove()
+      await rm(folder, { recursive: true })
+    },
+  }
+  return site
+}
+
+/** Gives the node the images of Berth, the cluster a Git server at https://git.git.svc, and `team-a` its credentials. */
+export async function serveGit(site: Site): Promise<void> {
+  const { kube, importImages } = site.cluster()
+  await importImages(join(site.folder, 'made', 'images.tar'))
+  await site.applyFile('git-server.yaml')
+  await apply(kube, [
+    object('ConfigMap', { name: 'program', namespace: 'git' }, { data: { 'git-server.ts': await textOf('git-server.ts') } }),
+    object('Namespace', { name: 'team-a' }),
+  ])
+  await site.secret('git', 'tls', site.tls)
+  await site.secret('team-a', 'web-git', { username: 'team', password: 'secret', 'ca.crt': site.tls['ca.crt'] })
+  await site.untilIs('condition=Ready', '-n', 'git', 'pod/git')
+}
+
+const textOf = (name: string): Promise<string> => readFile(join(import.meta.dirname, name), 'utf8')
+
+const object = (kind: string, metadata: AnyObject['metadata'], more: object = {}): AnyObject => ({
+  apiVersion: 'v1',
+  kind,
+  metadata,
+  ...more,
+})
