@@ -1,0 +1,309 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { freePort, NODE_ADDRESS } from '../../src/adapters/control-plane/index.ts'
+import { minutes, pause, systemClock } from '../../src/std/index.ts'
+import { lacksNode, type NodeCluster, nodeCluster } from '../support/node.ts'
+import { killServer } from '../support/servers.ts'
+import { describe } from '../support/suite.ts'
+import { apply, eventually } from '../support/verbs.ts'
+import { lineBetween } from './pods/line.ts'
+import { type Site, serveGit, startSite } from './pods/site.ts'
+
+const NAMESPACE = 'berth-system'
+/** A name of kas in the agent's cluster, where nothing is but a line to it. */
+const KAS_THERE = 'kas.line.svc'
+const DNS_IS_AWAY_FOR = minutes(1)
+const PATIENT = { within: minutes(5) }
+
+/** Waits until a check throws no more. */
+const soon = (check: () => Promise<void>) => eventually(() => check().then(() => true), PATIENT)
+
+const AGENT_CONFIGURATION = `
+user_access:
+  access_as: { agent: {} }
+  projects: [{ id: team-a/config }]
+`
+
+/** An application, of which one word may be another with each push. */
+const application = (word: string) => ({
+  'production/kustomization.yaml': 'resources: [web.yaml, said.yaml]',
+  'production/said.yaml': `{ apiVersion: v1, kind: ConfigMap, metadata: { name: said }, data: { word: ${word} } }`,
+  'production/web.yaml': `
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  replicas: 2
+  selector: { matchLabels: { app: web } }
+  template:
+    metadata: { labels: { app: web } }
+    spec:
+      securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: RuntimeDefault } }
+      containers:
+        - name: web
+          image: localhost/busybox:1
+          command: [httpd, -f, -p, '8080']
+          readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 }
+          resources: { requests: { cpu: 10m, memory: 16Mi }, limits: { memory: 32Mi } }
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
+`,
+})
+
+/** A name for a line, in the agent's cluster. */
+const SERVICE_OF_LINE = `
+apiVersion: v1
+kind: Namespace
+metadata: { name: line }
+---
+apiVersion: v1
+kind: Service
+metadata: { name: kas, namespace: line }
+spec: { ports: [{ port: 8150 }] }
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: { name: kas, namespace: line, labels: { kubernetes.io/service-name: kas } }
+addressType: IPv4
+ports: [{ port: 8150, name: '' }]
+endpoints: [{ addresses: [${NODE_ADDRESS}] }]
+`
+
+/** The DNS server of a node, which is a process beside its kubelet. */
+function dnsOf({ enter }: NodeCluster): number {
+  const file = enter.find((word) => word.startsWith('--net='))?.slice('--net='.length) ?? ''
+  const network = readlinkSync(file)
+  const isIt = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/comm`, 'utf8') === 'dns\n' && readlinkSync(`/proc/${pid}/ns/net`) === network
+    } catch {
+      return false // It has ended meanwhile.
+    }
+  }
+  const found = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isIt(name))
+  assert.is(found.length, 1, `${found.length} DNS servers`)
+  return Number(found[0])
+}
+
+describe(
+  'Berth as pods, with the roles that it ships',
+  (it) => {
+    let site: Site
+    let there: NodeCluster
+    let lines: { stop(): Promise<void> }[] = []
+    let port: number
+
+    const kubectl = (...words: string[]) => site.cluster().kubectl(...words)
+    /** Lines to kas: from the agent's cluster, and from this machine. */
+    const connectLines = async () => {
+      const ip = await kubectl('get', 'service', '-n', NAMESPACE, 'kas', '-o', 'jsonpath={.spec.clusterIP}')
+      const kas = (at: number) => ({ enter: site.cluster().enter, address: `${ip}:${at}` })
+      lines = [
+        await lineBetween({ enter: there.enter, address: `${NODE_ADDRESS}:8150` }, kas(8150), join(site.folder, 'agents.sock')),
+        await lineBetween({ enter: [], address: `127.0.0.1:${port}` }, kas(8154), join(site.folder, 'people.sock')),
+      ]
+    }
+    const cutLines = async () => {
+      for (const line of lines.splice(0)) await line.stop()
+    }
+
+    const spaceOf = async (claim: string): Promise<string> => {
+      const target = await kubectl('get', '-n', 'team-a', 'deploymenttargetclaim', claim, '-o', 'jsonpath={.spec.targetName}')
+      const [found] = (await site.items('-n', 'team-a', 'deploymenttargets')).filter(({ metadata }) => metadata.name === target)
+      return found.spec.kubernetesCredentials.defaultNamespace
+    }
+    const workspacePod = async () => {
+      const [pod] = await site.items('pods', '-A', '-l', 'berth.dev/workspace')
+      return pod
+    }
+    const inWorkspace = async (script: string) => {
+      const { name, namespace } = (await workspacePod()).metadata
+      return site.inside(namespace, name, `cd $PROJECTS_ROOT/web\n${script}`)
+    }
+
+    /** Whatever went wrong meanwhile: what is pushed arrives, in either cluster. */
+    const arrives = async (word: string) => {
+      const said = (cluster: NodeCluster, namespace: string) =>
+        cluster.kubectl('get', 'configmap', 'said', '-n', namespace, '-o', 'jsonpath={.data.word}')
+      await soon(async () => assert.is(await said(site.cluster(), space), word))
+      await soon(async () => assert.is(await said(there, spaceThere), word))
+    }
+    const push = (word: string) => soon(() => site.push('web', application(word)))
+
+    /** What nobody is to make a second time, or to start again: namespaces with what led to them, and pods of people with their restarts. */
+    const standing = async () => {
+      const made = (await site.items('namespaces,deploymenttargets,gitopsdeployments', '-A')).map(({ metadata }) => metadata.uid)
+      const pods = (items: Awaited<ReturnType<Site['items']>>) =>
+        items.map(
+          ({ metadata, status }) =>
+            `${metadata.uid} ${status.containerStatuses.map((each: { restartCount: number }) => each.restartCount)}`,
+        )
+      const web = JSON.parse(await there.kubectl('get', 'pods', '-n', spaceThere, '-o', 'json')).items
+      return [made, pods(await site.items('pods', '-n', space)), pods(web), pods([await workspacePod()])].map((all) =>
+        all.toSorted(),
+      )
+    }
+    let space: string
+    let spaceThere: string
+
+    it.before(async () => {
+      port = await freePort()
+      site = await startSite({
+        namespace: NAMESPACE,
+        values: {
+          kas: { names: [KAS_THERE, '127.0.0.1'] },
+          programs: {
+            kas: { replicas: 3 },
+            operator: { replicas: 2, env: { BERTH_KAS_API: `https://kas.${NAMESPACE}.svc:8154` } },
+          },
+        },
+      })
+      there = await nodeCluster()
+      await there.importImages(join(site.folder, 'made', 'images.tar'))
+      await serveGit(site)
+      await site.install()
+      await site.berth('onboard', 'team-a', '--berth-namespace', NAMESPACE)
+      await site.push('web', application('hello'))
+      await site.push('config', { '.berth/agents/dev/config.yaml': AGENT_CONFIGURATION })
+      await site.applyFile('team.yaml')
+    })
+    it.after(async () => {
+      await cutLines()
+      await there?.remove()
+      await site?.remove()
+    })
+
+    it('is three kas, and two operators of which one leads', async () => {
+      const pods = await site.items('pods', '-n', NAMESPACE, '--field-selector', 'status.phase=Running')
+      const count = (name: string) => pods.filter(({ metadata }) => metadata.labels['app.kubernetes.io/name'] === name).length
+      assert.equal([count('berth-kas'), count('berth-operator')], [3, 2])
+    })
+
+    it('makes a claimed namespace, and runs there what was pushed', async () => {
+      await site.untilIs('jsonpath={.status.phase}=Bound', '-n', 'team-a', 'deploymenttargetclaim/production')
+      space = await spaceOf('production')
+      await eventually(() => kubectl('rollout', 'status', '-n', space, 'deployment/web', '--timeout=60s'), PATIENT)
+    })
+
+    it('lets an agent in from another cluster', async () => {
+      await connectLines()
+      await site.berth('agent', 'create', 'dev', '--project', 'team-a/config', '-n', 'team-a')
+      const ca = join(site.folder, 'kas-ca.crt')
+      const shown = await kubectl('get', 'secret', '-n', NAMESPACE, 'kas-tls', '-o', 'jsonpath={.data.ca\\.crt}')
+      await writeFile(ca, Buffer.from(shown, 'base64'))
+      const words = ['--kas-address', `grpcs://${KAS_THERE}:8150`, '--kas-ca-file', ca, '--image', `localhost/berth:${site.tag}`]
+      await apply(there.kube, SERVICE_OF_LINE)
+      await apply(there.kube, (await site.berth('agent', 'manifest', 'dev', '-n', 'team-a', ...words)).stdout)
+      const agents = async () => JSON.parse((await site.berth('agent', 'list', '-n', 'team-a', '-o', 'json')).stdout)
+      await eventually(async () => (await agents())[0]?.pods === 2, PATIENT)
+    })
+
+    it('leads people to the cluster of the agent', async () => {
+      const words = ['--server', `https://127.0.0.1:${port}`, '--certificate-authority', join(site.folder, 'kas-ca.crt')]
+      const { stdout } = await site.berth('agent', 'kubeconfig', 'dev', '-n', 'team-a', ...words)
+      const kubeconfig = join(site.folder, 'dev.yaml')
+      await writeFile(kubeconfig, stdout)
+      const pods = () => kubectl('--kubeconfig', kubeconfig, 'get', 'pods', '-A', '-o', 'name')
+      await soon(async () => assert.match(await pods(), /^pod\/berth-agent-/m))
+    })
+
+    it('makes a claimed namespace in the cluster of the agent, and runs there what was pushed', async () => {
+      await kubectl('patch', 'agent.berth.dev/dev', '-n', 'team-a', '--type=merge', '-p', '{"spec":{"spaces":true}}')
+      await site.applyFile('team-elsewhere.yaml')
+      await site.untilIs('jsonpath={.status.phase}=Bound', '-n', 'team-a', 'deploymenttargetclaim/elsewhere')
+      spaceThere = await spaceOf('elsewhere')
+      await eventually(() => there.kubectl('rollout', 'status', '-n', spaceThere, 'deployment/web', '--timeout=60s'), PATIENT)
+      await arrives('hello')
+    })
+
+    it('gives a workspace its clone, from which somebody commits and pushes', async () => {
+      await site.untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspace/web')
+      await inWorkspace(`
+        sed -i s/hello/inside/ production/said.yaml
+        git -c user.name=me -c user.email=me@example.com commit --quiet --all --message 'Say something else'
+        git push --quiet
+        echo mine > note
+      `)
+      await arrives('inside')
+    })
+
+    it('stops a workspace, and starts it with its files', async () => {
+      await site.berth('stop', 'web', '-n', 'team-a')
+      await site.untilIs('jsonpath={.status.actualState}=Stopped', '-n', 'team-a', 'workspace/web')
+      await site.berth('start', 'web', '-n', 'team-a')
+      await site.untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspace/web')
+      assert.is(await inWorkspace('cat note'), 'mine\n')
+    })
+
+    it('goes on when the operator that leads is killed', async () => {
+      const before = await standing()
+      const leader = () => kubectl('get', 'lease', '-n', NAMESPACE, 'berth-operator', '-o', 'jsonpath={.spec.holderIdentity}')
+      const first = await leader()
+      const [pod = ''] = first.split('_')
+      await push('led')
+      await kubectl('delete', 'pod', '-n', NAMESPACE, pod, '--grace-period=0', '--force')
+      await arrives('led')
+      await push('again')
+      await arrives('again')
+      assert.is.not(await leader(), first)
+      assert.equal(await standing(), before)
+    })
+
+    it('goes on when the kas is killed that has the agent', async () => {
+      const before = await standing()
+      const pods = async (): Promise<(string | undefined)[]> => {
+        const [agent] = await site.items('agents.berth.dev', '-n', 'team-a')
+        return agent.status.connectedPods.map((each: { kas?: string }) => each.kas)
+      }
+      // The Lease of a kas has the name of its pod in its own.
+      const [lease = ''] = await pods()
+      const kas = (await site.items('pods', '-n', NAMESPACE)).find(({ metadata }) => lease.includes(metadata.name))
+      await push('lost')
+      await kubectl('delete', 'pod', '-n', NAMESPACE, kas.metadata.name, '--grace-period=0', '--force')
+      await arrives('lost')
+      await eventually(async () => {
+        const now = await pods()
+        return now.length === 2 && now.every((each) => each !== undefined && each !== lease)
+      }, PATIENT)
+      assert.equal(await standing(), before)
+    })
+
+    it('goes on when the API server was killed', async () => {
+      const before = await standing()
+      await killServer(site.cluster(), 'kube-apiserver')
+      await site.cluster().startServer('kube-apiserver')
+      await push('restarted')
+      await arrives('restarted')
+      assert.equal(await eventually(standing, PATIENT), before)
+    })
+
+    it('goes on when there was no DNS for a minute', async () => {
+      const before = await standing()
+      const dns = dnsOf(site.cluster())
+      process.kill(dns, 'SIGSTOP')
+      try {
+        await push('unnamed')
+        await pause(systemClock, DNS_IS_AWAY_FOR)
+      } finally {
+        process.kill(dns, 'SIGCONT')
+      }
+      await arrives('unnamed')
+      assert.equal(await standing(), before)
+    })
+
+    it('goes on when the node was started anew', async () => {
+      const uidsOf = (all: string[][]) => all.map((each) => each.map((line) => line.split(' ')[0]))
+      const before = uidsOf(await standing())
+      await cutLines()
+      await site.restart()
+      await connectLines()
+      await push('anew')
+      await arrives('anew')
+      await site.untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspace/web')
+      assert.is(await eventually(() => inWorkspace('cat note'), PATIENT), 'mine\n')
+      assert.equal(uidsOf(await standing()), before)
+    })
+  },
+  await lacksNode(),
+)
