@@ -17,8 +17,20 @@ export interface Registry {
   stop(): Promise<void>
 }
 
-export async function serveRegistry(folder: string): Promise<Registry> {
+interface How {
+  /** Runs a program in the network whose loopback it is to serve on; without it that is the machine's. */
+  enter?: readonly string[]
+  /** Any free one without it. */
+  port?: number
+  /** Who is let in, as in `user:password`; everybody without it. */
+  credential?: string
+}
+
+/** Serves the images in a folder, where another registry may have left them. */
+export async function serveRegistry(folder: string, { enter = [], port = 0, credential }: How = {}): Promise<Registry> {
   await mkdir(folder, { recursive: true })
-  const { lines, stop } = await servingGo(await buildGo(SOURCE), ['-folder', folder], 1)
+  const flags = ['-folder', folder, '-listen', `127.0.0.1:${port}`, ...(credential ? ['-credential', credential] : [])]
+  const [program = '', ...words] = [...enter, await buildGo(SOURCE), ...flags]
+  const { lines, stop } = await servingGo(program, words, 1)
   return { host: `localhost:${lines[0]?.split(':').at(-1)}`, stop }
 }
