@@ -9,8 +9,10 @@ rm -f "$alive"
 mkfifo "$alive"
 exec 3<> "$alive"
 
-# Reads until the last process of the node has ended, for each holds the other end.
+# Reads until the last process of the node has ended, for each holds the other end. It is none of those that work in the folder, and so
+# outlives whoever ends all of these.
 setsid sh -c '
+  cd /
   cat > /dev/null
   for hierarchy in $HIERARCHIES; do
     folder="/sys/fs/cgroup/$hierarchy/$CGROUP"

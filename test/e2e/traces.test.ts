@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { cgroupOf } from '../../src/adapters/control-plane/node/node.ts'
+import { endAllIn } from '../runner/left-behind.ts'
 import { lacksNode, nodeCluster } from '../support/node.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
@@ -74,27 +75,32 @@ describe(
       assert.equal(processesOf(cluster.dir), [])
     })
 
-    it('is as it was before when the process that started the node was killed', async () => {
-      const before = machine()
-      const dir = join(realpathSync(home), 'killed')
-      const script = `const { nodeCluster } = await import(${JSON.stringify(new URL('../support/node.ts', import.meta.url).href)})
+    for (const [what, kill] of [
+      ['the process that started the node was killed', () => undefined],
+      ['everything was killed that worked in its folder', endAllIn],
+    ] as const)
+      it(`is as it was before when ${what}`, async () => {
+        const before = machine()
+        const dir = join(mkdtempSync(join(realpathSync(home), 'killed-')), 'node')
+        const script = `const { nodeCluster } = await import(${JSON.stringify(new URL('../support/node.ts', import.meta.url).href)})
         await nodeCluster(${JSON.stringify(dir)}, { hasEgress: true })
         console.log('up')
         setInterval(() => undefined, 1000)`
-      const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] })
-      const up = Promise.withResolvers<void>()
-      child.stdout.once('data', () => up.resolve())
-      child.once('exit', () => up.reject(new Error('it ended before the node was up')))
-      await up.promise
-      // The way out has a folder of its own, and names the network that it leads out of.
-      const network = `/proc/${readFileSync(join(dir, 'node', 'pid'), 'utf8').trim()}/ns/net`
-      for (const name of [dir, network]) assert.is.not(processesOf(name).length, 0)
-      assert.is.not(cgroups(dir).length, 0)
-      child.kill('SIGKILL')
-      for (const name of [dir, network]) await eventually(() => processesOf(name).length === 0)
-      await eventually(() => cgroups(dir).length === 0)
-      compare(before, dir)
-    })
+        const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+        const up = Promise.withResolvers<void>()
+        child.stdout.once('data', () => up.resolve())
+        child.once('exit', () => up.reject(new Error('it ended before the node was up')))
+        await up.promise
+        // The way out has a folder of its own, and names the network that it leads out of.
+        const network = `/proc/${readFileSync(join(dir, 'node', 'pid'), 'utf8').trim()}/ns/net`
+        for (const name of [dir, network]) assert.is.not(processesOf(name).length, 0)
+        assert.is.not(cgroups(dir).length, 0)
+        child.kill('SIGKILL')
+        kill(dir)
+        for (const name of [dir, network]) await eventually(() => processesOf(name).length === 0)
+        await eventually(() => cgroups(dir).length === 0)
+        compare(before, dir)
+      })
 
     it('keeps its mounts where they are shared, as systemd has them', async () => {
       const script = `const { readFileSync } = await import('node:fs')
