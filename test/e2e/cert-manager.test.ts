@@ -7,7 +7,7 @@ import { certificateOf, keeping, textsOf } from '../certificates/stage.ts'
 import { berth } from '../cli/berth.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { type OwnControlPlane, ownControlPlane } from '../support/control-plane.ts'
-import { buildGo, isBuilt, lacksGo, servingGo } from '../support/go-program.ts'
+import { buildGo, isBuilt, lacksGo, startServing } from '../support/go-program.ts'
 import { describe } from '../support/suite.ts'
 import { apply, eventually } from '../support/verbs.ts'
 
@@ -90,7 +90,7 @@ describe(
       const { stdout } = await promisify(execFile)('go', where, { cwd: SOURCE })
       await call(['apply', '--server-side', '-f', join(stdout.trim(), 'deploy', 'crds')])
       await call(['wait', '--for=condition=Established', 'crd', '--all'])
-      const { stop } = await servingGo(program, [plane.kubeconfig, namespace], 1)
+      const { stop } = await startServing(program, [plane.kubeconfig, namespace], 1)
       stopManager = stop
     })
     it.after(async () => {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Failure, minutes } from '../../src/std/index.ts'
-import { buildGo, lacksGo, servingGo } from './go-program.ts'
+import { buildGo, lacksGo, startServing } from './go-program.ts'
 
 const SOURCE = join(import.meta.dirname, 'go-peer')
 
@@ -19,7 +19,7 @@ export interface GoServer {
 
 /** The peer as a server, as kas of GitLab is one. It ends with this process. */
 export async function goServer(program: string): Promise<GoServer> {
-  const { lines, stop } = await servingGo(program, ['serve', '127.0.0.1:0'], 1)
+  const { lines, stop } = await startServing(program, ['serve', '127.0.0.1:0'], 1)
   return { address: lines[0] ?? '', stop }
 }
 
@@ -33,7 +33,7 @@ export interface SshHost {
 
 /** The peer as a Git host over SSH, for the repositories in a folder and whoever has the key. It ends with this process. */
 export async function goSshHost(program: string, folder: string, publicKeyFile: string): Promise<SshHost> {
-  const { lines, stop } = await servingGo(program, ['ssh', '127.0.0.1:0', folder, publicKeyFile], 2)
+  const { lines, stop } = await startServing(program, ['ssh', '127.0.0.1:0', folder, publicKeyFile], 2)
   const [address = '', key = ''] = lines
   const [host, port] = address.split(':')
   return { address, knownHosts: `[${host}]:${port} ${key}`, stop }

@@ -56,7 +56,7 @@ export async function buildGo(source: string): Promise<string> {
 }
 
 /** Starts one that ends with this process, and reads its first lines. */
-export async function servingGo(program: string, parameters: string[], count: number) {
+export async function startServing(program: string, parameters: string[], count: number) {
   const child = spawn(program, parameters, { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
   const lines: string[] = []

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { buildGo, isBuilt, lacksGo, servingGo } from './go-program.ts'
+import { buildGo, isBuilt, lacksGo, startServing } from './go-program.ts'
 
 const SOURCE = join(import.meta.dirname, 'registry')
 
@@ -31,6 +31,6 @@ export async function serveRegistry(folder: string, { enter = [], port = 0, cred
   await mkdir(folder, { recursive: true })
   const flags = ['-folder', folder, '-listen', `127.0.0.1:${port}`, ...(credential ? ['-credential', credential] : [])]
   const [program = '', ...words] = [...enter, await buildGo(SOURCE), ...flags]
-  const { lines, stop } = await servingGo(program, words, 1)
+  const { lines, stop } = await startServing(program, words, 1)
   return { host: `localhost:${lines[0]?.split(':').at(-1)}`, stop }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { servingGo } from '../../support/go-program.ts'
+import { startServing } from '../../support/go-program.ts'
 
 interface End {
   /** Runs a program in the network of a node; empty for that of the machine. */
@@ -21,7 +21,7 @@ export async function lineBetween(from: End, to: End, socket: string): Promise<{
       listen,
       target,
     ]
-    return servingGo(program, words, 1)
+    return startServing(program, words, 1)
   }
   const ends = [await relay(to.enter, socket, to.address), await relay(from.enter, from.address, socket)]
   return {
