@@ -21,6 +21,17 @@ describe('the plan of a run', (it) => {
     not.equal(groups.at(-1), alone.at(-1))
   })
 
+  it('has real nodes one after the other, from the beginning', () => {
+    const groups = processesOf(files)
+    const onNodes = groups.findIndex((group) => group.includes('test/e2e/node.test.ts'))
+    equal(
+      groups[onNodes],
+      files.filter((file) => file.startsWith('test/e2e/')),
+    )
+    ok(onNodes < 5)
+    ok(!processesOf(['test/runner/plan.test.ts']).some((group) => group.length === 0))
+  })
+
   it('lets small files share a process', () => {
     ok(processesOf(files).some((group) => group.length > 3 && group.includes('test/runner/plan.test.ts')))
   })

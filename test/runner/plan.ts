@@ -8,6 +8,8 @@ const SAMPLE = 'test/support/sample.ts'
 /** So many files share a process: few enough that one that crashes holds up few. */
 const TOGETHER = 20
 const TOGETHER_WITH_CLUSTER = 3
+/** They start real nodes, of which one keeps two cores busy: one after the other, beside what is lighter. */
+const ON_NODES = 'test/e2e/'
 
 /** test/architecture/ reads imports by the compiler, which takes seconds; here too many cost only a process. */
 const IMPORT = /^(?:import|export)\s[^;'"]*?from\s*'(\.[^']+)'|^import '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm
@@ -41,11 +43,12 @@ export const ALONE = [
 export function processesOf(files: string[]): string[][] {
   const needsCluster = reaching(CLUSTER)
   const alone = ALONE.filter((file) => files.includes(file))
-  const others = files.filter((file) => !ALONE.includes(file))
+  const onNodes = files.filter((file) => file.startsWith(ON_NODES))
+  const others = files.filter((file) => !ALONE.includes(file) && !onNodes.includes(file))
   const plain = others.filter((file) => !needsCluster(file))
   const clustered = chunks(others.filter(needsCluster), TOGETHER_WITH_CLUSTER)
   const half = Math.ceil(clustered.length / 2)
-  return spread(chunks(alone, 1), chunks(plain, TOGETHER), clustered.slice(0, half), clustered.slice(half).reverse())
+  return spread(chunks(alone, 1), chunks(onNodes, onNodes.length), chunks(plain, TOGETHER), clustered.slice(0, half), clustered.slice(half).reverse())
 }
 
 /** One list of several, in which each of them is spread evenly from the beginning to the end. */
@@ -56,7 +59,7 @@ const spread = <T>(...lists: T[][]): T[] =>
     .map(({ item }) => item)
 
 function chunks<T>(list: T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(list.length / size) }, (_, n) => list.slice(n * size, (n + 1) * size))
+  return Array.from({ length: Math.ceil(list.length / Math.max(size, 1)) }, (_, n) => list.slice(n * size, (n + 1) * size))
 }
 
 /** Whether a file imports another, by whatever way. Paths are seen from the working directory. */
