@@ -93,6 +93,7 @@ describe('the schemas of workspaces', (it) => {
     [{ proxy: { namespace: 'Not_A_Namespace' } }, /proxy\.namespace/],
     [{ imagePullSecrets: [{ name: 'Not_A_Name', namespace: 'other' }] }, /imagePullSecrets/],
     [{ networkPolicy: { egress: [{ allow: '10.0.0.0/8', except: ['nowhere'] }] } }, /must list address ranges/],
+    [{ networkPolicy: { namespaces: ['Not_A_Namespace'] } }, /networkPolicy\.namespaces/],
     [{ labels: { 'a b': 'x' } }, /names of labels are at most 63/],
     [{ labels: { team: 'a b' } }, /values of labels are at most 63/],
     [{ annotations: { 'a b': 'x' } }, /names of annotations are at most 63/],

@@ -48,7 +48,13 @@ export function processesOf(files: string[]): string[][] {
   const plain = others.filter((file) => !needsCluster(file))
   const clustered = chunks(others.filter(needsCluster), TOGETHER_WITH_CLUSTER)
   const half = Math.ceil(clustered.length / 2)
-  return spread(chunks(alone, 1), chunks(onNodes, onNodes.length), chunks(plain, TOGETHER), clustered.slice(0, half), clustered.slice(half).reverse())
+  return spread(
+    chunks(alone, 1),
+    chunks(onNodes, onNodes.length),
+    chunks(plain, TOGETHER),
+    clustered.slice(0, half),
+    clustered.slice(half).reverse(),
+  )
 }
 
 /** One list of several, in which each of them is spread evenly from the beginning to the end. */

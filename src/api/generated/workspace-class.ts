@@ -63,6 +63,10 @@ export interface WorkspaceClassSpec {
        */
       except?: string[]
     }[]
+    /**
+     * Namespaces of the cluster that may be reached, all pods in them, also where their addresses lie in no range. Such as one with a Git server.
+     */
+    namespaces?: string[]
   }
   /**
    * Resources of containers for which the devfile says none. Empty, or both requests and limits.

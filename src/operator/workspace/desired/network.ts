@@ -5,7 +5,7 @@ const DNS = 53
 const NAMESPACE_NAME = 'kubernetes.io/metadata.name'
 const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']
 
-/** Lets the proxy in, and name resolution and the class's ranges out. */
+/** Lets the proxy in, and name resolution and the class's ranges and namespaces out. */
 export function networkPolicySpecOf(
   selector: Record<string, string>,
   { proxy, networkPolicy }: WorkspaceClassSpec,
@@ -14,7 +14,7 @@ export function networkPolicySpecOf(
   // Through a tunnel the proxy comes from inside.
   const isReached = proxy?.wayIn !== 'Tunnel' && (proxy?.httpEnabled !== false || proxy?.sshEnabled !== false)
   const fromProxy = {
-    namespaceSelector: { matchLabels: { [NAMESPACE_NAME]: proxy?.namespace ?? BERTH_NAMESPACE } },
+    ...inNamespace(proxy?.namespace ?? BERTH_NAMESPACE),
     podSelector: { matchLabels: { 'app.kubernetes.io/name': 'berth-proxy' } },
   }
   const ranges = networkPolicy?.egress ?? [{ allow: '0.0.0.0/0', except: PRIVATE }]
@@ -30,6 +30,7 @@ export function networkPolicySpecOf(
       ...kasUrls.map(toKas),
       // The pods of one workspace and of its devfile's objects reach each other, wherever the class lets it go.
       ...peers.map((matchLabels) => ({ to: [{ podSelector: { matchLabels } }] })),
+      ...(networkPolicy?.namespaces ?? []).map((name) => ({ to: [inNamespace(name)] })),
       ...ranges.map(({ allow, except }) => ({ to: [{ ipBlock: { cidr: allow, ...(except && { except }) } }] })),
     ],
   }
@@ -41,14 +42,16 @@ function toKas(url: string) {
   // By the name of its Service, as `kas.berth-system.svc`.
   const [, namespace = BERTH_NAMESPACE] = /^[^.]+\.([^.]+)\.svc(\.|$)/.exec(hostname) ?? []
   const kas = {
-    namespaceSelector: { matchLabels: { [NAMESPACE_NAME]: namespace } },
+    ...inNamespace(namespace),
     podSelector: { matchLabels: { 'app.kubernetes.io/name': 'berth-kas' } },
   }
   return { to: [kas], ports: [{ protocol: 'TCP', port: Number(port) || (/^(https|grpcs|wss):$/.test(protocol) ? 443 : 80) }] }
 }
 
+const inNamespace = (name: string) => ({ namespaceSelector: { matchLabels: { [NAMESPACE_NAME]: name } } })
+
 const nameResolution = {
-  to: [{ namespaceSelector: { matchLabels: { [NAMESPACE_NAME]: 'kube-system' } } }],
+  to: [inNamespace('kube-system')],
   ports: [
     { protocol: 'UDP', port: DNS },
     { protocol: 'TCP', port: DNS },
