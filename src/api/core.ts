@@ -196,12 +196,21 @@ export interface Lease extends KubeObject {
   }
 }
 
+/** What says which fields a kind has. It has more; the rest is the API server's. */
+export interface FieldSchema {
+  type?: string
+  properties?: Record<string, FieldSchema>
+  items?: FieldSchema
+  additionalProperties?: FieldSchema | boolean
+  'x-kubernetes-preserve-unknown-fields'?: boolean
+}
+
 export interface CustomResourceDefinition extends KubeObject {
   spec: {
     group: string
     scope: 'Namespaced' | 'Cluster'
     names: { kind: string; plural: string; singular?: string; shortNames?: string[]; categories?: string[] }
-    versions: { name: string; served: boolean; storage: boolean }[]
+    versions: { name: string; served: boolean; storage: boolean; schema?: { openAPIV3Schema?: FieldSchema } }[]
   }
   status?: { conditions?: CoreCondition[] }
 }

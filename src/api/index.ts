@@ -21,6 +21,7 @@ export {
   CustomResourceDefinitions,
   type Deployment,
   Deployments,
+  type FieldSchema,
   type Job,
   Jobs,
   type Lease,

@@ -40,14 +40,16 @@ export function definitionsIn(home: string): { text: string; definition: CustomR
 }
 
 /** Our kinds, in their first versions. */
-export const ownKinds = (home: string): Kind<AnyObject>[] =>
-  definitionsIn(home).map(({ definition: { spec } }) => ({
-    group: spec.group,
-    version: spec.versions[0]?.name ?? 'v1alpha1',
-    kind: spec.names.kind,
-    plural: spec.names.plural,
-    namespaced: spec.scope === 'Namespaced',
-  }))
+export const ownKinds = (home: string): Kind<AnyObject>[] => definitionsIn(home).map(({ definition }) => kindOf(definition))
+
+/** What a definition has the API server serve, in its first version. */
+export const kindOf = ({ spec }: CustomResourceDefinition): Kind<AnyObject> => ({
+  group: spec.group,
+  version: spec.versions[0]?.name ?? 'v1alpha1',
+  kind: spec.names.kind,
+  plural: spec.names.plural,
+  namespaced: spec.scope === 'Namespaced',
+})
 
 /** All objects of a kind, or those of one namespace; none where the cluster does not serve it. */
 export const listServed = async (kube: Kube, kind: Kind<AnyObject>, namespace?: string): Promise<AnyObject[]> =>

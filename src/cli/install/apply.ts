@@ -23,6 +23,7 @@ import { isRolledOut, type PodTrouble, troubleOfPods } from '../pods.ts'
 import type { Shell } from '../shell.ts'
 import { confirm } from './confirmation.ts'
 import { inventoryOf, readInventory, withInventory } from './inventory.ts'
+import { findLostFields, type LostField } from './lost-fields.ts'
 import { inOrderOfRemoval } from './removal.ts'
 import { isKustomize, renderDefaults } from './render.ts'
 import {
@@ -69,10 +70,12 @@ export async function applyInstallation(
     await assertNobodyElses(kube, shell.home, namespace)
     const leftOut = await findLeftOut(shell, kube, { objects, namespace })
     await assertAllowed(kube, leftOut, ['delete'])
-    if (leftOut.length > 0 && !yes) {
+    const lost = await findLostFields(kube, shell.home)
+    if (leftOut.length > 0)
       shell.say(`These values do not have what was installed before, and it would be removed:\n${leftOut.map(lineOf).join('')}`)
-      await confirm(shell, kube.server)
-    }
+    if (lost.length > 0)
+      shell.say(`This version does not know what objects say, and they would lose it:\n${lost.map(lineOfLost).join('')}`)
+    if (leftOut.length + lost.length > 0 && !yes) await confirm(shell, kube.server)
     try {
       // Until it is removed, what it has no more is listed too: after an interruption nothing else would know of it.
       const inventory = inventoryOf([...objects, ...leftOut], namespace)
@@ -208,3 +211,5 @@ async function findLeftOut(
 const STAY = ['Namespace', 'CustomResourceDefinition']
 
 const lineOf = (object: KubeObject): string => `  ${nameOf(object)}\n`
+
+const lineOfLost = ({ field, objects }: LostField): string => `  ${field} of ${sayNames(objects)}\n`

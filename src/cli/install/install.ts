@@ -41,7 +41,7 @@ export const verb = actionVerb({
         'print what an installation starts with instead, once the kinds are there; with --apply: make it again',
       )
       .option('--apply', 'apply it, the first time with these defaults; take away what it has no more; wait until it runs')
-      .option('--yes', 'do not ask before something is taken away'),
+      .option('--yes', 'do not ask before something is taken away or lost'),
   run: install,
 })
 

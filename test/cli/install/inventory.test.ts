@@ -2,10 +2,19 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { ClusterRoles, ConfigMaps, Namespaces, PART_OF_BERTH, Services } from '../../../src/api/index.ts'
+import {
+  ClusterRoles,
+  ConfigMaps,
+  CustomResourceDefinitions,
+  Namespaces,
+  PART_OF_BERTH,
+  Services,
+  WorkspaceClasses,
+} from '../../../src/api/index.ts'
 import { kubectl } from '../../support/builders/snapshots.ts'
 import { type OwnControlPlane, ownControlPlane } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
 import { berth, findingIn, findingsIn } from '../berth.ts'
 
 const VALUES = 'image: registry.example.com/berth:1'
@@ -27,9 +36,9 @@ describe('the list of what is installed', (it) => {
     await rm(folder, { recursive: true })
   })
 
-  const install = (by?: string) =>
-    berth(['install', '--values', '-', '--apply', '--yes', '--kubeconfig', plane.kubeconfig], {
-      env: { BERTH_KUBECTL: by ?? tool },
+  const install = ({ by = tool, words = ['--yes'] }: { by?: string; words?: string[] } = {}) =>
+    berth(['install', '--values', '-', '--apply', ...words, '--kubeconfig', plane.kubeconfig], {
+      env: { BERTH_KUBECTL: by },
       input: VALUES,
     })
   const ref = { name: 'berth-inventory', namespace }
@@ -63,7 +72,7 @@ describe('the list of what is installed', (it) => {
     const failing = join(folder, 'kubectl')
     await writeFile(failing, `#!/bin/sh\n${tool} "$@" || exit 1\ncase " $* " in *" apply "*) echo cut off >&2; exit 1;; esac\n`)
     await chmod(failing, 0o755)
-    const interrupted = await install(failing)
+    const interrupted = await install({ by: failing })
     assert.is.not(interrupted.code, 0)
     assert.match(interrupted.stderr, 'The same command goes on where it was.')
     assert.ok(await isRole('berth-earlier'))
@@ -97,6 +106,27 @@ describe('the list of what is installed', (it) => {
     assert.is(code, 7)
     assert.match(stderr, `ConfigMap ${namespace}/berth-inventory has a line that names no object: rm -rf everything`)
     await list(before)
+  })
+
+  it('is not put in the place of a newer version before it was said what objects lose', async () => {
+    const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/newer'
+    const value = { type: 'array', items: { type: 'object', properties: { name: { type: 'string' } } } }
+    await plane.kube.patch(CustomResourceDefinitions, { name: 'workspaceclasses.berth.dev' }, [{ op: 'add', path, value }])
+    const spec = { maxLifeHours: 9, newer: [{ name: 'x' }] }
+    const newer = { apiVersion: 'berth.dev/v1alpha1', kind: 'WorkspaceClass', metadata: { name: 'newer' }, spec }
+    await eventually(async () => 'newer' in (await plane.kube.apply(WorkspaceClasses, newer, { manager: 'test' })).spec)
+    const hasNewer = async () => 'newer' in ((await plane.kube.get(WorkspaceClasses, { name: 'newer' }))?.spec ?? {})
+
+    const { code, stderr } = await install({ words: [] })
+    assert.is(code, 7)
+    assert.match(
+      stderr,
+      'This version does not know what objects say, and they would lose it:\n  spec.newer of WorkspaceClass newer\n',
+    )
+    assert.match(stderr, 'nothing was changed')
+    assert.ok(await hasNewer())
+    assert.is((await install()).code, 0)
+    assert.not.ok(await hasNewer())
   })
 
   it('is what is removed, with the namespace of Berth, and without namespaces that it names', async () => {

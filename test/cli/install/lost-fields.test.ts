@@ -1,0 +1,39 @@
+import { equal } from 'uvu/assert'
+import type { FieldSchema } from '../../../src/api/index.ts'
+import { fieldsLostBetween } from '../../../src/cli/install/lost-fields.ts'
+import { describe } from '../../support/suite.ts'
+
+const TEXT: FieldSchema = {}
+const object = (properties: Record<string, FieldSchema>): FieldSchema => ({ properties })
+
+describe('the fields that an older kind does not have', (it) => {
+  const before = object({
+    spec: object({
+      ports: { items: object({ number: TEXT, path: TEXT }) },
+      labels: { additionalProperties: TEXT },
+      env: { additionalProperties: object({ value: TEXT, from: TEXT }) },
+      network: object({ ranges: { items: TEXT }, names: { items: TEXT } }),
+    }),
+    status: object({ phase: TEXT }),
+  })
+  const lostWith = (spec: Record<string, FieldSchema>) =>
+    fieldsLostBetween(before, object({ spec: object({ ...before.properties?.spec?.properties, ...spec }) })).map((path) =>
+      path.join(' '),
+    )
+
+  it('are none where nothing is other, and those of the status do not count', () => {
+    equal(lostWith({}), [])
+  })
+
+  it('are found within lists, maps and objects, each by the outermost that goes', () => {
+    equal(lostWith({ ports: { items: object({ number: TEXT }) } }), ['spec ports [] path'])
+    equal(lostWith({ env: { additionalProperties: object({ value: TEXT }) } }), ['spec env * from'])
+    equal(lostWith({ network: object({ ranges: { items: TEXT } }) }), ['spec network names'])
+    equal(lostWith({ labels: TEXT }), ['spec labels *'])
+    equal(fieldsLostBetween(before, object({})), [['spec']])
+  })
+
+  it('are none where the older takes whatever is said', () => {
+    equal(lostWith({ network: { 'x-kubernetes-preserve-unknown-fields': true } }), [])
+  })
+})
