@@ -39,6 +39,8 @@ else
   b cp /etc/berth/Corefile /run/Corefile
 fi
 echo 1 > /proc/sys/net/ipv4/ip_forward
+# What one pod sends another stays on the bridge: without this neither Services nor NetworkPolicies would see it.
+echo 1 > /proc/sys/net/bridge/bridge-nf-call-iptables
 
 # Whatever ends is started again. It may end because the API server is not up yet.
 keep() {
@@ -74,4 +76,8 @@ keep kubelet kubelet --config=/etc/berth/kubelet.yaml --kubeconfig=/etc/berth/ku
   --node-ip=10.244.0.1 --cert-dir=/var/lib/kubelet/pki
 keep kube-proxy kube-proxy --config=/etc/berth/kube-proxy.yaml --hostname-override="$NODE"
 keep storage storage /etc/berth/admin.kubeconfig "$NODE" /var/volumes
+# It reads and writes whole tables, and so it has others than kube-proxy: those of the older iptables. A packet passes both.
+b mkdir /run/legacy
+for name in iptables iptables-save iptables-restore; do b ln -s /usr/sbin/xtables-legacy-multi "/run/legacy/$name"; done
+keep network-policies b env PATH="/run/legacy:$PATH" network-policies /etc/berth/admin.kubeconfig "$NODE" 10.96.0.0/16
 wait

@@ -33,6 +33,7 @@ export async function whyNoNode(): Promise<string | undefined> {
   if (platform() !== 'linux') return `a real node needs Linux, and this is ${platform()}`
   if (getuid?.() !== 0) return 'a real node needs root, for its namespaces and cgroups'
   if (!existsSync('/dev/net/tun')) return 'a real node needs /dev/net/tun, for its way out'
+  if (!existsSync('/proc/sys/net/bridge')) return 'a real node needs br_netfilter (`modprobe br_netfilter`), for its network'
   if (hierarchies().length === 0) return 'a real node needs cgroup v1, and this machine has v2'
   try {
     await run('setpriv', ['--pdeathsig', 'KILL', 'unshare', ...NAMESPACES, 'true'])

@@ -1,0 +1,98 @@
+// Enforces NetworkPolicies on a node, by the firewall of kube-router. It wants iptables and ipset on its PATH, and tables that nobody
+// else writes.
+// network-policies KUBECONFIG NODE SERVICES, as in network-policies admin.kubeconfig node-1 10.96.0.0/16
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/cloudnativelabs/kube-router/v2/pkg/controllers/netpol"
+	"github.com/cloudnativelabs/kube-router/v2/pkg/healthcheck"
+	"github.com/cloudnativelabs/kube-router/v2/pkg/options"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+func main() {
+	if len(os.Args) != 4 {
+		fail(fmt.Errorf("usage: network-policies KUBECONFIG NODE SERVICES"))
+	}
+	if err := enforce(context.Background(), os.Args[1], os.Args[2], os.Args[3]); err != nil {
+		fail(err)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "network-policies:", err)
+	os.Exit(1)
+}
+
+func enforce(ctx context.Context, kubeconfig, node, services string) error {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	if err := untilRegistered(ctx, client, node); err != nil {
+		return err
+	}
+
+	factory := informers.NewSharedInformerFactory(client, 0)
+	pods := factory.Core().V1().Pods().Informer()
+	namespaces := factory.Core().V1().Namespaces().Informer()
+	policies := factory.Networking().V1().NetworkPolicies().Informer()
+
+	chosen := options.NewKubeRouterConfig()
+	chosen.EnableIPv4 = true
+	chosen.HostnameOverride = node
+	chosen.ClusterIPCIDRs = []string{services}
+	tables, sets, err := netpol.NewIPTablesHandlers(chosen)
+	if err != nil {
+		return err
+	}
+	firewall, err := netpol.NewNetworkPolicyController(client, chosen, pods, policies, namespaces, &sync.Mutex{}, tables, sets)
+	if err != nil {
+		return err
+	}
+	handlers := map[cache.SharedIndexInformer]cache.ResourceEventHandler{
+		pods: firewall.PodEventHandler, namespaces: firewall.NamespaceEventHandler, policies: firewall.NetworkPolicyEventHandler,
+	}
+	for informer, handler := range handlers {
+		if _, err := informer.AddEventHandler(handler); err != nil {
+			return err
+		}
+	}
+	factory.Start(ctx.Done())
+	// With a part of the objects it would open, and close, what it should not.
+	factory.WaitForCacheSync(ctx.Done())
+
+	// Each round says that it lives, and waits until somebody has heard it.
+	heartbeats := make(chan *healthcheck.ControllerHeartbeat)
+	go func() {
+		for range heartbeats {
+		}
+	}()
+	var running sync.WaitGroup
+	running.Add(1)
+	firewall.Run(heartbeats, ctx.Done(), &running)
+	return nil
+}
+
+// The firewall knows the pods of a node by the address that the kubelet gives the node when it registers it.
+func untilRegistered(ctx context.Context, client kubernetes.Interface, node string) error {
+	return wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		found, err := client.CoreV1().Nodes().Get(ctx, node, meta.GetOptions{})
+		return err == nil && len(found.Status.Addresses) > 0, nil
+	})
+}
