@@ -13,6 +13,7 @@ import (
 	"github.com/cloudnativelabs/kube-router/v2/pkg/controllers/netpol"
 	"github.com/cloudnativelabs/kube-router/v2/pkg/healthcheck"
 	"github.com/cloudnativelabs/kube-router/v2/pkg/options"
+	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
@@ -44,7 +45,8 @@ func enforce(ctx context.Context, kubeconfig, node, services string) error {
 	if err != nil {
 		return err
 	}
-	if err := untilRegistered(ctx, client, node); err != nil {
+	address, err := addressOf(ctx, client, node)
+	if err != nil {
 		return err
 	}
 
@@ -57,6 +59,9 @@ func enforce(ctx context.Context, kubeconfig, node, services string) error {
 	chosen.EnableIPv4 = true
 	chosen.HostnameOverride = node
 	chosen.ClusterIPCIDRs = []string{services}
+	// Kubernetes lets a pod reach its own node whatever its policies say. kube-router does not, but it lets anybody reach addresses of
+	// the node that it believes to be those of Services.
+	chosen.ExternalIPCIDRs = []string{address + "/32"}
 	tables, sets, err := netpol.NewIPTablesHandlers(chosen)
 	if err != nil {
 		return err
@@ -89,10 +94,19 @@ func enforce(ctx context.Context, kubeconfig, node, services string) error {
 	return nil
 }
 
-// The firewall knows the pods of a node by the address that the kubelet gives the node when it registers it.
-func untilRegistered(ctx context.Context, client kubernetes.Interface, node string) error {
-	return wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+// The firewall knows the pods of a node by the address that the kubelet gives the node when it registers it: this waits for that.
+func addressOf(ctx context.Context, client kubernetes.Interface, node string) (address string, err error) {
+	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		found, err := client.CoreV1().Nodes().Get(ctx, node, meta.GetOptions{})
-		return err == nil && len(found.Status.Addresses) > 0, nil
+		if err != nil {
+			return false, nil
+		}
+		for _, each := range found.Status.Addresses {
+			if each.Type == core.NodeInternalIP {
+				address = each.Address
+			}
+		}
+		return address != "", nil
 	})
+	return address, err
 }
