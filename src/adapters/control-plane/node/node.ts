@@ -48,8 +48,8 @@ const NAMESPACES = ['--net', '--mount', '--propagation', 'private', '--uts', '--
 
 /**
  * Starts a node: namespaces of its own for its network, mounts, processes and names, a root of Debian's programs, containerd, a kubelet,
- * kube-proxy and DNS. All of it ends with its first process, and nothing of it is seen outside but its folder and its cgroups. It
- * waits for the API server by itself.
+ * kube-proxy, a firewall and DNS. All of it ends with its first process, and nothing of it is seen outside but its folder and its
+ * cgroups. It waits for the API server by itself.
  */
 export async function launchNode({ layout, programs, url, detached, hasEgress, env }: NodeLaunch): Promise<Server> {
   const at = (name: string) => join(layout.node, name)
