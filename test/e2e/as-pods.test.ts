@@ -9,7 +9,7 @@ import { killServer } from '../support/servers.ts'
 import { describe } from '../support/suite.ts'
 import { apply, eventually } from '../support/verbs.ts'
 import { lineBetween } from './pods/line.ts'
-import { type Site, serveGit, startSite } from './pods/site.ts'
+import { type AnyItem, type Site, serveGit, startSite } from './pods/site.ts'
 
 const NAMESPACE = 'berth-system'
 /** A name of kas in the agent's cluster, where nothing is but a line to it. */
@@ -226,6 +226,47 @@ describe(
         echo mine > note
       `)
       await arrives('inside')
+    })
+
+    it('lets through and keeps out whom its network policies say', async () => {
+      await site.applyFile('stranger.yaml')
+      await site.untilIs('condition=Ready', '-n', 'stranger', 'pod/stranger')
+      const [kas, otherKas] = await site.items('pods', '-n', NAMESPACE, '-l', 'app.kubernetes.io/name=berth-kas')
+      const [web, otherWeb] = await site.items('pods', '-n', space, '-l', 'app=web')
+      const [git] = await site.items('pods', '-n', 'git')
+      const [stranger] = await site.items('pods', '-n', 'stranger')
+      const workspace = await workspacePod()
+      const inPod = ({ metadata }: AnyItem, script: string) => site.inside(metadata.namespace, metadata.name, script)
+      const isReached = ({ status }: AnyItem, at: number, by: AnyItem) =>
+        inPod(by, `nc -w 2 ${status.podIP} ${at} < /dev/null`).then(
+          () => true,
+          () => false,
+        )
+      // They listen: the image of Berth has no program that only connects, and a workspace none that listens by itself.
+      const connect = `net.connect(8155, '${otherKas.status.podIP}').on('connect', () => process.exit(0)).on('error', () => process.exit(1))`
+      await inPod(kas, `node -e "${connect}"`)
+      await inPod(workspace, 'httpd -p 9090 -h /tmp')
+
+      const reached = {
+        'kas by agents': await isReached(kas, 8150, stranger),
+        'kas as other kas do': await isReached(kas, 8155, stranger),
+        'a space by itself': await isReached(web, 8080, otherWeb),
+        'a space by strangers': await isReached(web, 8080, stranger),
+        'a space by workspaces': await isReached(web, 8080, workspace),
+        'the Git server by workspaces of its class': await isReached(git, 8443, workspace),
+        'a workspace by itself': await isReached(workspace, 9090, workspace),
+        'a workspace by strangers': await isReached(workspace, 9090, stranger),
+      }
+      assert.equal(reached, {
+        'kas by agents': true,
+        'kas as other kas do': false,
+        'a space by itself': true,
+        'a space by strangers': false,
+        'a space by workspaces': false,
+        'the Git server by workspaces of its class': true,
+        'a workspace by itself': true,
+        'a workspace by strangers': false,
+      })
     })
 
     it('stops a workspace, and starts it with its files', async () => {

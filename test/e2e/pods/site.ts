@@ -48,7 +48,7 @@ export interface Site {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: it has the shape of whatever kind was asked for.
-type AnyItem = any
+export type AnyItem = any
 
 /** Writes the images of Berth, and what installs them, into a folder. Gives their digests by name. */
 export async function makeImages(repository: string, output: string, mask = '022'): Promise<Map<string, string>> {
