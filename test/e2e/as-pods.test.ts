@@ -8,8 +8,9 @@ import { lacksNode, type NodeCluster, nodeCluster } from '../support/node.ts'
 import { killServer } from '../support/servers.ts'
 import { describe } from '../support/suite.ts'
 import { apply, eventually } from '../support/verbs.ts'
+import { AGENT_CONFIGURATION, application } from './pods/application.ts'
 import { lineBetween } from './pods/line.ts'
-import { type AnyItem, type Site, serveGit, startSite } from './pods/site.ts'
+import { type AnyItem, type Site, serveGit, startSite, uidWithRestarts } from './pods/site.ts'
 
 const NAMESPACE = 'berth-system'
 /** A name of kas in the agent's cluster, where nothing is but a line to it. */
@@ -19,37 +20,6 @@ const PATIENT = { within: minutes(5) }
 
 /** Waits until a check throws no more. */
 const soon = (check: () => Promise<void>) => eventually(() => check().then(() => true), PATIENT)
-
-const AGENT_CONFIGURATION = `
-user_access:
-  access_as: { agent: {} }
-  projects: [{ id: team-a/config }]
-`
-
-/** An application, of which one word may be another with each push. */
-const application = (word: string) => ({
-  'production/kustomization.yaml': 'resources: [web.yaml, said.yaml]',
-  'production/said.yaml': `{ apiVersion: v1, kind: ConfigMap, metadata: { name: said }, data: { word: ${word} } }`,
-  'production/web.yaml': `
-apiVersion: apps/v1
-kind: Deployment
-metadata: { name: web }
-spec:
-  replicas: 2
-  selector: { matchLabels: { app: web } }
-  template:
-    metadata: { labels: { app: web } }
-    spec:
-      securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: RuntimeDefault } }
-      containers:
-        - name: web
-          image: localhost/busybox:1
-          command: [httpd, -f, -p, '8080']
-          readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 }
-          resources: { requests: { cpu: 10m, memory: 16Mi }, limits: { memory: 32Mi } }
-          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
-`,
-})
 
 /** A name for a line, in the agent's cluster. */
 const SERVICE_OF_LINE = `
@@ -134,11 +104,7 @@ describe(
     /** What nobody is to make a second time, or to start again: namespaces with what led to them, and pods of people with their restarts. */
     const standing = async () => {
       const made = (await site.items('namespaces,deploymenttargets,gitopsdeployments', '-A')).map(({ metadata }) => metadata.uid)
-      const pods = (items: Awaited<ReturnType<Site['items']>>) =>
-        items.map(
-          ({ metadata, status }) =>
-            `${metadata.uid} ${status.containerStatuses.map((each: { restartCount: number }) => each.restartCount)}`,
-        )
+      const pods = (items: AnyItem[]) => items.map(uidWithRestarts)
       const web = JSON.parse(await there.kubectl('get', 'pods', '-n', spaceThere, '-o', 'json')).items
       return [made, pods(await site.items('pods', '-n', space)), pods(web), pods([await workspacePod()])].map((all) =>
         all.toSorted(),
@@ -167,6 +133,7 @@ describe(
       await site.push('web', application('hello'))
       await site.push('config', { '.berth/agents/dev/config.yaml': AGENT_CONFIGURATION })
       await site.applyFile('team.yaml')
+      await site.applyFile('workspace.yaml')
     })
     it.after(async () => {
       await cutLines()

@@ -71,7 +71,7 @@ describe(
     it('is the same when it is made again, in another folder and with another umask', async () => {
       const copy = join(site.folder, 'copy')
       await cloneRepository(copy)
-      await makeImages(copy, join(site.folder, 'again'), '077')
+      await makeImages(copy, join(site.folder, 'again'), { mask: '077' })
       for (const name of ['images.tar', 'install.yaml']) {
         const one = await readFile(join(made(), name))
         assert.ok(one.equals(await readFile(join(site.folder, 'again', name))), name)

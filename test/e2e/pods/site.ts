@@ -24,7 +24,7 @@ export interface Site {
   tag: string
   /** The digests of the images by name, such as `localhost/berth:0.1.0`. */
   digests: ReadonlyMap<string, string>
-  /** Of the Git server. */
+  /** Of the Git server, and of kas for whoever has none made. */
   tls: Record<'tls.crt' | 'tls.key' | 'ca.crt', string>
   /** As the node was started last. */
   cluster(): NodeCluster
@@ -50,18 +50,27 @@ export interface Site {
 // biome-ignore lint/suspicious/noExplicitAny: it has the shape of whatever kind was asked for.
 export type AnyItem = any
 
-/** Writes the images of Berth, and what installs them, into a folder. Gives their digests by name. */
-export async function makeImages(repository: string, output: string, mask = '022'): Promise<Map<string, string>> {
-  const words = ['hack/image/make.ts', '--architecture', ARCHITECTURE, '--output', output]
+/** Of a pod: another where somebody has made it anew, or a container has started again. */
+export const uidWithRestarts = ({ metadata, status }: AnyItem): string =>
+  `${metadata.uid} ${status.containerStatuses.map((each: AnyItem) => each.restartCount)}`
+
+/** Writes the images that a repository makes, and what installs them, into a folder. Gives their digests by name. */
+export async function makeImages(
+  repository: string,
+  output: string,
+  { name = 'localhost/berth', mask = '022' } = {},
+): Promise<Map<string, string>> {
+  const words = ['hack/image/make.ts', '--architecture', ARCHITECTURE, '--output', output, '--name', name]
   const shell = ['-c', 'umask "$0"; exec "$@"', mask, process.execPath, ...words]
   const { stdout } = await run('sh', shell, { cwd: repository })
-  return new Map(Array.from(stdout.matchAll(/^(\S+)@(sha256:\w+)$/gm), ([, name = '', digest = '']) => [name, digest]))
+  return new Map(Array.from(stdout.matchAll(/^(\S+)@(sha256:\w+)$/gm), ([, image = '', digest = '']) => [image, digest]))
 }
 
-async function certificateOfGit() {
+async function makeCertificate() {
   const validity = { clock: systemClock, lifetime: hours(24) }
   const authority = await createAuthority('berth-test', validity)
-  const request = { name: 'git', dnsNames: ['git.git.svc'], usages: ['server'] as const }
+  const dnsNames = ['git.git.svc', 'kas.berth-system.svc']
+  const request = { name: 'berth', dnsNames, addresses: ['127.0.0.1'], usages: ['server'] as const }
   const { certificate, key } = await issueCertificate(authority, request, validity)
   return { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authority.certificate }
 }
@@ -88,7 +97,7 @@ export async function startSite({ namespace, values: basic = {} }: { namespace: 
   const folder = await mkdtemp(join(tmpdir(), 'berth-site-'))
   const { version: tag } = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8'))
   const digests = await makeImages(REPOSITORY, join(folder, 'made'))
-  const tls = await certificateOfGit()
+  const tls = await makeCertificate()
   let cluster = await nodeCluster(join(folder, 'node'))
   const site: Site = {
     folder,

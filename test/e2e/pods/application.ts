@@ -1,0 +1,31 @@
+/** Lets everybody who may use the Agent into its cluster, with the rights of the agent. */
+export const AGENT_CONFIGURATION = `
+user_access:
+  access_as: { agent: {} }
+  projects: [{ id: team-a/config }]
+`
+
+/** An application, of which one word may be another with each push. */
+export const application = (word: string) => ({
+  'production/kustomization.yaml': 'resources: [web.yaml, said.yaml]',
+  'production/said.yaml': `{ apiVersion: v1, kind: ConfigMap, metadata: { name: said }, data: { word: ${word} } }`,
+  'production/web.yaml': `
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  replicas: 2
+  selector: { matchLabels: { app: web } }
+  template:
+    metadata: { labels: { app: web } }
+    spec:
+      securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: RuntimeDefault } }
+      containers:
+        - name: web
+          image: localhost/busybox:1
+          command: [httpd, -f, -p, '8080']
+          readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 }
+          resources: { requests: { cpu: 10m, memory: 16Mi }, limits: { memory: 32Mi } }
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
+`,
+})

@@ -1,0 +1,180 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import * as assert from 'uvu/assert'
+import { freePort } from '../../src/adapters/control-plane/index.ts'
+import { minutes } from '../../src/std/index.ts'
+import { kubectl as findKubectl } from '../support/builders/snapshots.ts'
+import { lacksNode } from '../support/node.ts'
+import { describe } from '../support/suite.ts'
+import { apply, eventually } from '../support/verbs.ts'
+import { AGENT_CONFIGURATION, application } from './pods/application.ts'
+import { type FirstBerth, lacksFirst, makeFirst } from './pods/first.ts'
+import { lineBetween } from './pods/line.ts'
+import { type Site, serveGit, startSite, uidWithRestarts } from './pods/site.ts'
+
+const NAMESPACE = 'berth-system'
+const PATIENT = { within: minutes(5) }
+const SYNCS = 50
+const WORKSPACES = 20
+
+const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
+
+const deployment = (n: number) => `
+apiVersion: managed-gitops.redhat.com/v1alpha1
+kind: GitOpsDeployment
+metadata: { name: app-${n}, namespace: team-a }
+spec:
+  type: automated
+  source: { repoURL: 'https://git.git.svc/web.git', path: apps/${n}, targetRevision: main }
+  destination: { environment: managed-environment-production }
+`
+
+const workspace = (n: number) => `
+apiVersion: berth.dev/v1alpha1
+kind: Workspace
+metadata: { name: space-${n}, namespace: team-a }
+spec:
+  devfile:
+    inline: |
+      schemaVersion: 2.2.0
+      components:
+        - name: tools
+          container: { image: 'localhost/busybox:1', command: [sleep, infinity], cpuRequest: 10m, memoryRequest: 8Mi, memoryLimit: 32Mi }
+`
+
+const folders = Object.fromEntries(
+  numbers(SYNCS).map((n) => [
+    `apps/${n}/said.yaml`,
+    `{ apiVersion: v1, kind: ConfigMap, metadata: { name: said-${n} }, data: { number: '${n}' } }`,
+  ]),
+)
+
+/** A session in a pod, which says again what it is told. */
+function startSession(kubectl: string, words: string[]) {
+  const child = spawn(kubectl, [...words, '--', 'cat'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const ended = once(child, 'exit')
+  return {
+    async answers(line: string) {
+      child.stdin.write(`${line}\n`)
+      assert.is((await lines.next()).value, line)
+    },
+    async end() {
+      child.stdin.end()
+      await ended
+    },
+  }
+}
+
+describe(
+  'another version in the place of the one that runs',
+  (it) => {
+    let site: Site
+    let first: FirstBerth
+    let line: { stop(): Promise<void> } | undefined
+    let people: string
+
+    const kubectl = (...words: string[]) => site.cluster().kubectl(...words)
+    const push = (word: string) => site.push('web', application(word))
+    const arrives = (word: string) =>
+      eventually(async () => (await site.items('configmaps', '-A')).some(({ data }) => data?.word === word), PATIENT)
+
+    /** What people have, and what was applied for them: nobody is to start it again, or to write it again. */
+    const standing = async () => {
+      const ofWorkspaces = await site.items('pods', '-A', '-l', 'berth.dev/workspace')
+      const pods = [...ofWorkspaces, ...(await site.items('pods', '-A', '-l', 'app=web'))]
+      const applied = (await site.items('configmaps', '-A')).filter(({ metadata }) => /^said-/.test(metadata.name))
+      const counts = { pods: pods.length, applied: applied.length }
+      const lines = [
+        ...pods.map(uidWithRestarts),
+        ...applied.map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`),
+      ]
+      return { counts, lines: lines.toSorted() }
+    }
+
+    it.before(async () => {
+      site = await startSite({ namespace: NAMESPACE })
+      first = await makeFirst(site)
+      await first.install()
+      await serveGit(site)
+      await first.berth('onboard', 'team-a')
+      await site.push('web', { ...application('first'), ...folders })
+      await site.push('config', { '.berth/agents/dev/config.yaml': AGENT_CONFIGURATION })
+      await site.applyFile('team.yaml')
+      const made = [...numbers(SYNCS).map(deployment), ...numbers(WORKSPACES).map(workspace)]
+      await apply(site.cluster().kube, made.join('---'))
+    })
+    it.after(async () => {
+      await line?.stop()
+      await site?.remove()
+    })
+
+    it('begins with the first, its workspaces, its deployments, and a session through an agent', async () => {
+      await site.untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspaces', '--all')
+      await arrives('first')
+      await eventually(async () => (await standing()).counts.applied === SYNCS, PATIENT)
+      await first.berth('agent', 'create', 'dev', '--project', 'team-a/config', '-n', 'team-a')
+      const ca = join(site.folder, 'ca.crt')
+      await writeFile(ca, site.tls['ca.crt'])
+      const words = ['--kas-ca-file', ca, '--image', `localhost/first:${site.tag}`]
+      await apply(site.cluster().kube, (await first.berth('agent', 'manifest', 'dev', '-n', 'team-a', ...words)).stdout)
+      const port = await freePort()
+      const ip = await kubectl('get', 'service', '-n', NAMESPACE, 'kas', '-o', 'jsonpath={.spec.clusterIP}')
+      const kas = { enter: site.cluster().enter, address: `${ip}:8154` }
+      line = await lineBetween({ enter: [], address: `127.0.0.1:${port}` }, kas, join(site.folder, 'people.sock'))
+      const server = ['--server', `https://127.0.0.1:${port}`, '--certificate-authority', ca]
+      const { stdout } = await first.berth('agent', 'kubeconfig', 'dev', '-n', 'team-a', ...server)
+      people = join(site.folder, 'dev.yaml')
+      await writeFile(people, stdout)
+      await eventually(() => kubectl('--kubeconfig', people, 'get', 'namespaces', '-o', 'name'), PATIENT)
+    })
+
+    const imagesOfPrograms = async () => {
+      const pods = await site.items('pods', '-n', NAMESPACE, '-l', 'app.kubernetes.io/name in (berth-kas, berth-operator)')
+      const images = pods.filter(({ metadata }) => !metadata.deletionTimestamp).map(({ spec }) => spec.containers[0].image)
+      return [...new Set(images)]
+    }
+
+    /** Takes one version to another, while a session goes on, and each push has all deployments look at it. */
+    const keeps = async (image: string, change: () => Promise<void>) => {
+      const word = image.slice(image.indexOf('/') + 1)
+      const [pod] = await site.items('pods', '-A', '-l', 'berth.dev/workspace')
+      const { name, namespace } = pod.metadata
+      const session = startSession(await findKubectl(), ['--kubeconfig', people, 'exec', '-i', '-n', namespace, name])
+      await session.answers('before')
+      const before = await standing()
+      assert.equal(before.counts, { pods: WORKSPACES + 2, applied: SYNCS })
+      await Promise.all([change(), push(`${word}-meanwhile`)])
+      await push(word)
+      await session.answers('after')
+      assert.equal(await imagesOfPrograms(), [`${image}:${site.tag}`])
+      await arrives(word)
+      await session.answers('and after that')
+      assert.equal(await standing(), before)
+      await session.end()
+      await eventually(() => kubectl('--kubeconfig', people, 'get', 'namespaces', '-o', 'name'), PATIENT)
+    }
+
+    it('is upgraded: no pod of anybody starts again, nothing is applied again, and no session is cut', async () => {
+      await keeps('localhost/berth', () => site.install())
+    })
+
+    it('works with what the first has left', async () => {
+      await site.berth('doctor')
+      await site.berth('stop', 'space-0', '-n', 'team-a')
+      await site.untilIs('jsonpath={.status.actualState}=Stopped', '-n', 'team-a', 'workspace/space-0')
+      await site.berth('start', 'space-0', '-n', 'team-a')
+      await site.untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspace/space-0')
+      await site.applyFile('another-claim.yaml')
+      await site.untilIs('jsonpath={.status.phase}=Bound', '-n', 'team-a', 'deploymenttargetclaim/another')
+    })
+
+    it('goes back to the first, as quietly', async () => {
+      await keeps('localhost/first', () => first.install())
+    })
+  },
+  (await lacksNode()) ?? (await lacksFirst()),
+)
