@@ -49,14 +49,12 @@ describe(
   'NetworkPolicies on a node of our own',
   (it) => {
     let cluster: NodeCluster
-    const inPod = (path: string, script: string) => {
+    const at = (path: string) => {
       const [namespace = '', name = ''] = path.split('/')
-      return cluster.kubectl('exec', '-n', namespace, name, '--', 'sh', '-c', script)
+      return ['-n', namespace, name]
     }
-    const addressOf = (path: string) => {
-      const [namespace = '', name = ''] = path.split('/')
-      return cluster.kubectl('get', 'pod', '-n', namespace, name, '-o', 'jsonpath={.status.podIP}')
-    }
+    const inPod = (path: string, script: string) => cluster.kubectl('exec', ...at(path), '--', 'sh', '-c', script)
+    const addressOf = (path: string) => cluster.kubectl('get', 'pod', ...at(path), '-o', 'jsonpath={.status.podIP}')
     const isOpen = async (from: string, address: string, port: number) => {
       const said = await inPod(from, `nc -w 2 ${address} ${port} < /dev/null > /dev/null 2>&1 && echo open || echo closed`)
       return said === 'open\n'
@@ -68,10 +66,7 @@ describe(
       return clients.filter((_, place) => asked[place])
     }
     const untilGuestsAre = (...expected: string[]) => eventually(async () => assert.equal(await guestsOf(), expected) ?? true)
-    const untilReady = (path: string) => {
-      const [namespace = '', name = ''] = path.split('/')
-      return cluster.kubectl('wait', '--for=condition=Ready', '-n', namespace, `pod/${name}`, '--timeout=120s')
-    }
+    const untilReady = (path: string) => cluster.kubectl('wait', '--for=condition=Ready', '--timeout=120s', 'pod', ...at(path))
     const enforce = (spec: string) => apply(cluster.kube, policy(spec))
 
     it.before(async () => {

@@ -56,6 +56,12 @@ const STATUS_OF = `
   process.stdout.write(String(status))
 `
 
+/** Of the bridge to which all pods are tied. */
+const ADDRESS_OF_BRIDGE = `
+  import { networkInterfaces } from 'node:os'
+  process.stdout.write(networkInterfaces().cni0[0].mac)
+`
+
 describe(
   'a node of our own',
   (it) => {
@@ -84,6 +90,10 @@ describe(
 
     it('leads from one pod to another by the name of a Service', async () => {
       assert.is(await inClient('wget -qO- http://web.default.svc/index.html'), 'hello from a pod\n')
+    })
+
+    it('has the same hardware address whatever pods come and go, which they remember', async () => {
+      assert.is(await inNetwork(ADDRESS_OF_BRIDGE), '0a:58:0a:f4:00:01')
     })
 
     it('lets a pod reach the API with its own token, and nobody without rights the kubelet', async () => {

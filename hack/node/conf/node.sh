@@ -25,6 +25,8 @@ show kernel/keys/root_maxbytes 25000000
 b hostname "$NODE"
 b ip link set lo up
 b brctl addbr cni0
+# It would be the lowest of the pods' otherwise, and change as pods come and go: others send to the former one for ten seconds or more.
+b ip link set cni0 address 0a:58:0a:f4:00:01
 b ip addr add 10.244.0.1/24 dev cni0
 b ip link set cni0 up
 # Without a route the addresses of Services would be unreachable; a way out has one that comes first.
