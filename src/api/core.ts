@@ -199,6 +199,7 @@ export interface Lease extends KubeObject {
 /** What says which fields a kind has. It has more; the rest is the API server's. */
 export interface FieldSchema {
   type?: string
+  default?: unknown
   properties?: Record<string, FieldSchema>
   items?: FieldSchema
   additionalProperties?: FieldSchema | boolean

@@ -209,29 +209,27 @@ describe(
           () => true,
           () => false,
         )
-      // They listen: the image of Berth has no program that only connects, and a workspace none that listens by itself.
+      // Both listen, so that whoever does not reach them was refused. The image of Berth has no program that only connects.
       const connect = `net.connect(8155, '${otherKas.status.podIP}').on('connect', () => process.exit(0)).on('error', () => process.exit(1))`
       await inPod(kas, `node -e "${connect}"`)
-      await inPod(workspace, 'httpd -p 9090 -h /tmp')
+      await inPod(workspace, `httpd -p 9090 -h /tmp; nc -w 2 ${workspace.status.podIP} 9090 < /dev/null`)
 
       const reached = {
-        'kas by agents': await isReached(kas, 8150, stranger),
-        'kas as other kas do': await isReached(kas, 8155, stranger),
+        'kas by anybody, as agents do': await isReached(otherKas, 8150, stranger),
+        'kas by strangers, as other kas do': await isReached(otherKas, 8155, stranger),
         'a space by itself': await isReached(web, 8080, otherWeb),
         'a space by strangers': await isReached(web, 8080, stranger),
         'a space by workspaces': await isReached(web, 8080, workspace),
         'the Git server by workspaces of its class': await isReached(git, 8443, workspace),
-        'a workspace by itself': await isReached(workspace, 9090, workspace),
         'a workspace by strangers': await isReached(workspace, 9090, stranger),
       }
       assert.equal(reached, {
-        'kas by agents': true,
-        'kas as other kas do': false,
+        'kas by anybody, as agents do': true,
+        'kas by strangers, as other kas do': false,
         'a space by itself': true,
         'a space by strangers': false,
         'a space by workspaces': false,
         'the Git server by workspaces of its class': true,
-        'a workspace by itself': true,
         'a workspace by strangers': false,
       })
     })

@@ -120,6 +120,7 @@ describe(
       await site.push('web', { 'production/kustomization.yaml': KUSTOMIZATION })
       await site.berth('onboard', 'team-a', '--berth-namespace', NAMESPACE)
       await site.applyFile('team.yaml')
+      await site.applyFile('workspace.yaml')
       const said = await eventually(async () =>
         /^(\S+) +said-[a-z0-9]{10} /m.exec(await site.cluster().kubectl('get', 'configmaps', '-A')),
       )

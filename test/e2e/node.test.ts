@@ -92,7 +92,7 @@ describe(
       assert.is(await inClient('wget -qO- http://web.default.svc/index.html'), 'hello from a pod\n')
     })
 
-    it('has the same hardware address whatever pods come and go, which they remember', async () => {
+    it('keeps its hardware address, which pods remember, whatever pods come and go', async () => {
       assert.is(await inNetwork(ADDRESS_OF_BRIDGE), '0a:58:0a:f4:00:01')
     })
 

@@ -55,6 +55,8 @@ const folders = Object.fromEntries(
 /** A session in a pod, which says again what it is told. */
 function startSession(kubectl: string, words: string[]) {
   const child = spawn(kubectl, [...words, '--', 'cat'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  // Whoever writes to a session that was cut is told by what it answers.
+  child.stdin.on('error', () => undefined)
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   const ended = once(child, 'exit')
   return {
@@ -81,6 +83,14 @@ describe(
     const push = (word: string) => site.push('web', application(word))
     const arrives = (word: string) =>
       eventually(async () => (await site.items('configmaps', '-A')).some(({ data }) => data?.word === word), PATIENT)
+
+    /** Also those whose path has not changed. */
+    const untilAllHaveSeenIt = async () => {
+      const commit = (await site.inside('git', 'git', 'git -C /repositories/web.git rev-parse main')).trim()
+      const revisions = async () =>
+        (await site.items('gitopsdeployments', '-n', 'team-a')).map(({ status }) => status.sync.revision)
+      await eventually(async () => (await revisions()).every((revision) => revision === commit), PATIENT)
+    }
 
     /** What people have, and what was applied for them: nobody is to start it again, or to write it again. */
     const standing = async () => {
@@ -119,7 +129,7 @@ describe(
       await first.berth('agent', 'create', 'dev', '--project', 'team-a/config', '-n', 'team-a')
       const ca = join(site.folder, 'ca.crt')
       await writeFile(ca, site.tls['ca.crt'])
-      const words = ['--kas-ca-file', ca, '--image', `localhost/first:${site.tag}`]
+      const words = ['--kas-ca-file', ca, '--image', first.image]
       await apply(site.cluster().kube, (await first.berth('agent', 'manifest', 'dev', '-n', 'team-a', ...words)).stdout)
       const port = await freePort()
       const ip = await kubectl('get', 'service', '-n', NAMESPACE, 'kas', '-o', 'jsonpath={.spec.clusterIP}')
@@ -139,8 +149,7 @@ describe(
     }
 
     /** Takes one version to another, while a session goes on, and each push has all deployments look at it. */
-    const keeps = async (image: string, change: () => Promise<void>) => {
-      const word = image.slice(image.indexOf('/') + 1)
+    const keeps = async (word: string, image: string, change: () => Promise<void>) => {
       const [pod] = await site.items('pods', '-A', '-l', 'berth.dev/workspace')
       const { name, namespace } = pod.metadata
       const session = startSession(await findKubectl(), ['--kubeconfig', people, 'exec', '-i', '-n', namespace, name])
@@ -150,16 +159,17 @@ describe(
       await Promise.all([change(), push(`${word}-meanwhile`)])
       await push(word)
       await session.answers('after')
-      assert.equal(await imagesOfPrograms(), [`${image}:${site.tag}`])
+      assert.equal(await imagesOfPrograms(), [image])
       await arrives(word)
+      await untilAllHaveSeenIt()
       await session.answers('and after that')
       assert.equal(await standing(), before)
       await session.end()
       await eventually(() => kubectl('--kubeconfig', people, 'get', 'namespaces', '-o', 'name'), PATIENT)
     }
 
-    it('is upgraded: no pod of anybody starts again, nothing is applied again, and no session is cut', async () => {
-      await keeps('localhost/berth', () => site.install())
+    it('is upgraded: no pod of anybody starts again, nothing that was applied changes, and no session is cut', async () => {
+      await keeps('upgraded', `localhost/berth:${site.tag}`, () => site.install())
     })
 
     it('works with what the first has left', async () => {
@@ -173,7 +183,7 @@ describe(
     })
 
     it('goes back to the first, as quietly', async () => {
-      await keeps('localhost/first', () => first.install())
+      await keeps('back', first.image, () => first.install())
     })
   },
   (await lacksNode()) ?? (await lacksFirst()),

@@ -50,7 +50,7 @@ export function processesOf(files: string[]): string[][] {
   const half = Math.ceil(clustered.length / 2)
   return spread(
     chunks(alone, 1),
-    chunks(onNodes, onNodes.length),
+    onNodes.length > 0 ? [onNodes] : [],
     chunks(plain, TOGETHER),
     clustered.slice(0, half),
     clustered.slice(half).reverse(),
@@ -65,7 +65,7 @@ const spread = <T>(...lists: T[][]): T[] =>
     .map(({ item }) => item)
 
 function chunks<T>(list: T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(list.length / Math.max(size, 1)) }, (_, n) => list.slice(n * size, (n + 1) * size))
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, n) => list.slice(n * size, (n + 1) * size))
 }
 
 /** Whether a file imports another, by whatever way. Paths are seen from the working directory. */

@@ -25,7 +25,8 @@ show kernel/keys/root_maxbytes 25000000
 b hostname "$NODE"
 b ip link set lo up
 b brctl addbr cni0
-# It would be the lowest of the pods' otherwise, and change as pods come and go: others send to the former one for ten seconds or more.
+# A bridge takes the lowest address of what is tied to it, unless one is set: as pods come and go it would change, and pods would send to
+# the former one for ten seconds or more.
 b ip link set cni0 address 0a:58:0a:f4:00:01
 b ip addr add 10.244.0.1/24 dev cni0
 b ip link set cni0 up
@@ -78,8 +79,8 @@ keep kubelet kubelet --config=/etc/berth/kubelet.yaml --kubeconfig=/etc/berth/ku
   --node-ip=10.244.0.1 --cert-dir=/var/lib/kubelet/pki
 keep kube-proxy kube-proxy --config=/etc/berth/kube-proxy.yaml --hostname-override="$NODE"
 keep storage storage /etc/berth/admin.kubeconfig "$NODE" /var/volumes
-# It reads and writes whole tables, and so it has others than kube-proxy: those of the older iptables. A packet passes both.
+# The firewall reads and writes whole tables, so it gets those of the older iptables, and kube-proxy those of nftables. A packet passes both.
 b mkdir /run/legacy
 for name in iptables iptables-save iptables-restore; do b ln -s /usr/sbin/xtables-legacy-multi "/run/legacy/$name"; done
-keep network-policies b env PATH="/run/legacy:$PATH" network-policies /etc/berth/admin.kubeconfig "$NODE" 10.96.0.0/16
+keep network-policies b env PATH="/run/legacy:$PATH" network-policies /etc/berth/admin.kubeconfig "$NODE" 10.244.0.1 10.96.0.0/16
 wait

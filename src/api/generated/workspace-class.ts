@@ -64,7 +64,7 @@ export interface WorkspaceClassSpec {
       except?: string[]
     }[]
     /**
-     * Namespaces of the cluster that may be reached, all pods in them, also where their addresses lie in no range. Such as one with a Git server.
+     * Namespaces, in the cluster that the workspace runs in, all of whose pods may be reached whatever egress says. One with a Git server, for example.
      */
     namespaces?: string[]
   }

@@ -46,7 +46,7 @@ interface Installation {
   namespace?: string | undefined
   /** Make what it starts with, also where there are classes or tiers already. */
   defaults?: boolean | undefined
-  /** Do not ask before something is removed. */
+  /** Do not ask before something is removed or lost. */
   yes?: boolean | undefined
 }
 
@@ -74,7 +74,7 @@ export async function applyInstallation(
     if (leftOut.length > 0)
       shell.say(`These values do not have what was installed before, and it would be removed:\n${leftOut.map(lineOf).join('')}`)
     if (lost.length > 0)
-      shell.say(`This version does not know what objects say, and they would lose it:\n${lost.map(lineOfLost).join('')}`)
+      shell.say(`Objects have fields that this version does not know, and would lose them:\n${lost.map(lineOfLost).join('')}`)
     if (leftOut.length + lost.length > 0 && !yes) await confirm(shell, kube.server)
     try {
       // Until it is removed, what it has no more is listed too: after an interruption nothing else would know of it.

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Kube } from '../../adapters/kube/index.ts'
 import {
   type AnyObject,
@@ -18,56 +19,69 @@ export interface LostField {
   objects: string[]
 }
 
-/** What would be lost with the kinds of this version, which are older than those in the cluster where there is any. */
-export async function findLostFields(kube: Kube, home: string): Promise<LostField[]> {
-  const perKind = definitionsIn(home).map(async ({ definition }) => {
-    const there = await kube.get(CustomResourceDefinitions, { name: definition.metadata.name })
-    const fields = there ? fieldsLostBetween(schemaOf(there), schemaOf(definition)) : []
-    return there && fields.length > 0 ? havingFields(kube, kindOf(there), fields) : []
-  })
-  return (await Promise.all(perKind)).flat()
+/** A field that goes: the steps to it, and what its kind says of it. */
+interface LostPath {
+  steps: readonly string[]
+  schema: FieldSchema
 }
 
-async function havingFields(kube: Kube, kind: Kind<AnyObject>, fields: readonly (readonly string[])[]): Promise<LostField[]> {
-  const objects = await kube.list(kind)
-  return fields
-    .map((path) => ({
-      field: path.join('.').replaceAll(`.${ITEM}`, ITEM),
-      objects: objects.filter((object) => has(object, path)).map(nameOf),
-    }))
-    .filter((lost) => lost.objects.length > 0)
+/** What objects would lose by the kinds of this version. Nothing, unless those in the cluster are newer. */
+export async function findLostFields(kube: Kube, home: string): Promise<LostField[]> {
+  const lost: LostField[] = []
+  for (const { definition } of definitionsIn(home)) {
+    const there = await kube.get(CustomResourceDefinitions, { name: definition.metadata.name })
+    const paths = there ? lostBetween(schemaOf(there), schemaOf(definition)) : []
+    if (there && paths.length > 0) lost.push(...(await havingThem(kube, kindOf(there), paths)))
+  }
+  return lost
+}
+
+/** In pages: of some kinds there are tens of thousands. */
+async function havingThem(kube: Kube, kind: Kind<AnyObject>, paths: readonly LostPath[]): Promise<LostField[]> {
+  const having = new Map<LostPath, string[]>(paths.map((path) => [path, []]))
+  for await (const page of kube.pages(kind)) {
+    for (const [path, objects] of having) objects.push(...page.filter((object) => says(object, path.steps, path)).map(nameOf))
+  }
+  const all = [...having].map(([{ steps }, objects]) => ({ field: steps.join('.').replaceAll(`.${ITEM}`, ITEM), objects }))
+  return all.filter(({ objects }) => objects.length > 0)
 }
 
 const ITEM = '[]'
 const ANY_KEY = '*'
 
-/**
- * The paths of the fields that one schema has and the other drops, the outermost of each. A status is written anew by the programs, and
- * is no loss.
- */
-export function fieldsLostBetween(before: FieldSchema, after: FieldSchema): string[][] {
-  return lostIn(before, after).filter(([first]) => first !== 'status')
+/** The fields that one schema has and the other drops, the outermost of each. A status is left out: nobody has asked for what it says. */
+export function lostBetween(before: FieldSchema, after: FieldSchema): LostPath[] {
+  return lostIn(before, after).filter(({ steps: [first] }) => first !== 'status')
 }
 
-function lostIn(before: FieldSchema, after: FieldSchema): string[][] {
-  const keepsAll = after['x-kubernetes-preserve-unknown-fields'] === true
-  const inside = (step: string, one: FieldSchema | boolean | undefined, other: FieldSchema | boolean | undefined) => {
-    if (!isRecord(one) || keepsAll) return []
-    return isRecord(other) ? lostIn(one, other).map((path) => [step, ...path]) : [[step]]
+/** As the API server prunes: what keeps unknown fields still drops what it does not know within those that it knows. */
+function lostIn(before: FieldSchema, after: FieldSchema): LostPath[] {
+  const keepsUnknown = after['x-kubernetes-preserve-unknown-fields'] === true
+  const inside = (step: string, one: FieldSchema | boolean | undefined, other: FieldSchema | boolean | undefined): LostPath[] => {
+    if (!isRecord(one)) return []
+    if (isRecord(other)) return lostIn(one, other).map(({ steps, schema }) => ({ steps: [step, ...steps], schema }))
+    return keepsUnknown || other === true ? [] : [{ steps: [step], schema: one }]
   }
+  const others = after.additionalProperties
   return [
-    ...Object.entries(before.properties ?? {}).flatMap(([name, field]) => inside(name, field, after.properties?.[name])),
+    ...Object.entries(before.properties ?? {}).flatMap(([name, one]) => inside(name, one, after.properties?.[name] ?? others)),
     ...inside(ITEM, before.items, after.items),
-    ...inside(ANY_KEY, before.additionalProperties, after.additionalProperties),
+    ...inside(ANY_KEY, before.additionalProperties, others),
   ]
 }
 
-function has(value: unknown, [step, ...rest]: readonly string[]): boolean {
-  if (step === undefined) return value !== undefined
-  if (step === ITEM) return Array.isArray(value) && value.some((item) => has(item, rest))
+function says(value: unknown, [step, ...rest]: readonly string[], path: LostPath): boolean {
+  if (step === undefined) return value !== undefined && !isDefault(value, path.schema)
+  if (step === ITEM) return Array.isArray(value) && value.some((item) => says(item, rest, path))
   if (!isRecord(value)) return false
-  return step === ANY_KEY ? Object.values(value).some((each) => has(each, rest)) : has(value[step], rest)
+  return step === ANY_KEY ? Object.values(value).some((each) => says(each, rest, path)) : says(value[step], rest, path)
 }
+
+/** The API server has put it there by itself, or an object that is made of such. */
+const isDefault = (value: unknown, schema: FieldSchema | undefined): boolean =>
+  schema !== undefined &&
+  (isDeepStrictEqual(value, schema.default) ||
+    (isRecord(value) && Object.entries(value).every(([name, each]) => isDefault(each, schema.properties?.[name]))))
 
 /** As objects are kept, whatever version they are read in. */
 const schemaOf = ({ spec }: CustomResourceDefinition): FieldSchema =>

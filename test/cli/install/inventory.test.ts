@@ -121,7 +121,7 @@ describe('the list of what is installed', (it) => {
     assert.is(code, 7)
     assert.match(
       stderr,
-      'This version does not know what objects say, and they would lose it:\n  spec.newer of WorkspaceClass newer\n',
+      'Objects have fields that this version does not know, and would lose them:\n  spec.newer of WorkspaceClass newer\n',
     )
     assert.match(stderr, 'nothing was changed')
     assert.ok(await hasNewer())

@@ -1,6 +1,6 @@
 // Enforces NetworkPolicies on a node, by the firewall of kube-router. It wants iptables and ipset on its PATH, and tables that nobody
 // else writes.
-// network-policies KUBECONFIG NODE SERVICES, as in network-policies admin.kubeconfig node-1 10.96.0.0/16
+// network-policies KUBECONFIG NODE ADDRESS SERVICES, as in network-policies admin.kubeconfig node-1 10.244.0.1 10.96.0.0/16
 package main
 
 import (
@@ -8,14 +8,10 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/cloudnativelabs/kube-router/v2/pkg/controllers/netpol"
 	"github.com/cloudnativelabs/kube-router/v2/pkg/healthcheck"
 	"github.com/cloudnativelabs/kube-router/v2/pkg/options"
-	core "k8s.io/api/core/v1"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -23,10 +19,10 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 4 {
-		fail(fmt.Errorf("usage: network-policies KUBECONFIG NODE SERVICES"))
+	if len(os.Args) != 5 {
+		fail(fmt.Errorf("usage: network-policies KUBECONFIG NODE ADDRESS SERVICES"))
 	}
-	if err := enforce(context.Background(), os.Args[1], os.Args[2], os.Args[3]); err != nil {
+	if err := enforce(context.Background(), os.Args[1], os.Args[2], os.Args[3], os.Args[4]); err != nil {
 		fail(err)
 	}
 }
@@ -36,16 +32,12 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-func enforce(ctx context.Context, kubeconfig, node, services string) error {
+func enforce(ctx context.Context, kubeconfig, node, address, services string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
 	}
 	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	address, err := addressOf(ctx, client, node)
 	if err != nil {
 		return err
 	}
@@ -66,6 +58,7 @@ func enforce(ctx context.Context, kubeconfig, node, services string) error {
 	if err != nil {
 		return err
 	}
+	// It fails until the kubelet has registered the node, and is started again.
 	firewall, err := netpol.NewNetworkPolicyController(client, chosen, pods, policies, namespaces, &sync.Mutex{}, tables, sets)
 	if err != nil {
 		return err
@@ -92,21 +85,4 @@ func enforce(ctx context.Context, kubeconfig, node, services string) error {
 	running.Add(1)
 	firewall.Run(heartbeats, ctx.Done(), &running)
 	return nil
-}
-
-// The firewall knows the pods of a node by the address that the kubelet gives the node when it registers it: this waits for that.
-func addressOf(ctx context.Context, client kubernetes.Interface, node string) (address string, err error) {
-	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		found, err := client.CoreV1().Nodes().Get(ctx, node, meta.GetOptions{})
-		if err != nil {
-			return false, nil
-		}
-		for _, each := range found.Status.Addresses {
-			if each.Type == core.NodeInternalIP {
-				address = each.Address
-			}
-		}
-		return address != "", nil
-	})
-	return address, err
 }

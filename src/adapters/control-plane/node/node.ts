@@ -34,6 +34,7 @@ export async function whyNoNode(): Promise<string | undefined> {
   if (getuid?.() !== 0) return 'a real node needs root, for its namespaces and cgroups'
   if (!existsSync('/dev/net/tun')) return 'a real node needs /dev/net/tun, for its way out'
   if (!existsSync('/proc/sys/net/bridge')) return 'a real node needs br_netfilter (`modprobe br_netfilter`), for its network'
+  if (!existsSync('/proc/net/ip_tables_names')) return 'a real node needs ip_tables (`modprobe iptable_filter`), for its firewall'
   if (hierarchies().length === 0) return 'a real node needs cgroup v1, and this machine has v2'
   try {
     await run('setpriv', ['--pdeathsig', 'KILL', 'unshare', ...NAMESPACES, 'true'])

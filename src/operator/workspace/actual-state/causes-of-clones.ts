@@ -37,7 +37,7 @@ export const OF_CLONES = {
   CloneHostSilent: {
     step: 'InitContainer',
     what: 'gets no answer from the Git host',
-    remedy: `Wait, or ask ${ADMIN} whether its pods may reach that host; networkPolicy of the class has egress, and namespaces for a host in the cluster.`,
+    remedy: `Wait, or ask ${ADMIN} whether its pods may reach that host: networkPolicy of the class names ranges (egress) and namespaces of that cluster.`,
     waitLimit: WAIT_LIMITS.registry,
   },
   CloneVolumeFull: {
