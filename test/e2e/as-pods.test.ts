@@ -2,43 +2,21 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { freePort, NODE_ADDRESS } from '../../src/adapters/control-plane/index.ts'
 import { minutes, pause, systemClock } from '../../src/std/index.ts'
-import { lacksNode, type NodeCluster, nodeCluster } from '../support/node.ts'
+import { lacksNode, type NodeCluster } from '../support/node.ts'
 import { killServer } from '../support/servers.ts'
 import { describe } from '../support/suite.ts'
-import { apply, eventually } from '../support/verbs.ts'
+import { eventually } from '../support/verbs.ts'
 import { AGENT_CONFIGURATION, application } from './pods/application.ts'
-import { lineBetween } from './pods/line.ts'
+import { type Elsewhere, KAS_THERE, startElsewhere } from './pods/elsewhere.ts'
 import { type AnyItem, type Site, serveGit, startSite, uidWithRestarts } from './pods/site.ts'
 
 const NAMESPACE = 'berth-system'
-/** A name of kas in the agent's cluster, where nothing is but a line to it. */
-const KAS_THERE = 'kas.line.svc'
 const DNS_IS_AWAY_FOR = minutes(1)
 const PATIENT = { within: minutes(5) }
 
 /** Waits until a check throws no more. */
 const soon = (check: () => Promise<void>) => eventually(() => check().then(() => true), PATIENT)
-
-/** A name for a line, in the agent's cluster. */
-const SERVICE_OF_LINE = `
-apiVersion: v1
-kind: Namespace
-metadata: { name: line }
----
-apiVersion: v1
-kind: Service
-metadata: { name: kas, namespace: line }
-spec: { ports: [{ port: 8150 }] }
----
-apiVersion: discovery.k8s.io/v1
-kind: EndpointSlice
-metadata: { name: kas, namespace: line, labels: { kubernetes.io/service-name: kas } }
-addressType: IPv4
-ports: [{ port: 8150, name: '' }]
-endpoints: [{ addresses: [${NODE_ADDRESS}] }]
-`
 
 /** The DNS server of a node, which is a process beside its kubelet. */
 function dnsOf({ enter }: NodeCluster): number {
@@ -60,24 +38,10 @@ describe(
   'Berth as pods, with the roles that it ships',
   (it) => {
     let site: Site
+    let elsewhere: Elsewhere
     let there: NodeCluster
-    let lines: { stop(): Promise<void> }[] = []
-    let port: number
 
     const kubectl = (...words: string[]) => site.cluster().kubectl(...words)
-    /** Lines to kas: from the agent's cluster, and from this machine. */
-    const connectLines = async () => {
-      const ip = await kubectl('get', 'service', '-n', NAMESPACE, 'kas', '-o', 'jsonpath={.spec.clusterIP}')
-      const kas = (at: number) => ({ enter: site.cluster().enter, address: `${ip}:${at}` })
-      lines = [
-        await lineBetween({ enter: there.enter, address: `${NODE_ADDRESS}:8150` }, kas(8150), join(site.folder, 'agents.sock')),
-        await lineBetween({ enter: [], address: `127.0.0.1:${port}` }, kas(8154), join(site.folder, 'people.sock')),
-      ]
-    }
-    const cutLines = async () => {
-      for (const line of lines.splice(0)) await line.stop()
-    }
-
     const spaceOf = async (claim: string): Promise<string> => {
       const target = await kubectl('get', '-n', 'team-a', 'deploymenttargetclaim', claim, '-o', 'jsonpath={.spec.targetName}')
       const [found] = (await site.items('-n', 'team-a', 'deploymenttargets')).filter(({ metadata }) => metadata.name === target)
@@ -114,7 +78,6 @@ describe(
     let spaceThere: string
 
     it.before(async () => {
-      port = await freePort()
       site = await startSite({
         namespace: NAMESPACE,
         values: {
@@ -125,8 +88,8 @@ describe(
           },
         },
       })
-      there = await nodeCluster()
-      await there.importImages(join(site.folder, 'made', 'images.tar'))
+      elsewhere = await startElsewhere(site)
+      there = elsewhere.cluster
       await serveGit(site)
       await site.install()
       await site.berth('onboard', 'team-a', '--berth-namespace', NAMESPACE)
@@ -136,8 +99,7 @@ describe(
       await site.applyFile('workspace.yaml')
     })
     it.after(async () => {
-      await cutLines()
-      await there?.remove()
+      await elsewhere?.remove()
       await site?.remove()
     })
 
@@ -154,20 +116,14 @@ describe(
     })
 
     it('lets an agent in from another cluster', async () => {
-      await connectLines()
-      await site.berth('agent', 'create', 'dev', '--project', 'team-a/config', '-n', 'team-a')
-      const ca = join(site.folder, 'kas-ca.crt')
-      const shown = await kubectl('get', 'secret', '-n', NAMESPACE, 'kas-tls', '-o', 'jsonpath={.data.ca\\.crt}')
-      await writeFile(ca, Buffer.from(shown, 'base64'))
-      const words = ['--kas-address', `grpcs://${KAS_THERE}:8150`, '--kas-ca-file', ca, '--image', `localhost/berth:${site.tag}`]
-      await apply(there.kube, SERVICE_OF_LINE)
-      await apply(there.kube, (await site.berth('agent', 'manifest', 'dev', '-n', 'team-a', ...words)).stdout)
+      await elsewhere.connect()
+      await elsewhere.startAgent()
       const agents = async () => JSON.parse((await site.berth('agent', 'list', '-n', 'team-a', '-o', 'json')).stdout)
       await eventually(async () => (await agents())[0]?.pods === 2, PATIENT)
     })
 
     it('leads people to the cluster of the agent', async () => {
-      const words = ['--server', `https://127.0.0.1:${port}`, '--certificate-authority', join(site.folder, 'kas-ca.crt')]
+      const words = ['--server', elsewhere.server, '--certificate-authority', elsewhere.authority]
       const { stdout } = await site.berth('agent', 'kubeconfig', 'dev', '-n', 'team-a', ...words)
       const kubeconfig = join(site.folder, 'dev.yaml')
       await writeFile(kubeconfig, stdout)
@@ -301,9 +257,9 @@ describe(
     it('goes on when the node was started anew', async () => {
       const uidsOf = (all: string[][]) => all.map((each) => each.map((line) => line.split(' ')[0]))
       const before = uidsOf(await standing())
-      await cutLines()
+      await elsewhere.disconnect()
       await site.restart()
-      await connectLines()
+      await elsewhere.connect()
       await push('anew')
       await arrives('anew')
       await site.untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspace/web')

@@ -20,6 +20,8 @@ const run = promisify(execFile)
 export interface Site {
   /** Of the test; it goes with the site. */
   folder: string
+  /** Where Berth is installed. */
+  namespace: string
   /** The version of the images. */
   tag: string
   /** The digests of the images by name, such as `localhost/berth:0.1.0`. */
@@ -42,8 +44,8 @@ export interface Site {
   push(repository: string, files: Record<string, string>): Promise<void>
   /** What a script prints in a container. */
   inside(namespace: string, pod: string, script: string): Promise<string>
-  /** Stops the node with its control plane, and starts it with what it had. */
-  restart(): Promise<void>
+  /** Stops the node with its control plane, and starts it with what it had, or what somebody has made of its folder meanwhile. */
+  restart(meanwhile?: (folder: string) => Promise<void>): Promise<void>
   remove(): Promise<void>
 }
 
@@ -101,6 +103,7 @@ export async function startSite({ namespace, values: basic = {} }: { namespace: 
   let cluster = await nodeCluster(join(folder, 'node'))
   const site: Site = {
     folder,
+    namespace,
     tag,
     digests,
     tls,
@@ -131,8 +134,9 @@ export async function startSite({ namespace, values: basic = {} }: { namespace: 
       await cluster.kubectl('exec', '-n', 'git', 'git', '--', 'sh', '-euc', PUSH, 'sh', repository, JSON.stringify(files))
     },
     inside: (inNamespace, pod, script) => cluster.kubectl('exec', '-n', inNamespace, pod, '--', 'sh', '-euc', script),
-    async restart() {
+    async restart(meanwhile) {
       await cluster.stop()
+      await meanwhile?.(join(folder, 'node'))
       cluster = await nodeCluster(join(folder, 'node'))
     },
     async remove() {
