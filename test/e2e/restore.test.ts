@@ -147,7 +147,7 @@ describe(
       const claims = await eventually(() => site.items('deploymenttargetclaims', '-n', 'team-a'), PATIENT)
       assert.not.ok(claims.some(({ metadata }) => metadata.name === 'later'))
 
-      await eventually(() => site.push('web', later('restored')), PATIENT)
+      await eventually(() => site.push('web', later('restored')).then(() => true), PATIENT)
       await arrivesIn(site.cluster(), spaces[0] ?? '', 'restored')
       await arrivesIn(elsewhere.cluster, spaces[1] ?? '', 'restored')
       for (const claim of ['production', 'elsewhere']) await untilBound(claim)

@@ -90,7 +90,7 @@ node -e '
   }
 ' "$2"
 git add --all
-git -c user.name=a -c user.email=a@example.com commit --quiet --message change
+git -c user.name=a -c user.email=a@example.com commit --quiet --allow-empty --message change
 git push --quiet origin HEAD:main
 `
 
