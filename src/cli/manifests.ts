@@ -25,7 +25,7 @@ export function objectsIn(text: string, file: string): AnyObject[] {
 const isObject = (value: unknown): value is AnyObject =>
   isRecord(value) && 'apiVersion' in value && 'kind' in value && isRecord(value.metadata) && 'name' in value.metadata
 
-const isDefinition = (object: KubeObject): object is CustomResourceDefinition => object.kind === 'CustomResourceDefinition'
+export const isDefinition = (object: KubeObject): object is CustomResourceDefinition => object.kind === 'CustomResourceDefinition'
 
 /** The CustomResourceDefinitions of this installation, with the text of their files. */
 export function definitionsIn(home: string): { text: string; definition: CustomResourceDefinition }[] {

@@ -7,17 +7,12 @@ import { lacksNode, type NodeCluster } from '../support/node.ts'
 import { killServer } from '../support/servers.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
-import { AGENT_CONFIGURATION, application } from './pods/application.ts'
+import { AGENT_CONFIGURATION, application, arrivesIn } from './pods/application.ts'
 import { type Elsewhere, KAS_THERE, startElsewhere } from './pods/elsewhere.ts'
-import { type AnyItem, type Site, serveGit, startSite, uidWithRestarts } from './pods/site.ts'
+import { type AnyItem, PATIENT, type Site, serveGit, soon, startSite, uidWithRestarts } from './pods/site.ts'
 
 const NAMESPACE = 'berth-system'
 const DNS_IS_AWAY_FOR = minutes(1)
-const PATIENT = { within: minutes(5) }
-
-/** Waits until a check throws no more. */
-const soon = (check: () => Promise<void>) => eventually(() => check().then(() => true), PATIENT)
-
 /** The DNS server of a node, which is a process beside its kubelet. */
 function dnsOf({ enter }: NodeCluster): number {
   const file = enter.find((word) => word.startsWith('--net='))?.slice('--net='.length) ?? ''
@@ -41,27 +36,10 @@ describe(
     let elsewhere: Elsewhere
     let there: NodeCluster
 
-    const kubectl = (...words: string[]) => site.cluster().kubectl(...words)
-    const spaceOf = async (claim: string): Promise<string> => {
-      const target = await kubectl('get', '-n', 'team-a', 'deploymenttargetclaim', claim, '-o', 'jsonpath={.spec.targetName}')
-      const [found] = (await site.items('-n', 'team-a', 'deploymenttargets')).filter(({ metadata }) => metadata.name === target)
-      return found.spec.kubernetesCredentials.defaultNamespace
-    }
-    const workspacePod = async () => {
-      const [pod] = await site.items('pods', '-A', '-l', 'berth.dev/workspace')
-      return pod
-    }
-    const inWorkspace = async (script: string) => {
-      const { name, namespace } = (await workspacePod()).metadata
-      return site.inside(namespace, name, `cd $PROJECTS_ROOT/web\n${script}`)
-    }
-
     /** Whatever went wrong meanwhile: what is pushed arrives, in either cluster. */
     const arrives = async (word: string) => {
-      const said = (cluster: NodeCluster, namespace: string) =>
-        cluster.kubectl('get', 'configmap', 'said', '-n', namespace, '-o', 'jsonpath={.data.word}')
-      await soon(async () => assert.is(await said(site.cluster(), space), word))
-      await soon(async () => assert.is(await said(there, spaceThere), word))
+      await arrivesIn(site.cluster(), space, word)
+      await arrivesIn(there, spaceThere, word)
     }
     const push = (word: string) => soon(() => site.push('web', application(word)))
 
@@ -70,7 +48,7 @@ describe(
       const made = (await site.items('namespaces,deploymenttargets,gitopsdeployments', '-A')).map(({ metadata }) => metadata.uid)
       const pods = (items: AnyItem[]) => items.map(uidWithRestarts)
       const web = JSON.parse(await there.kubectl('get', 'pods', '-n', spaceThere, '-o', 'json')).items
-      return [made, pods(await site.items('pods', '-n', space)), pods(web), pods([await workspacePod()])].map((all) =>
+      return [made, pods(await site.items('pods', '-n', space)), pods(web), pods([await site.workspacePod()])].map((all) =>
         all.toSorted(),
       )
     }
@@ -111,8 +89,8 @@ describe(
 
     it('makes a claimed namespace, and runs there what was pushed', async () => {
       await site.untilIs('jsonpath={.status.phase}=Bound', '-n', 'team-a', 'deploymenttargetclaim/production')
-      space = await spaceOf('production')
-      await eventually(() => kubectl('rollout', 'status', '-n', space, 'deployment/web', '--timeout=60s'), PATIENT)
+      space = await site.spaceOf('production')
+      await eventually(() => site.kubectl('rollout', 'status', '-n', space, 'deployment/web', '--timeout=60s'), PATIENT)
     })
 
     it('lets an agent in from another cluster', async () => {
@@ -127,22 +105,22 @@ describe(
       const { stdout } = await site.berth('agent', 'kubeconfig', 'dev', '-n', 'team-a', ...words)
       const kubeconfig = join(site.folder, 'dev.yaml')
       await writeFile(kubeconfig, stdout)
-      const pods = () => kubectl('--kubeconfig', kubeconfig, 'get', 'pods', '-A', '-o', 'name')
+      const pods = () => site.kubectl('--kubeconfig', kubeconfig, 'get', 'pods', '-A', '-o', 'name')
       await soon(async () => assert.match(await pods(), /^pod\/berth-agent-/m))
     })
 
     it('makes a claimed namespace in the cluster of the agent, and runs there what was pushed', async () => {
-      await kubectl('patch', 'agent.berth.dev/dev', '-n', 'team-a', '--type=merge', '-p', '{"spec":{"spaces":true}}')
+      await site.kubectl('patch', 'agent.berth.dev/dev', '-n', 'team-a', '--type=merge', '-p', '{"spec":{"spaces":true}}')
       await site.applyFile('team-elsewhere.yaml')
       await site.untilIs('jsonpath={.status.phase}=Bound', '-n', 'team-a', 'deploymenttargetclaim/elsewhere')
-      spaceThere = await spaceOf('elsewhere')
+      spaceThere = await site.spaceOf('elsewhere')
       await eventually(() => there.kubectl('rollout', 'status', '-n', spaceThere, 'deployment/web', '--timeout=60s'), PATIENT)
       await arrives('hello')
     })
 
     it('gives a workspace its clone, from which somebody commits and pushes', async () => {
       await site.untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspace/web')
-      await inWorkspace(`
+      await site.inWorkspace(`
         sed -i s/hello/inside/ production/said.yaml
         git -c user.name=me -c user.email=me@example.com commit --quiet --all --message 'Say something else'
         git push --quiet
@@ -158,7 +136,7 @@ describe(
       const [web, otherWeb] = await site.items('pods', '-n', space, '-l', 'app=web')
       const [git] = await site.items('pods', '-n', 'git')
       const [stranger] = await site.items('pods', '-n', 'stranger')
-      const workspace = await workspacePod()
+      const workspace = await site.workspacePod()
       const inPod = ({ metadata }: AnyItem, script: string) => site.inside(metadata.namespace, metadata.name, script)
       const isReached = ({ status }: AnyItem, at: number, by: AnyItem) =>
         inPod(by, `nc -w 2 ${status.podIP} ${at} < /dev/null`).then(
@@ -195,16 +173,17 @@ describe(
       await site.untilIs('jsonpath={.status.actualState}=Stopped', '-n', 'team-a', 'workspace/web')
       await site.berth('start', 'web', '-n', 'team-a')
       await site.untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspace/web')
-      assert.is(await inWorkspace('cat note'), 'mine\n')
+      assert.is(await site.inWorkspace('cat note'), 'mine\n')
     })
 
     it('goes on when the operator that leads is killed', async () => {
       const before = await standing()
-      const leader = () => kubectl('get', 'lease', '-n', NAMESPACE, 'berth-operator', '-o', 'jsonpath={.spec.holderIdentity}')
+      const leader = () =>
+        site.kubectl('get', 'lease', '-n', NAMESPACE, 'berth-operator', '-o', 'jsonpath={.spec.holderIdentity}')
       const first = await leader()
       const [pod = ''] = first.split('_')
       await push('led')
-      await kubectl('delete', 'pod', '-n', NAMESPACE, pod, '--grace-period=0', '--force')
+      await site.kubectl('delete', 'pod', '-n', NAMESPACE, pod, '--grace-period=0', '--force')
       await arrives('led')
       await push('again')
       await arrives('again')
@@ -222,7 +201,7 @@ describe(
       const [lease = ''] = await pods()
       const kas = (await site.items('pods', '-n', NAMESPACE)).find(({ metadata }) => lease.includes(metadata.name))
       await push('lost')
-      await kubectl('delete', 'pod', '-n', NAMESPACE, kas.metadata.name, '--grace-period=0', '--force')
+      await site.kubectl('delete', 'pod', '-n', NAMESPACE, kas.metadata.name, '--grace-period=0', '--force')
       await arrives('lost')
       await eventually(async () => {
         const now = await pods()
@@ -263,7 +242,7 @@ describe(
       await push('anew')
       await arrives('anew')
       await site.untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspace/web')
-      assert.is(await eventually(() => inWorkspace('cat note'), PATIENT), 'mine\n')
+      assert.is(await eventually(() => site.inWorkspace('cat note'), PATIENT), 'mine\n')
       assert.equal(uidsOf(await standing()), before)
     })
   },

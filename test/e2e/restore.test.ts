@@ -3,18 +3,16 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
-import { minutes } from '../../src/std/index.ts'
 import { buildGo, lacksGo } from '../support/go-program.ts'
 import { lacksNode, type NodeCluster } from '../support/node.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
-import { AGENT_CONFIGURATION, application } from './pods/application.ts'
+import { AGENT_CONFIGURATION, application, arrivesIn } from './pods/application.ts'
 import { type Elsewhere, KAS_THERE, startElsewhere } from './pods/elsewhere.ts'
-import { type AnyItem, type Site, serveGit, startSite, uidWithRestarts } from './pods/site.ts'
+import { type AnyItem, PATIENT, type Site, serveGit, soon, startSite, uidWithRestarts } from './pods/site.ts'
 
 const SNAPSHOTS = join(import.meta.dirname, '..', 'support', 'etcd-snapshot')
 const NAMESPACE = 'berth-system'
-const PATIENT = { within: minutes(5) }
 /** As etcd is started (adapters/control-plane/flags.ts). */
 const PEER = 'http://127.0.0.1:1'
 
@@ -36,21 +34,10 @@ describe(
     let elsewhere: Elsewhere
     let etcd: string
 
-    const kubectl = (...words: string[]) => site.cluster().kubectl(...words)
     const itemsOf = async (cluster: NodeCluster, ...words: string[]): Promise<AnyItem[]> =>
       JSON.parse(await cluster.kubectl('get', ...words, '-o', 'json')).items
     const untilBound = (claim: string) =>
       site.untilIs('jsonpath={.status.phase}=Bound', '-n', 'team-a', `deploymenttargetclaim/${claim}`)
-    const spaceOf = async (claim: string): Promise<string> => {
-      const target = await kubectl('get', '-n', 'team-a', 'deploymenttargetclaim', claim, '-o', 'jsonpath={.spec.targetName}')
-      const path = 'jsonpath={.spec.kubernetesCredentials.defaultNamespace}'
-      return kubectl('get', '-n', 'team-a', 'deploymenttarget', target, '-o', path)
-    }
-    const arrivesIn = (cluster: NodeCluster, space: string, word: string) =>
-      eventually(async () => {
-        const found = await cluster.kubectl('get', 'configmap', 'said', '-n', space, '-o', 'jsonpath={.data.word}')
-        return found === word
-      }, PATIENT)
     /** What was made in spaces, with its uid; pods also with their restarts. */
     const madeIn = async (cluster: NodeCluster) => {
       const spaces = await itemsOf(cluster, 'namespaces', '-l', 'app.kubernetes.io/managed-by=berth')
@@ -63,10 +50,6 @@ describe(
       )
       const byAgent = await itemsOf(cluster, 'configmap', '-n', 'default', '--field-selector', 'metadata.name=by-agent')
       return [...inSpaces.flat(), ...byAgent.map(({ metadata }) => `${metadata.name} ${metadata.uid}`)].toSorted()
-    }
-    const inWorkspace = async (script: string) => {
-      const [pod] = await site.items('pods', '-A', '-l', 'berth.dev/workspace')
-      return site.inside(pod.metadata.namespace, pod.metadata.name, `cd $PROJECTS_ROOT/web\n${script}`)
     }
     const volumes = async () => (await site.items('pvc', '-A', '-l', 'berth.dev/workspace')).map(({ metadata }) => metadata.uid)
     const snapshot = () => join(site.folder, 'snapshot.db')
@@ -85,13 +68,13 @@ describe(
       await site.applyFile('workspace.yaml')
       await elsewhere.connect()
       await elsewhere.startAgent()
-      await kubectl('patch', 'agent.berth.dev/dev', '-n', 'team-a', '--type=merge', '-p', '{"spec":{"spaces":true}}')
+      await site.kubectl('patch', 'agent.berth.dev/dev', '-n', 'team-a', '--type=merge', '-p', '{"spec":{"spaces":true}}')
       await site.applyFile('team-elsewhere.yaml')
       for (const claim of ['production', 'elsewhere']) await untilBound(claim)
       await site.untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspace/web')
-      await arrivesIn(site.cluster(), await spaceOf('production'), 'before')
-      await arrivesIn(elsewhere.cluster, await spaceOf('elsewhere'), 'before')
-      await inWorkspace('echo early > early')
+      await arrivesIn(site.cluster(), await site.spaceOf('production'), 'before')
+      await arrivesIn(elsewhere.cluster, await site.spaceOf('elsewhere'), 'before')
+      await site.inWorkspace('echo early > early')
       await run(etcd, ['save', snapshot(), '--endpoints', `unix://${join(site.folder, 'node', 'etcd.sock')}`])
     })
     it.after(async () => {
@@ -109,21 +92,21 @@ describe(
       await site.push('config', { '.berth/agents/dev/config.yaml': LATER_CONFIGURATION })
       await site.applyFile('later.yaml')
       await untilBound('later')
-      laterSpace = await spaceOf('later')
-      spaces = [await spaceOf('production'), await spaceOf('elsewhere')]
+      laterSpace = await site.spaceOf('later')
+      spaces = [await site.spaceOf('production'), await site.spaceOf('elsewhere')]
       await arrivesIn(elsewhere.cluster, laterSpace, 'after')
       for (const claim of [spaces[1] ?? '', laterSpace])
         await elsewhere.cluster.kubectl('rollout', 'status', '-n', claim, 'deployment/web', '--timeout=120s')
       await eventually(() => elsewhere.cluster.kubectl('get', 'configmap', 'more', '-n', spaces[1] ?? ''), PATIENT)
       await eventually(() => elsewhere.cluster.kubectl('get', 'configmap', 'by-agent', '-n', 'default'), PATIENT)
-      await inWorkspace('echo late > late')
+      await site.inWorkspace('echo late > late')
       there = await madeIn(elsewhere.cluster)
     })
 
     it('finds its namespaces, workspaces and volumes, and takes nothing away that it does not know any more', async () => {
       const before = {
         volumes: await volumes(),
-        namespace: await kubectl('get', 'ns', spaces[0] ?? '', '-o', 'jsonpath={.metadata.uid}'),
+        namespace: await site.kubectl('get', 'ns', spaces[0] ?? '', '-o', 'jsonpath={.metadata.uid}'),
       }
       await elsewhere.disconnect()
       await site.restart(async (folder) => {
@@ -142,19 +125,19 @@ describe(
         ])
       })
       // Unlike a real one, the API server has another port than before. With the leases of etcd it has lost what it would correct.
-      await eventually(() => kubectl('delete', 'endpoints', '-n', 'default', 'kubernetes'), PATIENT)
+      await eventually(() => site.kubectl('delete', 'endpoints', '-n', 'default', 'kubernetes'), PATIENT)
       await elsewhere.connect()
       const claims = await eventually(() => site.items('deploymenttargetclaims', '-n', 'team-a'), PATIENT)
       assert.not.ok(claims.some(({ metadata }) => metadata.name === 'later'))
 
-      await eventually(() => site.push('web', later('restored')).then(() => true), PATIENT)
+      await soon(() => site.push('web', later('restored')))
       await arrivesIn(site.cluster(), spaces[0] ?? '', 'restored')
       await arrivesIn(elsewhere.cluster, spaces[1] ?? '', 'restored')
       for (const claim of ['production', 'elsewhere']) await untilBound(claim)
-      assert.equal([await spaceOf('production'), await spaceOf('elsewhere')], spaces)
+      assert.equal([await site.spaceOf('production'), await site.spaceOf('elsewhere')], spaces)
       await site.untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspace/web')
-      assert.is(await eventually(() => inWorkspace('cat early late'), PATIENT), 'early\nlate\n')
-      const namespace = await kubectl('get', 'ns', spaces[0] ?? '', '-o', 'jsonpath={.metadata.uid}')
+      assert.is(await eventually(() => site.inWorkspace('cat early late'), PATIENT), 'early\nlate\n')
+      const namespace = await site.kubectl('get', 'ns', spaces[0] ?? '', '-o', 'jsonpath={.metadata.uid}')
       assert.equal({ volumes: await volumes(), namespace }, before)
       assert.equal(await madeIn(elsewhere.cluster), there)
     })
@@ -162,7 +145,7 @@ describe(
     it('makes anew what came later, beside what is left of it', async () => {
       await site.applyFile('later.yaml')
       await untilBound('later')
-      await arrivesIn(elsewhere.cluster, await spaceOf('later'), 'restored')
+      await arrivesIn(elsewhere.cluster, await site.spaceOf('later'), 'restored')
       const left = there.filter((line) => line.startsWith(`${laterSpace} `))
       assert.equal(
         (await madeIn(elsewhere.cluster)).filter((line) => left.includes(line)),

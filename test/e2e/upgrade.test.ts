@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import * as assert from 'uvu/assert'
 import { freePort } from '../../src/adapters/control-plane/index.ts'
-import { minutes } from '../../src/std/index.ts'
 import { kubectl as findKubectl } from '../support/builders/snapshots.ts'
 import { lacksNode } from '../support/node.ts'
 import { describe } from '../support/suite.ts'
@@ -13,10 +12,9 @@ import { apply, eventually } from '../support/verbs.ts'
 import { AGENT_CONFIGURATION, application } from './pods/application.ts'
 import { type FirstBerth, lacksFirst, makeFirst } from './pods/first.ts'
 import { lineBetween } from './pods/line.ts'
-import { type Site, serveGit, startSite, uidWithRestarts } from './pods/site.ts'
+import { PATIENT, type Site, serveGit, startSite, uidWithRestarts } from './pods/site.ts'
 
 const NAMESPACE = 'berth-system'
-const PATIENT = { within: minutes(5) }
 const SYNCS = 50
 const WORKSPACES = 20
 
@@ -43,6 +41,13 @@ spec:
       components:
         - name: tools
           container: { image: 'localhost/busybox:1', command: [sleep, infinity], cpuRequest: 10m, memoryRequest: 8Mi, memoryLimit: 32Mi }
+`
+
+const ANOTHER_CLAIM = `
+apiVersion: appstudio.redhat.com/v1alpha1
+kind: DeploymentTargetClaim
+metadata: { name: another, namespace: team-a }
+spec: { deploymentTargetClassName: isolation-level-namespace }
 `
 
 const folders = Object.fromEntries(
@@ -79,7 +84,6 @@ describe(
     let line: { stop(): Promise<void> } | undefined
     let people: string
 
-    const kubectl = (...words: string[]) => site.cluster().kubectl(...words)
     const push = (word: string) => site.push('web', application(word))
     const arrives = (word: string) =>
       eventually(async () => (await site.items('configmaps', '-A')).some(({ data }) => data?.word === word), PATIENT)
@@ -132,14 +136,16 @@ describe(
       const words = ['--kas-ca-file', ca, '--image', first.image]
       await apply(site.cluster().kube, (await first.berth('agent', 'manifest', 'dev', '-n', 'team-a', ...words)).stdout)
       const port = await freePort()
-      const ip = await kubectl('get', 'service', '-n', NAMESPACE, 'kas', '-o', 'jsonpath={.spec.clusterIP}')
-      const kas = { enter: site.cluster().enter, address: `${ip}:8154` }
-      line = await lineBetween({ enter: [], address: `127.0.0.1:${port}` }, kas, join(site.folder, 'people.sock'))
+      line = await lineBetween(
+        { enter: [], address: `127.0.0.1:${port}` },
+        await site.kasAt(8154),
+        join(site.folder, 'people.sock'),
+      )
       const server = ['--server', `https://127.0.0.1:${port}`, '--certificate-authority', ca]
       const { stdout } = await first.berth('agent', 'kubeconfig', 'dev', '-n', 'team-a', ...server)
       people = join(site.folder, 'dev.yaml')
       await writeFile(people, stdout)
-      await eventually(() => kubectl('--kubeconfig', people, 'get', 'namespaces', '-o', 'name'), PATIENT)
+      await eventually(() => site.kubectl('--kubeconfig', people, 'get', 'namespaces', '-o', 'name'), PATIENT)
     })
 
     const imagesOfPrograms = async () => {
@@ -150,8 +156,7 @@ describe(
 
     /** Takes one version to another, while a session goes on, and each push has all deployments look at it. */
     const keeps = async (word: string, image: string, change: () => Promise<void>) => {
-      const [pod] = await site.items('pods', '-A', '-l', 'berth.dev/workspace')
-      const { name, namespace } = pod.metadata
+      const { name, namespace } = (await site.workspacePod()).metadata
       const session = startSession(await findKubectl(), ['--kubeconfig', people, 'exec', '-i', '-n', namespace, name])
       await session.answers('before')
       const before = await standing()
@@ -165,7 +170,7 @@ describe(
       await session.answers('and after that')
       assert.equal(await standing(), before)
       await session.end()
-      await eventually(() => kubectl('--kubeconfig', people, 'get', 'namespaces', '-o', 'name'), PATIENT)
+      await eventually(() => site.kubectl('--kubeconfig', people, 'get', 'namespaces', '-o', 'name'), PATIENT)
     }
 
     it('is upgraded: no pod of anybody starts again, nothing that was applied changes, and no session is cut', async () => {
@@ -178,7 +183,7 @@ describe(
       await site.untilIs('jsonpath={.status.actualState}=Stopped', '-n', 'team-a', 'workspace/space-0')
       await site.berth('start', 'space-0', '-n', 'team-a')
       await site.untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspace/space-0')
-      await site.applyFile('another-claim.yaml')
+      await apply(site.cluster().kube, ANOTHER_CLAIM)
       await site.untilIs('jsonpath={.status.phase}=Bound', '-n', 'team-a', 'deploymenttargetclaim/another')
     })
 

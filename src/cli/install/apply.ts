@@ -70,7 +70,7 @@ export async function applyInstallation(
     await assertNobodyElses(kube, shell.home, namespace)
     const leftOut = await findLeftOut(shell, kube, { objects, namespace })
     await assertAllowed(kube, leftOut, ['delete'])
-    const lost = await findLostFields(kube, shell.home)
+    const lost = await findLostFields(kube, objects)
     if (leftOut.length > 0)
       shell.say(`These values do not have what was installed before, and it would be removed:\n${leftOut.map(lineOf).join('')}`)
     if (lost.length > 0)

@@ -6,10 +6,11 @@ import {
   CustomResourceDefinitions,
   type FieldSchema,
   type Kind,
+  type KubeObject,
   nameOf,
 } from '../../api/index.ts'
 import { isRecord } from '../../std/index.ts'
-import { definitionsIn, kindOf } from '../manifests.ts'
+import { isDefinition, kindOf } from '../manifests.ts'
 
 /** What objects in the cluster say, and a version of our kinds does not know: the API server drops it when they are next written. */
 export interface LostField {
@@ -25,10 +26,10 @@ interface LostPath {
   schema: FieldSchema
 }
 
-/** What objects would lose by the kinds of this version. Nothing, unless those in the cluster are newer. */
-export async function findLostFields(kube: Kube, home: string): Promise<LostField[]> {
+/** What objects would lose by the kinds of an installation. Nothing, unless those in the cluster are newer. */
+export async function findLostFields(kube: Kube, installation: readonly KubeObject[]): Promise<LostField[]> {
   const lost: LostField[] = []
-  for (const { definition } of definitionsIn(home)) {
+  for (const definition of installation.filter(isDefinition)) {
     const there = await kube.get(CustomResourceDefinitions, { name: definition.metadata.name })
     const paths = there ? lostBetween(schemaOf(there), schemaOf(definition)) : []
     if (there && paths.length > 0) lost.push(...(await havingThem(kube, kindOf(there), paths)))

@@ -1,3 +1,7 @@
+import * as assert from 'uvu/assert'
+import type { NodeCluster } from '../../support/node.ts'
+import { soon } from './site.ts'
+
 /** Lets everybody who may use the Agent into its cluster, with the rights of the agent. */
 export const AGENT_CONFIGURATION = `
 user_access:
@@ -29,3 +33,7 @@ spec:
           securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
 `,
 })
+
+/** Waits until that word is in a namespace of a cluster. */
+export const arrivesIn = (cluster: NodeCluster, space: string, word: string) =>
+  soon(async () => assert.is(await cluster.kubectl('get', 'configmap', 'said', '-n', space, '-o', 'jsonpath={.data.word}'), word))

@@ -50,7 +50,6 @@ export async function startElsewhere(site: Site): Promise<Elsewhere> {
   const port = await freePort()
   const authority = join(site.folder, 'kas-ca.crt')
   let lines: { stop(): Promise<void> }[] = []
-  const kubectl = (...words: string[]) => site.cluster().kubectl(...words)
   const disconnect = async () => {
     for (const line of lines.splice(0)) await line.stop()
   }
@@ -59,17 +58,17 @@ export async function startElsewhere(site: Site): Promise<Elsewhere> {
     server: `https://127.0.0.1:${port}`,
     authority,
     async connect() {
-      const ip = await kubectl('get', 'service', '-n', site.namespace, 'kas', '-o', 'jsonpath={.spec.clusterIP}')
-      const kas = (at: number) => ({ enter: site.cluster().enter, address: `${ip}:${at}` })
+      const agents = { enter: cluster.enter, address: `${NODE_ADDRESS}:8150` }
+      const people = { enter: [], address: `127.0.0.1:${port}` }
       lines = [
-        await lineBetween({ enter: cluster.enter, address: `${NODE_ADDRESS}:8150` }, kas(8150), join(site.folder, 'agents.sock')),
-        await lineBetween({ enter: [], address: `127.0.0.1:${port}` }, kas(8154), join(site.folder, 'people.sock')),
+        await lineBetween(agents, await site.kasAt(8150), join(site.folder, 'agents.sock')),
+        await lineBetween(people, await site.kasAt(8154), join(site.folder, 'people.sock')),
       ]
     },
     disconnect,
     async startAgent() {
       await site.berth('agent', 'create', 'dev', '--project', 'team-a/config', '-n', 'team-a')
-      const shown = await kubectl('get', 'secret', '-n', site.namespace, 'kas-tls', '-o', 'jsonpath={.data.ca\\.crt}')
+      const shown = await site.kubectl('get', 'secret', '-n', site.namespace, 'kas-tls', '-o', 'jsonpath={.data.ca\\.crt}')
       await writeFile(authority, Buffer.from(shown, 'base64'))
       const words = ['--kas-address', `grpcs://${KAS_THERE}:8150`, '--kas-ca-file', authority]
       const image = ['--image', `localhost/berth:${site.tag}`]

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { startServing } from '../../support/go-program.ts'
 
-interface End {
+/** Of a line. */
+export interface End {
   /** Runs a program in the network of a node; empty for that of the machine. */
   enter: readonly string[]
   /** As in `10.96.0.7:8150`. */

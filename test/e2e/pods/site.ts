@@ -6,10 +6,11 @@ import { promisify } from 'node:util'
 import { createAuthority, issueCertificate } from '../../../src/adapters/certificates/index.ts'
 import type { AnyObject } from '../../../src/api/index.ts'
 import type { InstallValues } from '../../../src/cli/install/generated/values.ts'
-import { hours, systemClock } from '../../../src/std/index.ts'
+import { hours, minutes, systemClock } from '../../../src/std/index.ts'
 import { kubectl } from '../../support/builders/snapshots.ts'
 import { type NodeCluster, nodeCluster } from '../../support/node.ts'
-import { apply } from '../../support/verbs.ts'
+import { apply, eventually } from '../../support/verbs.ts'
+import type { End } from './line.ts'
 
 export const REPOSITORY = join(import.meta.dirname, '..', '..', '..')
 export const ARCHITECTURE = arch() === 'x64' ? 'amd64' : arch()
@@ -33,6 +34,7 @@ export interface Site {
   /** Installs what these values say, of the images of Berth unless they name another. */
   install(values?: InstallValues): Promise<void>
   berth(...words: string[]): Promise<{ stdout: string; stderr: string }>
+  kubectl(...words: string[]): Promise<string>
   /** What `kubectl get` finds. */
   items(...words: string[]): Promise<AnyItem[]>
   /** `kubectl wait`. */
@@ -44,10 +46,23 @@ export interface Site {
   push(repository: string, files: Record<string, string>): Promise<void>
   /** What a script prints in a container. */
   inside(namespace: string, pod: string, script: string): Promise<string>
+  /** The namespace of a bound claim of `team-a`, in whatever cluster. */
+  spaceOf(claim: string): Promise<string>
+  /** Of a workspace, where there is one. */
+  workspacePod(): Promise<AnyItem>
+  /** What a script prints in the clone that this workspace has of `web`. */
+  inWorkspace(script: string): Promise<string>
+  /** Where a port of kas is. */
+  kasAt(port: number): Promise<End>
   /** Stops the node with its control plane, and starts it with what it had, or what somebody has made of its folder meanwhile. */
   restart(meanwhile?: (folder: string) => Promise<void>): Promise<void>
   remove(): Promise<void>
 }
+
+export const PATIENT = { within: minutes(5) }
+
+/** Waits until a check throws no more. */
+export const soon = (check: () => Promise<unknown>) => eventually(() => check().then(() => true), PATIENT)
 
 // biome-ignore lint/suspicious/noExplicitAny: it has the shape of whatever kind was asked for.
 export type AnyItem = any
@@ -125,6 +140,7 @@ export async function startSite({ namespace, values: basic = {} }: { namespace: 
       const env = { ...process.env, PATH: `${dirname(await kubectl())}:${process.env.PATH}` }
       return run(process.execPath, ['src/cli/main.ts', ...words, '--kubeconfig', cluster.kubeconfig], { cwd: REPOSITORY, env })
     },
+    kubectl: (...words) => cluster.kubectl(...words),
     items: async (...words) => JSON.parse(await cluster.kubectl('get', ...words, '-o', 'json')).items,
     untilIs: (condition, ...words) => cluster.kubectl('wait', `--for=${condition}`, '--timeout=180s', ...words),
     secret: (inNamespace, name, stringData) =>
@@ -134,6 +150,23 @@ export async function startSite({ namespace, values: basic = {} }: { namespace: 
       await cluster.kubectl('exec', '-n', 'git', 'git', '--', 'sh', '-euc', PUSH, 'sh', repository, JSON.stringify(files))
     },
     inside: (inNamespace, pod, script) => cluster.kubectl('exec', '-n', inNamespace, pod, '--', 'sh', '-euc', script),
+    async spaceOf(claim) {
+      const target = await cluster.kubectl('get', '-n', 'team-a', 'dtc', claim, '-o', 'jsonpath={.spec.targetName}')
+      const path = 'jsonpath={.spec.kubernetesCredentials.defaultNamespace}'
+      return cluster.kubectl('get', '-n', 'team-a', 'dt', target, '-o', path)
+    },
+    async workspacePod() {
+      const [pod] = await site.items('pods', '-A', '-l', 'berth.dev/workspace')
+      return pod
+    },
+    async inWorkspace(script) {
+      const { name, namespace: its } = (await site.workspacePod()).metadata
+      return site.inside(its, name, `cd $PROJECTS_ROOT/web\n${script}`)
+    },
+    async kasAt(port) {
+      const ip = await cluster.kubectl('get', 'service', '-n', namespace, 'kas', '-o', 'jsonpath={.spec.clusterIP}')
+      return { enter: cluster.enter, address: `${ip}:${port}` }
+    },
     async restart(meanwhile) {
       await cluster.stop()
       await meanwhile?.(join(folder, 'node'))
