@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { helpOfVerbs } from './reference/cli.ts'
+import { alertSections } from './monitoring/rules.ts'
 import { conditionTables } from './reference/conditions.ts'
 import { labelTables } from './reference/labels.ts'
 import { valueTable } from './reference/values.ts'
@@ -14,6 +15,7 @@ const PAGES: Record<string, () => string | Promise<string>> = {
   'labels.md': labelTables,
   'cli.md': helpOfVerbs,
   'installation-values.md': valueTable,
+  'monitoring.md': alertSections,
 }
 
 /** Each page as it should be. */

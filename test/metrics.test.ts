@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
-import { createMetrics } from '../src/adapters/http/index.ts'
+import { createMetrics, serveOperations } from '../src/adapters/http/index.ts'
 import { loopMeter, requestMeter } from '../src/engines/controller/index.ts'
 import { PHASES } from '../src/engines/gitops/sync/meter.ts'
 import { createVisitMeters } from '../src/kas/kubernetes-api/index.ts'

@@ -3,7 +3,7 @@ import { readNamed, tokenOf } from '../adapters/files/index.ts'
 import { dial, type GrpcConnection, objectStreamOver } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { connect, openPassage } from '../adapters/kube/index.ts'
-import { leadInTurns, requestMeter } from '../engines/controller/index.ts'
+import { leaderMeter, leadInTurns, requestMeter } from '../engines/controller/index.ts'
 import { syncMeter } from '../engines/gitops/index.ts'
 import { createFileReader, createRenderer } from '../engines/render/index.ts'
 import { serveTunnels } from '../engines/tunnel/index.ts'
@@ -79,6 +79,7 @@ export async function start(config: AgentConfig, signal: AbortSignal, surroundin
   surroundings.up?.(operations.address)
   log.info('agent started', { kas: redactUrls(config.kasAddress), server: kube.server, operations: operations.address })
 
+  const meter = leaderMeter(metrics)
   const lead = async () => {
     const agentId = await known.promise
     if (signal.aborted) return
@@ -86,7 +87,7 @@ export async function start(config: AgentConfig, signal: AbortSignal, surroundin
     const work = async (term: AbortSignal) => {
       await Promise.all([supervisor.lead(term), reports.run(term)])
     }
-    await leadInTurns({ kube, clock, log, lease, identity: podName, ...paces.lease }, work, signal)
+    await leadInTurns({ kube, clock, log, lease, identity: podName, meter, ...paces.lease }, work, signal)
   }
   const passage = openPassage({ kubeconfig: config.kubeconfig, context: config.context, clock })
   const services = new Map([[MAKE_REQUEST, createKubernetesApi({ passage, product: `berth-agent/${version}` })]])

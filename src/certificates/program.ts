@@ -11,6 +11,7 @@ import {
   type SecretAccess,
   type WantedCertificate,
 } from './keep.ts'
+import { expirationMeter } from './meters.ts'
 
 /** Where the program writes its log lines, and whom it tells when it is up. */
 export interface CertificatesSurroundings {
@@ -38,10 +39,15 @@ export async function start(
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
   up?.(operations.address)
   log.info('certificates started', { server: kube.server, operations: operations.address, namespace: config.namespace })
+  const noteExpiration = expirationMeter(metrics)
+  const say = (kept: KeptSecret) => {
+    noteExpiration(kept)
+    sayKept(kept, log)
+  }
   const access: SecretAccess = { kube, namespace: config.namespace, clock }
   try {
     while (!signal.aborted) {
-      const troubles = await keepAll(access, config, log)
+      const troubles = await keepAll(access, config, say)
       const told: string | undefined = trouble
       trouble = troubles.map(({ message }) => message).join('; ') || undefined
       // What goes on for long is told once.
@@ -56,12 +62,12 @@ export async function start(
 }
 
 /** Each Secret by itself: what is wrong with one keeps no other from being renewed. Gives what was in the way. */
-async function keepAll(access: SecretAccess, config: CertificatesConfig, log: Log): Promise<Failure[]> {
+async function keepAll(access: SecretAccess, config: CertificatesConfig, say: (kept: KeptSecret) => void): Promise<Failure[]> {
   const troubles: Failure[] = []
   const keep = async <T extends KeptSecret>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
       const kept = await work()
-      sayKept(kept, log)
+      say(kept)
       return kept
     } catch (thrown) {
       troubles.push(Failure.from(thrown))

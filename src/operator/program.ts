@@ -6,6 +6,7 @@ import { chargeSpaces, connect, createCaches, createEventRecorder, waitingFor } 
 import { OWN_KINDS, tenantRoles } from '../api/index.ts'
 import {
   type ControllerContext,
+  leaderMeter,
   leadInTurns,
   loopMeter,
   requestMeter,
@@ -13,6 +14,7 @@ import {
   runControllers,
 } from '../engines/controller/index.ts'
 import { createLog, type Log, sayFailure, systemClock } from '../std/index.ts'
+import { countObjects } from './census.ts'
 import type { OperatorConfig } from './config.ts'
 import { type ControllerMeans, controllersOf } from './controllers.ts'
 import { gitopsMeter, type Source } from './gitops-deployment/index.ts'
@@ -51,6 +53,7 @@ export async function start(config: OperatorConfig, signal: AbortSignal, surroun
   const meters = { meter: gitopsMeter(metrics), targets: targetMeter(metrics) }
   const open = () => prepareControllers({ config, kube, log, source, means: { agents, authorities, ...meters } })
   let turn = open()
+  countObjects(metrics, () => turn.caches)
   const ready = () => waitingFor(turn.caches)
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
   surroundings.up?.(operations.address)
@@ -71,7 +74,11 @@ export async function start(config: OperatorConfig, signal: AbortSignal, surroun
     if (config.leaderElection) {
       const identity = config.identity ?? `operator-${randomUUID().slice(0, 8)}`
       await leadInTurns(
-        { kube, clock, log, lease: { name: 'berth-operator', namespace: config.leaseNamespace }, identity, version },
+        {
+          ...{ kube, clock, log, identity, version },
+          lease: { name: 'berth-operator', namespace: config.leaseNamespace },
+          meter: leaderMeter(metrics),
+        },
         work,
         signal,
       )

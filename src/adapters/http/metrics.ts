@@ -24,6 +24,9 @@ export interface Gauge {
   remove(labels: Labels): void
 }
 
+/** Asked whenever somebody reads the metrics: one value, or all series that there are then. */
+export type Reading = () => number | readonly { labels: Labels; value: number }[]
+
 export interface Histogram {
   /** Seconds, as Prometheus counts time. */
   observe(value: number, labels?: Labels): void
@@ -32,7 +35,7 @@ export interface Histogram {
 /** The numbers of one program. Two programs in one process have two of these and share nothing. */
 export interface Metrics {
   counter(naming: Naming): Counter
-  gauge(naming: Naming & { read?: () => number }): Gauge
+  gauge(naming: Naming & { read?: Reading }): Gauge
   histogram(naming: Naming & { buckets?: number[] }): Histogram
   /** In the text format of Prometheus. */
   render(): Promise<string>
@@ -52,7 +55,13 @@ export function createMetrics({ process = false } = {}): Metrics {
       return { add: (labels = {}, by = 1) => counter.inc(labels, by) }
     },
     gauge({ read, ...naming }) {
-      const gauge: PromGauge = new PromGauge({ ...common(naming), ...(read ? { collect: () => gauge.set(read()) } : {}) })
+      const collect = () => {
+        const found = read?.() ?? 0
+        if (typeof found === 'number') return gauge.set(found)
+        gauge.reset()
+        for (const { labels, value } of found) gauge.set(labels, value)
+      }
+      const gauge: PromGauge = new PromGauge({ ...common(naming), ...(read ? { collect } : {}) })
       return { set: (value, labels = {}) => gauge.set(labels, value), remove: (labels) => gauge.remove(labels) }
     },
     histogram({ buckets = SECONDS, ...naming }) {

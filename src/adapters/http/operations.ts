@@ -19,6 +19,8 @@ export interface OperationsOptions {
 
 /** /livez, /readyz and /metrics: what the kubelet and Prometheus ask every program. Nothing secret is on it; it needs no login. */
 export function serveOperations({ address, live, ready, metrics, clock, log }: OperationsOptions): Promise<HttpServer> {
+  const read = () => (ready() === undefined ? 1 : 0)
+  metrics.gauge({ name: 'berth_ready', help: 'Whether the program is ready for its work: 1, or 0', read })
   return serveHttp({
     address,
     clock,

@@ -19,7 +19,7 @@ type Program = (typeof PROGRAMS)[number]
 export function overlayOf(values: ImageValues): Overlay {
   const settings = settingsOf(values)
   const installed = PROGRAMS.filter((program) => isInstalled(program, values))
-  const { kas, proxy } = values
+  const { kas, proxy, monitoring } = values
   const services = { kas: kas?.service, proxy: proxy?.service }
   return {
     kustomization: {
@@ -34,6 +34,7 @@ export function overlayOf(values: ImageValues): Overlay {
         ...(values.gitCa === undefined ? [] : [patchOf('Deployment', 'operator', GIT_CA)]),
         ...(kas?.certificateIssuer ? [certificateOf('kas', kas.certificateIssuer, kas.names)] : []),
         ...(proxy?.certificateIssuer ? [certificateOf('berth-proxy', proxy.certificateIssuer, proxy.certificateNames)] : []),
+        ...(monitoring?.labels ? MONITORED.map((kind) => labelled(kind, monitoring.labels)) : []),
         ...Object.entries(services).flatMap(([name, service]) => (service ? [patchOf('Service', name, serviceOf(service))] : [])),
       ],
     },
@@ -42,7 +43,7 @@ export function overlayOf(values: ImageValues): Overlay {
 }
 
 /** As deploy/kustomization.yaml has them, where nothing is said. */
-function foldersOf({ policies, everywhere, proxy, certificates, programs }: InstallValues): string[] {
+function foldersOf({ policies, everywhere, proxy, certificates, programs, monitoring }: InstallValues): string[] {
   const isReplicated = (programs?.kas?.replicas ?? 1) > 1
   return [
     'crds',
@@ -58,6 +59,7 @@ function foldersOf({ policies, everywhere, proxy, certificates, programs }: Inst
     'deploy/proxy',
     ...(proxy ? ['deploy/proxy/program'] : []),
     ...(everywhere ? ['deploy/everywhere'] : []),
+    ...(monitoring ? ['deploy/monitoring'] : []),
   ]
 }
 
@@ -166,6 +168,14 @@ function certificateOf(name: string, issuer: IssuerValues, names: readonly strin
     ]),
   }
 }
+
+/** What a Prometheus chooses by labels. */
+const MONITORED = ['PodMonitor', 'PrometheusRule'] as const
+
+const labelled = (kind: (typeof MONITORED)[number], labels: Record<string, string> | undefined) => ({
+  target: { kind, name: 'berth' },
+  patch: JSON.stringify({ apiVersion: 'monitoring.coreos.com/v1', kind, metadata: { name: 'berth', labels } }),
+})
 
 const serviceOf = ({ type, annotations }: ServiceValues) => ({ annotations, spec: { type } })
 

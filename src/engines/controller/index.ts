@@ -4,9 +4,9 @@
  * Read reconcile.ts first, then loop.ts (the story), retry-policy.ts, wakeups.ts, run.ts, leader.ts, kinds.ts, meters.ts.
  */
 export { requireKinds } from './kinds.ts'
-export { type Candidate, leadInTurns } from './leader.ts'
+export { type Candidate, type LeaderMeter, leadInTurns } from './leader.ts'
 export { type LoopMeter, type ReconcileOutcome, sentenceOf } from './loop.ts'
-export { loopMeter, requestMeter } from './meters.ts'
+export { leaderMeter, loopMeter, requestMeter } from './meters.ts'
 export {
   again,
   type Controller,

@@ -30,7 +30,11 @@ export interface Candidate extends Times {
   identity: string
   /** Of the program, for a label of the Lease. */
   version?: string | undefined
+  meter?: LeaderMeter | undefined
 }
+
+/** Told when a Lease, by its name, is held, and when no more. */
+export type LeaderMeter = (lease: string, isHeld: boolean) => void
 
 /**
  * Leads while it holds the Lease: `lead` runs with a signal that aborts when the Lease is lost, and runs again when it
@@ -41,9 +45,10 @@ export async function leadInTurns(
   lead: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, log, lease, retry = seconds(2) } = candidate
+  const { clock, log, lease, meter, retry = seconds(2) } = candidate
   const observed: Observation = { record: '', at: 0, until: 0 }
   let isUnclear = false
+  meter?.(lease.name, false)
   while (!signal.aborted) {
     const held = await tryToHold(candidate, observed)
     isUnclear = held === undefined
@@ -52,10 +57,12 @@ export async function leadInTurns(
       continue
     }
     log.info('leading', { lease: keyOf(lease) })
+    meter?.(lease.name, true)
     const lost = new AbortController()
     const work = lead(AbortSignal.any([signal, lost.signal])).finally(() => lost.abort())
     await holdOn(candidate, observed, AbortSignal.any([signal, lost.signal]))
     lost.abort()
+    meter?.(lease.name, false)
     await work
     if (signal.aborted) await giveUp(candidate)
     else log.warn('no longer leading', { lease: keyOf(lease) })

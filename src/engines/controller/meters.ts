@@ -1,5 +1,6 @@
 import type { Metrics } from '../../adapters/http/index.ts'
 import type { Meter } from '../../adapters/kube/index.ts'
+import type { LeaderMeter } from './leader.ts'
 import type { LoopMeter } from './loop.ts'
 
 /** Requests to API servers by verb and answer. */
@@ -14,6 +15,16 @@ export function requestMeter(metrics: Metrics): Meter {
     requests.add({ verb, status: String(status) })
     if (verb !== 'watch') latency.observe(ms / 1000, { verb })
   }
+}
+
+/** Who leads, under the name that it has in client-go. */
+export function leaderMeter(metrics: Metrics): LeaderMeter {
+  const status = metrics.gauge({
+    name: 'leader_election_master_status',
+    help: 'Whether this process holds the Lease: 1, or 0',
+    labels: ['name'],
+  })
+  return (lease, isHeld) => status.set(isHeld ? 1 : 0, { name: lease })
 }
 
 /** What every controller does: how often, how long, how much waits, what fails. */

@@ -107,6 +107,17 @@ export interface InstallValues {
     tunnels?: boolean
   }
   /**
+   * What the Prometheus operator and Grafana read: a PodMonitor, alert rules and dashboards. There is nothing of it without this; `{}` is enough.
+   */
+  monitoring?: {
+    /**
+     * Labels by which your Prometheus chooses PodMonitors and PrometheusRules, such as release: kube-prometheus-stack.
+     */
+    labels?: {
+      [k: string]: string
+    }
+  }
+  /**
    * Sizes and places of the programs.
    */
   programs?: {

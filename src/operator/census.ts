@@ -1,0 +1,51 @@
+/** How many objects there are, and how they are: counted from the caches whenever somebody reads the metrics. */
+import type { Metrics } from '../adapters/http/index.ts'
+import type { Caches } from '../adapters/kube/index.ts'
+import {
+  conditionOf,
+  DeploymentTargetClaims,
+  DeploymentTargets,
+  Environments,
+  GitOpsDeploymentManagedEnvironments,
+  GitOpsDeployments,
+  type Kind,
+  type KubeObject,
+  SpaceRequests,
+  type Statement,
+  Workspaces,
+} from '../api/index.ts'
+
+type Conditioned = KubeObject & { status?: { conditions?: Pick<Statement, 'type' | 'status' | 'reason'>[] } }
+
+/** Those of tenants that say by a condition whether they are ready. */
+const COUNTED: Kind<Conditioned>[] = [
+  DeploymentTargetClaims,
+  DeploymentTargets,
+  SpaceRequests,
+  Environments,
+  GitOpsDeploymentManagedEnvironments,
+  GitOpsDeployments,
+  Workspaces,
+]
+
+/** `caches`: those of the present term. Reasons are words of ours, which docs/conditions.md lists: no tenant makes new ones. */
+export function countObjects(metrics: Metrics, caches: () => Pick<Caches, 'of'>): void {
+  metrics.gauge({
+    name: 'berth_objects',
+    help: 'Objects of each kind by what their condition Ready says',
+    labels: ['kind', 'ready', 'reason'],
+    read: () => COUNTED.flatMap((kind) => countsOf(kind, caches().of(kind).all())),
+  })
+}
+
+function countsOf({ kind }: Kind, objects: Iterable<Conditioned>): { labels: Record<string, string>; value: number }[] {
+  const counts = new Map<string, { labels: Record<string, string>; value: number }>()
+  for (const { status } of objects) {
+    const { status: ready = 'Unknown', reason = '' } = conditionOf(status?.conditions, 'Ready') ?? {}
+    const key = `${ready}/${reason}`
+    const count = counts.get(key) ?? { labels: { kind, ready, reason }, value: 0 }
+    count.value++
+    counts.set(key, count)
+  }
+  return [...counts.values()]
+}

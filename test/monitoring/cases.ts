@@ -1,0 +1,120 @@
+/** For each alert, series with which it is told, and such with which it is not: as promtool writes them, a value a minute. */
+
+interface Case {
+  fires: Record<string, string>
+  rests: Record<string, string>
+  /** Minutes after which it is looked at. */
+  at: number
+}
+
+const OPERATOR = 'leader_election_master_status{name="berth-operator",pod="a"}'
+const OTHER = 'leader_election_master_status{name="berth-operator",pod="b"}'
+const requests = (status: string) => `berth_api_requests_total{job="berth-kas",pod="a",verb="get",status="${status}"}`
+const targets = (reason: string) => `berth_objects{kind="DeploymentTarget",ready="${reason === 'Available'}",reason="${reason}",pod="a"}`
+const polls = (outcome: string) => `berth_kas_polls_total{outcome="${outcome}",pod="a"}`
+const waits = (le: string) => `berth_queue_wait_seconds_bucket{job="berth-operator",controller="environment",le="${le}"}`
+const proxied = (outcome: string) => `berth_proxy_requests_total{outcome="${outcome}",status="5xx",pod="a"}`
+const growing = (by: number) => `0+${by}x300`
+const still = (value: number) => `${value}x300`
+
+export const CASES: Record<string, Case> = {
+  BerthOperatorAway: {
+    at: 10,
+    fires: { [OPERATOR]: still(0), [OTHER]: still(0) },
+    rests: { [OPERATOR]: still(0), [OTHER]: still(1) },
+  },
+  BerthOperatorsBothLead: {
+    at: 10,
+    fires: { [OPERATOR]: still(1), [OTHER]: still(1) },
+    rests: { [OPERATOR]: '1 1 1 1 0x300', [OTHER]: '0 0 0 1 1x300' },
+  },
+  BerthKasAway: { at: 10, fires: {}, rests: { 'connected_agents_count{pod="a"}': still(0) } },
+  BerthProgramNotReady: {
+    at: 15,
+    fires: { 'berth_ready{pod="a"}': still(0) },
+    rests: { 'berth_ready{pod="a"}': '0 0 0 1x300' },
+  },
+  BerthProgramUnreachable: {
+    at: 15,
+    fires: { 'up{job="berth-kas",pod="a"}': still(0) },
+    rests: { 'up{job="berth-kas",pod="a"}': still(1), 'up{job="others",pod="b"}': still(0) },
+  },
+  BerthProgramRestarts: {
+    at: 60,
+    fires: { 'process_start_time_seconds{job="berth-kas",pod="a"}': '1x9 2x9 3x9 4x9 5x300' },
+    rests: { 'process_start_time_seconds{job="berth-kas",pod="a"}': '1x9 2x300' },
+  },
+  BerthProgramBusy: {
+    at: 20,
+    fires: { 'nodejs_eventloop_lag_p99_seconds{job="berth-kas",pod="a"}': still(0.8) },
+    rests: { 'nodejs_eventloop_lag_p99_seconds{job="berth-kas",pod="a"}': '0.8x9 0.02x300' },
+  },
+  BerthCertificateEndsSoon: {
+    at: 90,
+    // Time begins in 1970 here.
+    fires: { 'berth_certificate_expiration_timestamp_seconds{secret="kas-tls"}': still(10 * 86_400) },
+    rests: { 'berth_certificate_expiration_timestamp_seconds{secret="kas-tls"}': still(30 * 86_400) },
+  },
+  BerthApiServerErrors: {
+    at: 30,
+    fires: { [requests('200')]: growing(60), [requests('503')]: growing(3), [requests('0')]: growing(3) },
+    rests: { [requests('200')]: growing(60), [requests('404')]: growing(60), [requests('0')]: growing(1) },
+  },
+  BerthApiServerThrottles: {
+    at: 40,
+    fires: { [requests('429')]: growing(30) },
+    rests: { [requests('429')]: growing(1), [requests('200')]: growing(6000) },
+  },
+  BerthTargetsUnreachable: {
+    at: 20,
+    fires: { [targets('Available')]: still(2), [targets('NoAnswer')]: still(3) },
+    rests: { [targets('Available')]: still(3), [targets('NoAnswer')]: still(2), [targets('TokenRefused')]: still(2) },
+  },
+  BerthInternalFailures: {
+    at: 40,
+    fires: { 'berth_reconcile_failures_total{job="berth-operator",controller="environment",code="internal"}': growing(1) },
+    rests: { 'berth_reconcile_failures_total{job="berth-operator",controller="environment",code="invalid"}': growing(9) },
+  },
+  BerthQueueWaits: {
+    at: 40,
+    fires: { [waits('1')]: growing(1), [waits('60')]: growing(10), [waits('+Inf')]: growing(10) },
+    rests: { [waits('1')]: growing(9), [waits('60')]: growing(9), [waits('+Inf')]: growing(9) },
+  },
+  BerthDriftWithoutEnd: {
+    at: 130,
+    fires: { 'berth_gitops_drift_repairs_total{job="berth-operator"}': growing(20) },
+    rests: { 'berth_gitops_drift_repairs_total{job="berth-operator"}': growing(2) },
+  },
+  BerthAgentsLost: {
+    at: 45,
+    fires: { 'connected_agents_count{pod="a"}': '5x30 2x300', 'connected_agents_count{pod="b"}': '5x30 0x300' },
+    rests: { 'connected_agents_count{pod="a"}': '5x30 10x300', 'connected_agents_count{pod="b"}': '5x30 0x300' },
+  },
+  BerthGitServerUnreachable: {
+    at: 60,
+    fires: { [polls('ok')]: growing(1), [polls('Unreachable')]: growing(3) },
+    rests: { [polls('ok')]: growing(3), [polls('Unreachable')]: growing(1), [polls('RepositoryNotFound')]: growing(9) },
+  },
+  BerthKasDataFolder: {
+    at: 30,
+    fires: { 'berth_kas_fetches_total{outcome="DataFolderUnwritable",pod="a"}': growing(1) },
+    rests: { 'berth_kas_fetches_total{outcome="Unreachable",pod="a"}': growing(1) },
+  },
+  BerthKasBehindWithGit: {
+    at: 45,
+    fires: { 'berth_kas_git_queue_length{pod="a"}': still(3) },
+    rests: { 'berth_kas_git_queue_length{pod="a"}': '9x9 0 9x9 0 9x9 0 9x9' },
+  },
+  BerthKasFull: {
+    at: 20,
+    fires: { 'berth_kas_kubernetes_api_connections_refused_total{reason="full",pod="a"}': growing(1) },
+    rests: { 'berth_kas_connections_refused_total{listener="agents",reason="slow",pod="a"}': growing(9) },
+  },
+  BerthKasPeersDisagree: {
+    at: 30,
+    fires: { 'berth_kas_peer_failures_total{code="unauthorized",pod="a"}': growing(1) },
+    rests: { 'berth_kas_peer_failures_total{code="unavailable",pod="a"}': growing(9) },
+  },
+  BerthProxyFails: { at: 30, fires: { [proxied('broken')]: growing(1) }, rests: { [proxied('no-answer')]: growing(9) } },
+  BerthSignInAway: { at: 15, fires: { [proxied('sign-in-away')]: growing(1) }, rests: { [proxied('not-running')]: growing(9) } },
+}

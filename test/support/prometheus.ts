@@ -1,0 +1,45 @@
+/** Prometheus and promtool, as Debian has them. */
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { dispatcherFor, readDebianLock, unpackDebian } from '../../src/adapters/control-plane/index.ts'
+import { systemClock } from '../../src/std/index.ts'
+
+const LOCK = join(import.meta.dirname, 'prometheus/debian.txt')
+
+function placeOf(): string {
+  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache')
+  const digest = createHash('sha256').update(readFileSync(LOCK)).digest('hex').slice(0, 16)
+  return join(cache, 'berth', 'prometheus', digest)
+}
+
+/** Why the tests with it are left out; `undefined` where it can be had. */
+export const lacksPrometheus = (): string | undefined =>
+  process.env.TEST_NODE === 'make' || existsSync(placeOf())
+    ? undefined
+    : 'Prometheus is not there yet: `npm test -- e2e` fetches it, once'
+
+/** The paths of both programs, fetched when they are new here. */
+export async function acquirePrometheus(): Promise<{ prometheus: string; promtool: string }> {
+  const place = placeOf()
+  if (!existsSync(place)) await fetchInto(place)
+  const program = (name: string) => join(place, 'usr/bin', name)
+  return { prometheus: program('prometheus'), promtool: program('promtool') }
+}
+
+async function fetchInto(place: string): Promise<void> {
+  const [into, downloads] = [`${place}.${process.pid}`, `${place}.${process.pid}.downloads`]
+  mkdirSync(downloads, { recursive: true })
+  const dispatcher = dispatcherFor(process.env)
+  const fetching = { dispatcher, clock: systemClock, signal: new AbortController().signal }
+  const report = { line: () => undefined, progress: () => undefined }
+  try {
+    await unpackDebian({ ...readDebianLock(LOCK), downloads, into, fetching, env: process.env, report })
+    // Whoever fetches the same at the same time gets the same.
+    if (!existsSync(place)) renameSync(into, place)
+  } finally {
+    await dispatcher.destroy()
+    for (const folder of [into, downloads]) rmSync(folder, { recursive: true, force: true })
+  }
+}
