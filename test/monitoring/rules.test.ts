@@ -9,22 +9,14 @@ import { ALERTS } from '../../hack/monitoring/alerts.ts'
 import { dashboards } from '../../hack/monitoring/dashboards.ts'
 import { readMetrics } from '../../hack/monitoring/metrics.ts'
 import { ruleFile } from '../../hack/monitoring/rules.ts'
-import { isRecord } from '../../src/std/index.ts'
 import { acquirePrometheus, lacksPrometheus } from '../support/prometheus.ts'
 import { describe } from '../support/suite.ts'
 import { CASES } from './cases.ts'
+import { textsAt } from './texts.ts'
 
 const NAMES = Object.values(ALERTS).flatMap((alerts) => alerts.map(({ name }) => name))
 /** Prometheus has it of each scrape, and prom-client of each process. */
 const OF_OTHERS = ['up', 'process_start_time_seconds', 'nodejs_eventloop_lag_p99_seconds']
-
-/** All texts under a key, in whatever depth. */
-const textsAt = (key: string, value: unknown): string[] =>
-  Array.isArray(value)
-    ? value.flatMap((item) => textsAt(key, item))
-    : isRecord(value)
-      ? Object.entries(value).flatMap(([name, inner]) => (name === key && typeof inner === 'string' ? [inner] : textsAt(key, inner)))
-      : []
 
 describe(
   'alerts and dashboards',

@@ -1,4 +1,4 @@
-import { equal, is, match } from 'uvu/assert'
+import { equal, is, match, not } from 'uvu/assert'
 import { createMetrics, type HttpServer, serveHttp, serveOperations } from '../../../src/adapters/http/index.ts'
 import { silentLog, systemClock } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
@@ -31,14 +31,26 @@ describe('operations listener', (it) => {
     trouble = 'waiting for GitProject'
     equal(await get('/readyz'), [503, 'waiting for GitProject\n'])
     equal(await get('/livez'), [200, 'ok\n'])
+    match((await get('/metrics'))[1], /^berth_ready 0$/m)
     trouble = undefined
     equal(await get('/readyz'), [200, 'ok\n'])
+    match((await get('/metrics'))[1], /^berth_ready 1$/m)
   })
 
   it('shows counters, gauges and histograms', async () => {
     metrics.counter({ name: 'things_total', help: 'Things', labels: ['kind'] }).add({ kind: 'good' }, 3)
     metrics.gauge({ name: 'depth', help: 'Depth', read: () => 7 })
     metrics.histogram({ name: 'wait_seconds', help: 'Wait' }).observe(0.2)
+    let good = 2
+    metrics.gauge({
+      name: 'kept',
+      help: 'Kept',
+      labels: ['kind'],
+      read: () => (good > 0 ? [{ labels: { kind: 'good' }, value: good }] : []),
+    })
+    match((await get('/metrics'))[1], 'kept{kind="good"} 2')
+    good = 0
+    not.match((await get('/metrics'))[1], 'kept{')
     const [, text] = await get('/metrics')
     match(text, 'things_total{kind="good"} 3')
     match(text, 'depth 7')

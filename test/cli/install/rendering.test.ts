@@ -23,6 +23,7 @@ imagePullSecrets: [registry]
 apiUrl: https://api.example.com
 gitCa: "-----BEGIN CERTIFICATE-----\\nMII"
 everywhere: true
+monitoring: { labels: { release: prometheus } }
 kas:
   names: [kas.example.com, 192.0.2.7]
   service: { type: LoadBalancer, annotations: { example.com/pool: public } }
@@ -128,6 +129,8 @@ describe('berth install', (it) => {
     const { host, oidc, kas: throughKas } = proxy({}, variablesOf(objects, 'proxy'))
     assert.equal([host, oidc.issuer], ['sign-in.w.example.com', 'https://other.example.com'])
     assert.is(throughKas?.address, 'grpcs://kas.platform.svc:8150')
+    for (const kind of ['PodMonitor', 'PrometheusRule'])
+      assert.equal(named(objects, kind, 'berth')?.metadata.labels, { 'app.kubernetes.io/part-of': 'berth', release: 'prometheus' })
   })
 
   it('gives pods the sizes and places that were said, and a digest of the settings that they read', async () => {

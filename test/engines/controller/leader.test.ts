@@ -25,7 +25,8 @@ describe('leader election', (it) => {
   /** A candidate that tries often, with a Lease that a busy machine does not lose, and how often it began to lead. */
   const candidate = (identity: string, via: Kube = kube) => {
     const stop = new AbortController()
-    const seen = { leading: false, terms: 0 }
+    const seen: { leading: boolean; terms: number; told: string[] } = { leading: false, terms: 0, told: [] }
+    const meter = (name: string, isHeld: boolean) => void seen.told.push(`${name} ${isHeld}`)
     const lead = (term: AbortSignal): Promise<void> => {
       seen.leading = true
       seen.terms++
@@ -39,7 +40,8 @@ describe('leader election', (it) => {
     }
     const lease = { name: 'trial', namespace }
     const times = { duration: seconds(15), renewWithin: seconds(10), retry: 100 }
-    const done = leadInTurns({ kube: via, clock: systemClock, log: silentLog, lease, identity, ...times }, lead, stop.signal)
+    const means = { kube: via, clock: systemClock, log: silentLog, lease, identity, meter, ...times }
+    const done = leadInTurns(means, lead, stop.signal)
     const end = () => {
       stop.abort()
       return done
@@ -59,6 +61,7 @@ describe('leader election', (it) => {
     assert.is(one.seen.leading, false)
     await eventually(() => two.seen.leading)
     assert.is(await holder(), 'two')
+    assert.equal([one.seen.told, two.seen.told], [['trial false', 'trial true', 'trial false'], ['trial false', 'trial true']])
   })
 
   it('stops when somebody else has the Lease, and leads again when it is free', async () => {
