@@ -1,8 +1,8 @@
 /** Writes what the pages of docs/ below have between their markers, from what the code says. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { helpOfVerbs } from './reference/cli.ts'
 import { alertSections } from './monitoring/rules.ts'
+import { helpOfVerbs } from './reference/cli.ts'
 import { conditionTables } from './reference/conditions.ts'
 import { labelTables } from './reference/labels.ts'
 import { valueTable } from './reference/values.ts'

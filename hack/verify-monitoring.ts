@@ -5,6 +5,8 @@ import { monitoringFiles } from './update-monitoring.ts'
 
 const stale = monitoringFiles().filter(({ path, text }) => readFileSync(path, 'utf8') !== text)
 if (stale.length > 0) {
-  console.error(`deploy/monitoring is stale: ${stale.map(({ path }) => basename(path)).join(', ')}. Run: node hack/update-monitoring.ts`)
+  console.error(
+    `deploy/monitoring is stale: ${stale.map(({ path }) => basename(path)).join(', ')}. Run: node hack/update-monitoring.ts`,
+  )
   process.exitCode = 1
 }

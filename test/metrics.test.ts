@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
 import { readMetrics } from '../hack/monitoring/metrics.ts'
 import { createMetrics, serveOperations } from '../src/adapters/http/index.ts'
+import { expirationMeter } from '../src/certificates/meters.ts'
 import { leaderMeter, loopMeter, requestMeter } from '../src/engines/controller/index.ts'
 import { PHASES } from '../src/engines/gitops/sync/meter.ts'
-import { expirationMeter } from '../src/certificates/meters.ts'
 import { createVisitMeters } from '../src/kas/kubernetes-api/index.ts'
 import { createMeters } from '../src/kas/meters.ts'
 import { countObjects } from '../src/operator/census.ts'
@@ -32,7 +32,14 @@ const caches = {
 async function exported(): Promise<string[]> {
   const metrics = createMetrics()
   const live = () => undefined
-  const operations = await serveOperations({ address: '127.0.0.1:0', live, ready: live, metrics, clock: systemClock, log: silentLog })
+  const operations = await serveOperations({
+    address: '127.0.0.1:0',
+    live,
+    ready: live,
+    metrics,
+    clock: systemClock,
+    log: silentLog,
+  })
   await operations.stop()
   leaderMeter(metrics)('berth-operator', true)
   expirationMeter(metrics)({ secret: 'kas-tls', what: 'kept', validUntil: new Date(7000) })

@@ -113,9 +113,10 @@ const PROGRAMS: Alert[] = [
     expr: 'berth_certificate_expiration_timestamp_seconds - time() < 14 * 86400',
     for: '1h',
     summary: 'The certificate in Secret {{ $labels.secret }} ends in {{ $value | humanizeDuration }}.',
-    means: 'Berth renews its own 30 days before they end. When kas\' ends, agents, workspaces and the operator do not trust it any more; when the proxy\'s ends, browsers do not.',
+    means:
+      "Berth renews its own 30 days before they end. When kas' ends, agents, workspaces and the operator do not trust it any more; when the proxy's ends, browsers do not.",
     runbook: [
-      'Your own, or cert-manager\'s: renew it, or look at its Certificate.',
+      "Your own, or cert-manager's: renew it, or look at its Certificate.",
       `Berth's: ${logs('certificates')} says what is in its way.`,
     ],
   },
@@ -155,7 +156,7 @@ const CLUSTERS: Alert[] = [
     means: 'One cluster that is away concerns its own people; most of them point to a network.',
     runbook: [
       '`kubectl get dt -A` shows which, and their messages why.',
-      'Can the operator\'s pods reach them: NetworkPolicies, an egress gateway, DNS?',
+      "Can the operator's pods reach them: NetworkPolicies, an egress gateway, DNS?",
     ],
   },
 ]
@@ -219,10 +220,7 @@ const KAS: Alert[] = [
     for: '30m',
     summary: '{{ $value | humanizePercentage }} of the looks at repositories get no answer.',
     means: 'No new commits arrive from these servers. What was delivered stays.',
-    runbook: [
-      `${logs('kas')} names the servers.`,
-      'Can the pods of kas reach them: NetworkPolicies, a proxy, DNS?',
-    ],
+    runbook: [`${logs('kas')} names the servers.`, 'Can the pods of kas reach them: NetworkPolicies, a proxy, DNS?'],
   },
   {
     name: 'BerthKasDataFolder',

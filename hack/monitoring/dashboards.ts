@@ -136,7 +136,14 @@ function dashboardOf(name: string, { title, job, rows }: Chosen, metricOf: (name
   const panels: object[] = []
   let y = 0
   for (const [row, names] of Object.entries(rows)) {
-    panels.push({ id: panels.length + 1, type: 'row', title: row, collapsed: false, gridPos: { x: 0, y, w: COLUMNS, h: 1 }, panels: [] })
+    panels.push({
+      id: panels.length + 1,
+      type: 'row',
+      title: row,
+      collapsed: false,
+      gridPos: { x: 0, y, w: COLUMNS, h: 1 },
+      panels: [],
+    })
     y += 1
     for (const [at, metric] of names.map(metricOf).entries()) {
       const gridPos = { x: (at * WIDTH) % COLUMNS, y: y + Math.floor((at * WIDTH) / COLUMNS) * HEIGHT, w: WIDTH, h: HEIGHT }
@@ -200,7 +207,11 @@ function panelOf(metric: Metric) {
     description: metric.meaning.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1').replaceAll('`', ''),
     datasource: SOURCE,
     fieldConfig: {
-      defaults: { unit: unitOf(metric), min: isRemaining(metric) ? undefined : 0, custom: { fillOpacity: 10, showPoints: 'never' } },
+      defaults: {
+        unit: unitOf(metric),
+        min: isRemaining(metric) ? undefined : 0,
+        custom: { fillOpacity: 10, showPoints: 'never' },
+      },
       overrides: [],
     },
     options: { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } },
@@ -228,8 +239,10 @@ function queriesOf({ name, type, labels, ...metric }: Metric): Query[] {
   const legend = by.map((label) => `{{${label}}}`).join(' ')
   if (type === 'histogram') return [0.5, 0.99].map((share) => quantileOf(name, labels, share))
   if (type === 'counter') return [{ expr: `sum by (${by.join(', ')}) (rate(${name}{${JOB}}[$__rate_interval]))`, legend }]
-  if (isRemaining({ name, type, labels, ...metric })) return [{ expr: `min by (${by.join(', ')}) (${name}{${JOB}}) - time()`, legend }]
-  if (name.includes('<')) return [{ expr: `sum by (__name__) ({__name__=~"${name.replace(/<.*>/, '.+')}", ${JOB}})`, legend: '{{__name__}}' }]
+  if (isRemaining({ name, type, labels, ...metric }))
+    return [{ expr: `min by (${by.join(', ')}) (${name}{${JOB}}) - time()`, legend }]
+  if (name.includes('<'))
+    return [{ expr: `sum by (__name__) ({__name__=~"${name.replace(/<.*>/, '.+')}", ${JOB}})`, legend: '{{__name__}}' }]
   // Replicas count the same things.
   return [{ expr: `max by (${by.join(', ')}) (${name}{${JOB}})`, legend }]
 }

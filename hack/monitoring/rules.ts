@@ -32,4 +32,6 @@ export const alertSections = (): string =>
     .join('\n\n')
 
 const withoutTemplates = (text: string): string =>
-  text.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => label.toUpperCase()).replaceAll(/\{\{ \$value[^}]*\}\}/g, 'N')
+  text
+    .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => label.toUpperCase())
+    .replaceAll(/\{\{ \$value[^}]*\}\}/g, 'N')

@@ -10,7 +10,8 @@ interface Case {
 const OPERATOR = 'leader_election_master_status{name="berth-operator",pod="a"}'
 const OTHER = 'leader_election_master_status{name="berth-operator",pod="b"}'
 const requests = (status: string) => `berth_api_requests_total{job="berth-kas",pod="a",verb="get",status="${status}"}`
-const targets = (reason: string) => `berth_objects{kind="DeploymentTarget",ready="${reason === 'Available'}",reason="${reason}",pod="a"}`
+const targets = (reason: string) =>
+  `berth_objects{kind="DeploymentTarget",ready="${reason === 'Available'}",reason="${reason}",pod="a"}`
 const polls = (outcome: string) => `berth_kas_polls_total{outcome="${outcome}",pod="a"}`
 const waits = (le: string) => `berth_queue_wait_seconds_bucket{job="berth-operator",controller="environment",le="${le}"}`
 const proxied = (outcome: string) => `berth_proxy_requests_total{outcome="${outcome}",status="5xx",pod="a"}`

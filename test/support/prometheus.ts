@@ -1,6 +1,7 @@
 /** Prometheus and promtool, as Debian has them. */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+
 import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { dispatcherFor, readDebianLock, unpackDebian } from '../../src/adapters/control-plane/index.ts'

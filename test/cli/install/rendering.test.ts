@@ -130,7 +130,10 @@ describe('berth install', (it) => {
     assert.equal([host, oidc.issuer], ['sign-in.w.example.com', 'https://other.example.com'])
     assert.is(throughKas?.address, 'grpcs://kas.platform.svc:8150')
     for (const kind of ['PodMonitor', 'PrometheusRule'])
-      assert.equal(named(objects, kind, 'berth')?.metadata.labels, { 'app.kubernetes.io/part-of': 'berth', release: 'prometheus' })
+      assert.equal(named(objects, kind, 'berth')?.metadata.labels, {
+        'app.kubernetes.io/part-of': 'berth',
+        release: 'prometheus',
+      })
   })
 
   it('gives pods the sizes and places that were said, and a digest of the settings that they read', async () => {

@@ -61,7 +61,13 @@ describe('leader election', (it) => {
     assert.is(one.seen.leading, false)
     await eventually(() => two.seen.leading)
     assert.is(await holder(), 'two')
-    assert.equal([one.seen.told, two.seen.told], [['trial false', 'trial true', 'trial false'], ['trial false', 'trial true']])
+    assert.equal(
+      [one.seen.told, two.seen.told],
+      [
+        ['trial false', 'trial true', 'trial false'],
+        ['trial false', 'trial true'],
+      ],
+    )
   })
 
   it('stops when somebody else has the Lease, and leads again when it is free', async () => {
