@@ -19,7 +19,7 @@ function placeOf(): string {
 export const lacksPrometheus = (): string | undefined =>
   process.env.TEST_NODE === 'make' || existsSync(placeOf())
     ? undefined
-    : 'Prometheus is not there yet: `npm test -- e2e` fetches it, once'
+    : 'Prometheus is not there yet: `npm test -- monitoring e2e/node` fetches it, once'
 
 /** The paths of both programs, fetched when they are new here. */
 export async function acquirePrometheus(): Promise<{ prometheus: string; promtool: string }> {
