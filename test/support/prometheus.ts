@@ -1,9 +1,11 @@
 /** Prometheus and promtool, as Debian has them. */
 
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { dispatcherFor, readDebianLock, unpackDebian } from '../../src/adapters/control-plane/index.ts'
 import { systemClock } from '../../src/std/index.ts'
 
@@ -43,4 +45,14 @@ async function fetchInto(place: string): Promise<void> {
     await dispatcher.destroy()
     for (const folder of [into, downloads]) rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The files of the kinds that the Prometheus operator has of each installation of ours. Wants Go, as cert-manager's test does. */
+export async function prometheusOperatorKinds(): Promise<string[]> {
+  const module = 'github.com/prometheus-operator/prometheus-operator@v0.85.0'
+  const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], { cwd: tmpdir() })
+  const { Dir } = JSON.parse(stdout) as { Dir: string }
+  return ['podmonitors', 'prometheusrules'].map((kind) =>
+    join(Dir, 'example/prometheus-operator-crd', `monitoring.coreos.com_${kind}.yaml`),
+  )
 }

@@ -17,7 +17,7 @@ import { Failure, isFailure, minutes, pause, seconds, systemClock } from '../../
 import { findKubectl } from '../local/cluster.ts'
 import { runProgram } from '../local/program.ts'
 import { untilEstablished } from '../local/readiness.ts'
-import { objectsIn } from '../manifests.ts'
+import { isDefinition, objectsIn } from '../manifests.ts'
 import { type ClusterOptions, kubeconfigOf, withKube } from '../options.ts'
 import { isRolledOut, type PodTrouble, troubleOfPods } from '../pods.ts'
 import type { Shell } from '../shell.ts'
@@ -65,6 +65,7 @@ export async function applyInstallation(
   const kubectl = await kubectlFor(shell, options)
   await withKube(shell, options, async (kube) => {
     shell.say(`Installing Berth in namespace ${namespace} of the cluster at ${kube.server}.\n`)
+    await assertServed(kube, objects)
     await assertAllowed(kube, objects, ['create', 'patch'])
     await assertNowhereElse(kube, namespace)
     await assertNobodyElses(kube, shell.home, namespace)
@@ -132,6 +133,23 @@ async function kubectlFor(shell: Shell, options: ClusterOptions) {
     ...(options.context ? ['--context', options.context] : []),
   ]
   return (words: readonly string[], input: string) => runProgram(program, [...cluster, ...words], { ...shell, input })
+}
+
+/** Kinds of others, which the values name by what they ask for, have to be there before. */
+async function assertServed(kube: Kube, objects: readonly KubeObject[]): Promise<void> {
+  const own = new Set(objects.filter(isDefinition).map(({ spec }) => spec.names.kind))
+  const others = new Map(
+    objects
+      .filter(({ kind }) => !own.has(kind))
+      .map(({ apiVersion, kind }) => [`${kind} of ${apiVersion}`, { apiVersion, kind }]),
+  )
+  const found = await Promise.all([...others.values()].map(({ apiVersion, kind }) => kube.resolve(apiVersion, kind)))
+  const missing = [...others.keys()].filter((_, at) => !found[at])
+  if (missing.length === 0) return
+  throw new Failure('invalid', `the cluster does not serve ${missing.join(', ')}`, {
+    remedy:
+      'Install first what serves it (cert-manager for `certificateIssuer`, the Prometheus operator for `monitoring`), or take it out of the values. Nothing was changed.',
+  })
 }
 
 /** A part of it would be worse than nothing: programs without the policies that hold them. */

@@ -62,6 +62,14 @@ describe('berth install --apply', (it) => {
     assert.equal(await plane.kube.list(CustomResourceDefinitions), [])
   })
 
+  it('changes nothing where the cluster does not have kinds that it needs', async () => {
+    const { code, stderr } = await install(`${LESS.slice(0, -1)}, monitoring: {} }`)
+    assert.is(code, 7)
+    assert.match(stderr, 'does not serve PodMonitor of monitoring.coreos.com/v1, PrometheusRule of monitoring.coreos.com/v1')
+    assert.match(stderr, 'Install first what serves it')
+    assert.equal(await plane.kube.list(CustomResourceDefinitions), [])
+  })
+
   it('applies all of it, makes what it starts with, and waits until it runs', async () => {
     const { code, stdout, stderr } = await install(MORE)
     assert.is(code, 0, stderr)
