@@ -43,7 +43,7 @@ const PROGRAMS: Alert[] = [
     means: 'Berth is installed twice in this cluster, and both work on the same objects.',
     runbook: [
       '`kubectl get deployments -A -l app.kubernetes.io/name=berth-operator` shows where.',
-      'Remove one: `berth uninstall` with its namespace, which asks before it takes anything.',
+      'Delete the Deployment that nobody means to keep: `berth uninstall` would take the objects of both.',
     ],
   },
   {
