@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes debian.txt in a folder: the Debian packages that its debian-wanted.txt names, with what they need and without those after a minus
-# (-* is all that it does not name), in the versions of today. It wants apt, and touches nothing of this machine's: apt's lists and caches are in a folder of their own that
-# goes at the end.
+# (-* is all that it does not name), in the versions of today. It wants apt, and touches nothing of this machine's: apt's lists and caches
+# are in a folder of their own that goes at the end.
 # Usage: hack/lock-debian-packages.sh hack/node
 set -euf
 
@@ -43,8 +43,10 @@ END
     file=$(printf '%s' "$path" | sed 's/%7e/~/g; s/%2b/+/g; s/%3a/:/g')
     archive=${file%%/*}
     name=${file##*/}
-    case " $(echo $unwanted) " in *" ${name%%_*} "*) continue ;; esac
-    case " $(echo $unwanted) / $(echo $wanted) " in *" * "*"/"*" ${name%%_*} "*) ;; *" * "*) continue ;; esac
+    case " $(echo $wanted) " in
+      *" ${name%%_*} "*) ;;
+      *) case " $(echo $unwanted) " in *" ${name%%_*} "* | *' * '*) continue ;; esac ;;
+    esac
     apt-cache dumpavail | awk -v RS= -v file="${file#"$archive"/}" '
       index($0 "\n", "\nFilename: " file "\n") { n = split($0, lines, "\n"); for (i = 1; i <= n; i++) if (lines[i] ~ /^SHA256: /) print substr(lines[i], 9) }
     ' | head -1 | { read -r sum; echo "$architecture $sum $path"; }

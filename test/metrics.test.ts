@@ -1,21 +1,22 @@
 import * as assert from 'uvu/assert'
 import { readMetrics } from '../hack/monitoring/metrics.ts'
-import { createMetrics, serveOperations } from '../src/adapters/http/index.ts'
+import { createMetrics, type Metrics, serveOperations } from '../src/adapters/http/index.ts'
 import { expirationMeter } from '../src/certificates/meters.ts'
 import { leaderMeter, loopMeter, requestMeter } from '../src/engines/controller/index.ts'
 import { PHASES } from '../src/engines/gitops/sync/meter.ts'
 import { createVisitMeters } from '../src/kas/kubernetes-api/index.ts'
 import { createMeters } from '../src/kas/meters.ts'
 import { countObjects } from '../src/operator/census.ts'
+import { statusOf } from '../src/operator/deployment-target/lifecycle/status.ts'
 import { gitopsMeter } from '../src/operator/gitops-deployment/index.ts'
 import { targetMeter } from '../src/operator/workspace/index.ts'
 import { createMeters as createProxyMeters } from '../src/proxy/meters.ts'
-import { silentLog, systemClock } from '../src/std/index.ts'
+import { Failure, silentLog, systemClock } from '../src/std/index.ts'
 import { describe } from './support/suite.ts'
 
-/** Name and type of each row, in the order of their names. */
+/** Name, type and labels of each row, in the order of their names. */
 const documented = readMetrics()
-  .map(({ name, type }) => `${name.replace('<controller>', 'some')} ${type}`)
+  .map(({ name, type, labels }) => `${name.replace('<controller>', 'some')} ${type} ${labels.join(' ')}`)
   .sort()
 
 const claims = [
@@ -24,13 +25,36 @@ const claims = [
   { status: { conditions: [{ type: 'Ready', status: 'True', reason: 'Bound' }] } },
   {},
 ]
+const credentials = { usable: true, reason: 'Valid', message: '' }
+const finding = { answer: { status: 'False', reason: 'NoAnswer', message: '' } } as const
+const targets = [
+  {
+    status: statusOf({ phase: 'Available', reason: 'Available', message: '', credentials: { ...credentials, finding } }),
+  },
+]
+const objects: Record<string, object[]> = { DeploymentTargetClaim: claims, DeploymentTarget: targets }
 const caches = {
-  of: ({ kind }: { kind: string }) => ({ all: () => (kind === 'DeploymentTargetClaim' ? claims : []) }) as never,
+  of: ({ kind }: { kind: string }) => ({ all: () => objects[kind] ?? [] }) as never,
+}
+
+/** The same, and what was registered. */
+function noting(metrics: Metrics): { metrics: Metrics; registered: string[] } {
+  const registered: string[] = []
+  const noted =
+    <N extends { name: string; labels?: readonly string[] }, T>(type: string, register: (naming: N) => T) =>
+    (naming: N) => {
+      registered.push(`${naming.name} ${type} ${(naming.labels ?? []).join(' ')}`)
+      return register(naming)
+    }
+  const counter = noted('counter', metrics.counter)
+  const gauge = noted('gauge', metrics.gauge)
+  const histogram = noted('histogram', metrics.histogram)
+  return { metrics: { ...metrics, counter, gauge, histogram }, registered }
 }
 
 /** All that the programs register. */
 async function exported(): Promise<string[]> {
-  const metrics = createMetrics()
+  const { metrics, registered } = noting(createMetrics())
   const live = () => undefined
   const operations = await serveOperations({
     address: '127.0.0.1:0',
@@ -55,7 +79,8 @@ async function exported(): Promise<string[]> {
   gitops.watches(() => 7)
   targetMeter(metrics)({ verb: 'get', status: 200, ms: 1 })
   const kas = createMeters(metrics)
-  kas.watch({ waiting: () => 0, bytes: () => 0 })
+  const failure = new Failure('unavailable', 'away', { reason: 'Unreachable' })
+  kas.watch({ waiting: () => 0, bytes: () => 0, sightings: () => [{ failure }, { empty: true }, { failure }] })
   kas.connected(() => 0)
   kas.agents(() => 0)
   kas.routes.watch(
@@ -72,12 +97,15 @@ async function exported(): Promise<string[]> {
   assert.match(text, /^berth_objects\{kind="DeploymentTargetClaim",ready="True",reason="Bound"\} 2$/m)
   assert.match(text, /^berth_objects\{kind="DeploymentTargetClaim",ready="False",reason="ClassNotFound"\} 1$/m)
   assert.match(text, /^berth_objects\{kind="DeploymentTargetClaim",ready="Unknown",reason=""\} 1$/m)
+  assert.match(text, /^berth_targets\{reachable="False",reason="NoAnswer"\} 1$/m)
+  assert.match(text, /^berth_kas_repositories\{outcome="Unreachable"\} 2$/m)
+  assert.match(text, /^berth_kas_repositories\{outcome="ok"\} 1$/m)
   assert.match(text, /^berth_gitops_open_watches 7$/m)
   assert.match(text, /^berth_kas_requests_waiting 3$/m)
   assert.match(text, /^grpc_server_handled_total\{grpc_service="x.Echo",grpc_method="Echo",grpc_code="OK"\} 1$/m)
   assert.match(text, /^grpc_server_requests_in_flight 0$/m)
   assert.match(text, /^berth_gitops_objects_total\{outcome="created"\} 1$/m)
-  return [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`).sort()
+  return registered.sort()
 }
 
 describe('docs/metrics.md', (it) => {

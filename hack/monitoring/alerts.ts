@@ -1,4 +1,7 @@
-/** What whoever runs Berth is to be told, and what to do then. deploy/monitoring/rules.yaml and docs/monitoring.md are made of it. */
+/**
+ * What whoever runs Berth is to be told, and what to do then. deploy/monitoring/rules.yaml and docs/monitoring.md are made of it. Dashboards follow
+ * from docs/metrics.md alone; which of these numbers mean that somebody has to get up does not, so alerts are written by hand.
+ */
 
 export interface Alert {
   name: string
@@ -17,9 +20,12 @@ export interface Alert {
 }
 
 const DOCTOR = '`berth doctor` says what is not well, and how to mend it.'
-const logs = (program: string) => `\`kubectl logs -n berth-system deployment/${program} --since=30m\``
+/** Of all replicas. */
+const logs = (program: string) =>
+  `\`kubectl logs -n berth-system -l app.kubernetes.io/name=berth-${program} --prefix --tail=-1 --since=30m\``
 
-const PROGRAMS: Alert[] = [
+/** Not for a cluster that has only agents: there they would be told all the time. */
+const INSTALLATION: Alert[] = [
   {
     name: 'BerthOperatorAway',
     severity: 'critical',
@@ -30,14 +36,15 @@ const PROGRAMS: Alert[] = [
       'What runs goes on. Nothing is bound, applied, set back, renewed, started or stopped, and the tokens of targets are not renewed.',
     runbook: [
       '`kubectl get pods -n berth-system -l app.kubernetes.io/name=berth-operator`: is one there, and ready?',
-      `${logs('operator')} says what it waits for: the Lease \`berth-operator\`, kinds of its version, or an API server that answers.`,
+      '`kubectl get lease -n berth-system berth-operator -o yaml` names who holds it, and since when it was not renewed.',
+      `${logs('operator')} says what is in its way, and with \`--previous\` instead of \`--since\` why one ended: kinds of another version, for example.`,
       DOCTOR,
     ],
   },
   {
     name: 'BerthOperatorsBothLead',
     severity: 'critical',
-    expr: 'sum(leader_election_master_status{name="berth-operator"}) > 1',
+    expr: 'count(max by (namespace, pod) (leader_election_master_status{name="berth-operator"}) == 1) > 1',
     for: '5m',
     summary: 'Two operators of Berth lead at once.',
     means: 'Berth is installed twice in this cluster, and both work on the same objects.',
@@ -49,26 +56,42 @@ const PROGRAMS: Alert[] = [
   {
     name: 'BerthKasAway',
     severity: 'critical',
-    expr: 'absent(connected_agents_count)',
+    expr: 'absent(up{job="berth-kas"} == 1)',
     for: '5m',
     summary: 'No kas of Berth tells its metrics.',
     means: 'What runs goes on. There are no new commits, no Git credentials in workspaces, and no way to the clusters of agents.',
     runbook: [
       '`kubectl get pods -n berth-system -l app.kubernetes.io/name=berth-kas`: is one there?',
-      `${logs('kas')}, and with \`--previous\` for one that ended.`,
+      `${logs('kas')}, and with \`--previous\` instead of \`--since\` for one that ended.`,
       DOCTOR,
     ],
   },
+  {
+    name: 'BerthProgramAway',
+    severity: 'critical',
+    expr: 'max by (job) (max_over_time(up{job=~"berth-(proxy|certificates)"}[1d])) == 1 unless on (job) max by (job) (up == 1)',
+    for: '10m',
+    summary: 'No {{ $labels.job }} tells its metrics, and within a day one did.',
+    means:
+      'Without the proxy nobody reaches a workspace in the browser. Without certificates these are not renewed, for which there are weeks.',
+    runbook: [
+      '`kubectl get pods -n berth-system -l app.kubernetes.io/name={{ $labels.job }}`: is one there, and why does it wait?',
+      'Where somebody has removed it, this ends within a day.',
+    ],
+  },
+]
+
+const PROGRAMS: Alert[] = [
   {
     name: 'BerthProgramNotReady',
     severity: 'warning',
     expr: 'berth_ready == 0',
     for: '10m',
     summary: '{{ $labels.pod }} is not ready.',
-    means: 'This process does none of its work, and another has to do it, if there is one.',
+    means: 'This process does not do all of its work, and another has to, if there is one.',
     runbook: [
-      'What it waits for is what `/readyz` answers: `kubectl describe pod -n {{ $labels.namespace }} {{ $labels.pod }}` has it in its Events.',
-      'A kind that cannot be listed means missing rights, or kinds of another version: `berth doctor`. An agent waits for kas.',
+      '`/readyz` says what it waits for: `kubectl port-forward -n {{ $labels.namespace }} {{ $labels.pod }} 8099:operations`, then `curl localhost:8099/readyz`.',
+      'A kind that cannot be listed means missing rights, or kinds of another version: `berth doctor`. An agent waits for kas. certificates waits for a key that a Secret of yours lacks, and goes on with the others.',
     ],
   },
   {
@@ -110,7 +133,7 @@ const PROGRAMS: Alert[] = [
   {
     name: 'BerthCertificateEndsSoon',
     severity: 'warning',
-    expr: 'berth_certificate_expiration_timestamp_seconds - time() < 14 * 86400',
+    expr: 'berth_certificate_expiration_timestamp_seconds{secret!="berth-authority"} - time() < 14 * 86400',
     for: '1h',
     summary: 'The certificate in Secret {{ $labels.secret }} ends in {{ $value | humanizeDuration }}.',
     means:
@@ -118,6 +141,17 @@ const PROGRAMS: Alert[] = [
     runbook: [
       "Your own, or cert-manager's: renew it, or look at its Certificate.",
       `Berth's: ${logs('certificates')} says what is in its way.`,
+    ],
+  },
+  {
+    name: 'BerthAuthorityEndsSoon',
+    severity: 'warning',
+    expr: 'berth_certificate_expiration_timestamp_seconds{secret="berth-authority"} - time() < 365 * 86400',
+    for: '1h',
+    summary: "Berth's own authority ends in {{ $value | humanizeDuration }}.",
+    means: 'It is not renewed by itself: every agent and every kubeconfig holds on to it.',
+    runbook: [
+      'docs/installation.md says how another takes its place. Agents are away until they have it: choose a day before long.',
     ],
   },
 ]
@@ -143,19 +177,19 @@ const CLUSTERS: Alert[] = [
     summary: 'The API server asks {{ $labels.pod }} to wait.',
     means: 'API Priority and Fairness gives it no more. Everything is late.',
     runbook: [
-      'Who asks so much? `kubectl get --raw /debug/api_priority_and_fairness/dump_priority_levels`',
+      'Who asks so much? `kubectl get --raw /debug/api_priority_and_fairness/dump_requests`',
       'If it is Berth, look for a controller that reconciles without end in the dashboard.',
     ],
   },
   {
     name: 'BerthTargetsUnreachable',
     severity: 'warning',
-    expr: 'sum(max by (reason) (berth_objects{kind="DeploymentTarget", reason="NoAnswer"})) / sum(max by (ready, reason) (berth_objects{kind="DeploymentTarget"})) > 0.5',
+    expr: 'sum(max by (reachable, reason) (berth_targets{reachable="False"})) / sum(max by (reachable, reason) (berth_targets{reason!="OwnCluster"})) > 0.5 and sum(max by (reachable, reason) (berth_targets{reason!="OwnCluster"})) >= 4',
     for: '15m',
     summary: '{{ $value | humanizePercentage }} of the DeploymentTargets do not answer the operator.',
     means: 'One cluster that is away concerns its own people; most of them point to a network.',
     runbook: [
-      '`kubectl get dt -A` shows which, and their messages why.',
+      '`kubectl get dt -A -o wide` shows which, `kubectl describe dt NAME -n NAMESPACE` why.',
       "Can the operator's pods reach them: NetworkPolicies, an egress gateway, DNS?",
     ],
   },
@@ -165,8 +199,8 @@ const WORK: Alert[] = [
   {
     name: 'BerthInternalFailures',
     severity: 'warning',
-    expr: 'sum by (job, controller) (increase(berth_reconcile_failures_total{code="internal"}[15m])) > 0',
-    for: '15m',
+    expr: 'sum by (job, controller) (increase(berth_reconcile_failures_total{code="internal"}[30m])) > 0',
+    for: '0m',
     summary: 'Controller {{ $labels.controller }} fails in a way that nobody foresaw.',
     means: 'A mistake in Berth. The object concerned waits; others go on.',
     runbook: [
@@ -189,13 +223,15 @@ const WORK: Alert[] = [
   {
     name: 'BerthDriftWithoutEnd',
     severity: 'warning',
-    expr: 'sum by (job) (increase(berth_gitops_drift_repairs_total[1h])) > 600',
-    for: '1h',
-    summary: 'Objects are set back {{ $value | humanize }} times an hour.',
-    means: 'Somebody, most likely another controller, changes what Git says as often as Berth sets it back.',
+    expr: 'sum by (job) (increase(berth_gitops_drift_repairs_total[6h])) > 30',
+    for: '0m',
+    summary: '{{ $value | humanize }} times within six hours an object was set back.',
+    means:
+      'Somebody, most likely another controller, changes what Git says again and again. An object that is contested rests longer each time, up to ten minutes: one alone is set back some 36 times in six hours.',
     runbook: [
-      '`kubectl get events -A --field-selector reason=DriftRepaired` names the objects.',
-      'Take the fields that the other one sets out of Git, or list them under `spec.ignore` of the GitOpsDeployment. The condition `Fight` names who it is.',
+      '`kubectl get events -A --field-selector reason=DriftRepaired` names the objects that the operator set back. The condition `Fight` of the GitOpsDeployment names who changes them.',
+      'An agent tells no Events: its ConfigMap of the inventory names the objects, and `kubectl get KIND NAME -o yaml --show-managed-fields` of one who else writes it.',
+      'Take the fields that the other one sets out of Git, or list them under `spec.ignore` of the GitOpsDeployment.',
     ],
   },
 ]
@@ -204,34 +240,35 @@ const KAS: Alert[] = [
   {
     name: 'BerthAgentsLost',
     severity: 'warning',
-    expr: 'sum(connected_agents_count) < 0.5 * max_over_time(sum(connected_agents_count)[1h:1m]) and max_over_time(sum(connected_agents_count)[1h:1m]) >= 4',
-    for: '10m',
-    summary: 'Of the agents of the last hour only {{ $value }} are connected.',
-    means: 'What they have applied stays. Nothing new arrives in their clusters, and nobody reaches these through kas.',
+    expr: 'sum(connected_agents_count{job="berth-kas"}) < 0.5 * max_over_time(sum(connected_agents_count{job="berth-kas"})[1d:5m]) and max_over_time(sum(connected_agents_count{job="berth-kas"})[1d:5m]) >= 4',
+    for: '15m',
+    summary: 'Less than half of the agents of the last day are connected: {{ $value }}, counted at each kas.',
+    means:
+      'What they have applied stays. Nothing new arrives in their clusters, and nobody reaches these through kas. Fewer kas than before look alike, for an agent has a connection to each.',
     runbook: [
-      '`berth agent list -A` shows which, and since when.',
+      '`berth agent list -A` shows which.',
       'Is kas reachable from outside, by the name in its certificate? A load balancer that cuts idle connections shows as agents that come and go.',
     ],
   },
   {
     name: 'BerthGitServerUnreachable',
     severity: 'warning',
-    expr: 'sum(rate(berth_kas_polls_total{outcome="Unreachable"}[15m])) / sum(rate(berth_kas_polls_total[15m])) > 0.5',
+    expr: 'sum(berth_kas_repositories{outcome="Unreachable"}) / sum(berth_kas_repositories) > 0.5 and sum(berth_kas_repositories) >= 4',
     for: '30m',
-    summary: '{{ $value | humanizePercentage }} of the looks at repositories get no answer.',
+    summary: '{{ $value | humanizePercentage }} of the repositories cannot be reached.',
     means: 'No new commits arrive from these servers. What was delivered stays.',
     runbook: [`${logs('kas')} names the servers.`, 'Can the pods of kas reach them: NetworkPolicies, a proxy, DNS?'],
   },
   {
     name: 'BerthKasDataFolder',
     severity: 'critical',
-    expr: 'sum by (pod) (increase(berth_kas_fetches_total{outcome="DataFolderUnwritable"}[15m])) > 0',
+    expr: 'sum by (pod) (increase(berth_kas_fetches_total{outcome=~"DataFolder(Unwritable|Full)"}[15m])) > 0',
     for: '5m',
-    summary: '{{ $labels.pod }} cannot write its copies of repositories.',
+    summary: '{{ $labels.pod }} has no room for its copies of repositories, or cannot write them.',
     means: 'Commits that it does not have yet do not arrive.',
     runbook: [
       'The folder is full, or cannot be written: the volume `data` of the Deployment `kas`, `berth_kas_mirror_bytes` in the dashboard.',
-      'Give the volume more room. Its content is a cache: deleting the pod empties it.',
+      'Give the volume more room, and kas with it (`BERTH_MAX_DATA_SIZE` in `programs.kas.env`). Its content is a cache: deleting the pod empties it.',
     ],
   },
   {
@@ -243,19 +280,19 @@ const KAS: Alert[] = [
     means: 'Commits arrive late.',
     runbook: [
       '`berth_kas_fetch_duration_seconds` in the dashboard: a slow Git server, or repositories that are large?',
-      'Give kas another core and a higher `BERTH_GIT_PROCESSES`, or let Git servers call its webhooks instead of polling often.',
+      'Give kas another core and a higher `BERTH_GIT_PROCESSES` (`programs.kas.env`), or let Git servers call its webhooks instead of polling often.',
     ],
   },
   {
     name: 'BerthKasFull',
     severity: 'warning',
-    expr: 'sum by (pod) (increase(berth_kas_connections_refused_total{reason="full"}[10m])) > 0 or sum by (pod) (increase(berth_kas_kubernetes_api_connections_refused_total{reason="full"}[10m])) > 0',
+    expr: 'sum by (pod) (increase(berth_kas_connections_refused_total{reason="full"}[15m])) > 0 or sum by (pod) (increase(berth_kas_kubernetes_api_connections_refused_total{reason="full"}[15m])) > 0',
     for: '5m',
     summary: '{{ $labels.pod }} refuses connections because it has as many as it may have.',
     means: 'Agents or people cannot connect to this kas.',
     runbook: [
       'Somebody who opens very many shows in `berth_kas_connections_refused_total` as `address-full`.',
-      'Otherwise run more of kas: `programs.kas.replicas`.',
+      'Otherwise run more of kas (`programs.kas.replicas`), or let each have more (`BERTH_MAX_CONNECTIONS` in `programs.kas.env`).',
     ],
   },
   {
@@ -272,32 +309,50 @@ const KAS: Alert[] = [
   },
 ]
 
+/** Ingresses ask, or people come themselves. */
+const proxied = (outcome: string, within: string) =>
+  ['requests', 'consultations']
+    .map((what) => `sum by (pod, outcome) (increase(berth_proxy_${what}_total{outcome="${outcome}"}[${within}])) > 0`)
+    .join(' or ')
+const OF_POD = '`kubectl logs -n berth-system {{ $labels.pod }} --since=1h`'
+
 const PROXY: Alert[] = [
   {
     name: 'BerthProxyFails',
     severity: 'warning',
-    expr: 'sum by (pod) (increase(berth_proxy_requests_total{outcome="broken"}[10m])) > 0',
-    for: '10m',
+    expr: proxied('broken', '1h'),
+    for: '0m',
     summary: '{{ $labels.pod }} fails in a way that nobody foresaw.',
     means: 'A mistake in Berth: people get an error page with a number.',
-    runbook: [`${logs('proxy')} has the cause under the number of the page.`, 'Report it with these lines.'],
+    runbook: [`${OF_POD} has the cause under the number of the page.`, 'Report it with these lines.'],
   },
   {
     name: 'BerthSignInAway',
     severity: 'critical',
-    expr: 'sum(increase(berth_proxy_requests_total{outcome="sign-in-away"}[5m])) > 0',
-    for: '5m',
-    summary: 'Nobody can sign in to workspaces.',
+    expr: proxied('sign-in-away', '15m'),
+    for: '0m',
+    summary: 'People cannot sign in to workspaces at {{ $labels.pod }}.',
     means: 'The identity provider does not answer the proxy. Who is signed in already works on.',
     runbook: [
-      `${logs('proxy')} says what it asked and what it got.`,
+      `${OF_POD} says what it asked and what it got.`,
       'Can the proxy reach the identity provider (`BERTH_OIDC_ISSUER`): NetworkPolicies, DNS, its certificate?',
     ],
+  },
+  {
+    name: 'BerthAccessUndecided',
+    severity: 'critical',
+    expr: proxied('undecided', '15m'),
+    for: '0m',
+    summary: '{{ $labels.pod }} cannot decide who may open workspaces.',
+    means:
+      'The API server does not answer the proxy, which asks it about roles and sign-outs. People see "Nobody can tell just now".',
+    runbook: [`${OF_POD} says what it asked and what it got.`, '`kubectl get --raw /readyz?verbose`: is the API server well?'],
   },
 ]
 
 /** By the names of their groups. */
 export const ALERTS: Record<string, readonly Alert[]> = {
+  'berth-installation': INSTALLATION,
   'berth-programs': PROGRAMS,
   'berth-clusters': CLUSTERS,
   'berth-work': WORK,

@@ -1,14 +1,12 @@
 /** Dashboards of Grafana: what stands where is said here, and how a metric is shown follows from its type and labels. */
 import { type Metric, readMetrics } from './metrics.ts'
 
-/** A dashboard's rows, each with the metrics that it shows, in this order. */
-type Rows = Record<string, readonly string[]>
-
-interface Chosen {
+interface Dashboard {
   title: string
   /** As a scrape names the program. */
   job: string
-  rows: Rows
+  /** By their titles, each with the metrics that it shows, in this order. */
+  rows: Record<string, readonly string[]>
 }
 
 const API = ['berth_api_requests_total', 'berth_api_request_seconds']
@@ -23,13 +21,13 @@ const PROCESS: Metric[] = [
 const PROCESS_ROW = { Process: PROCESS.map(({ name }) => name) }
 
 /** By the names of their files. */
-const DASHBOARDS: Record<string, Chosen> = {
+const DASHBOARDS: Record<string, Dashboard> = {
   overview: {
     title: 'Berth',
     job: 'berth-.+',
     rows: {
       Programs: ['berth_ready', 'leader_election_master_status', 'berth_certificate_expiration_timestamp_seconds'],
-      Tenants: ['berth_objects', 'connected_agents_count', 'berth_proxy_open_streams'],
+      Tenants: ['berth_objects', 'berth_targets', 'berth_kas_repositories', 'connected_agents_count', 'berth_proxy_open_streams'],
       Deliveries: ['berth_kas_polls_total', 'berth_gitops_phase_seconds', 'berth_gitops_objects_total'],
       ...PROCESS_ROW,
     },
@@ -38,7 +36,7 @@ const DASHBOARDS: Record<string, Chosen> = {
     title: 'Berth / Operator and agents',
     job: 'berth-(operator|agent)',
     rows: {
-      State: ['berth_ready', 'leader_election_master_status', 'berth_objects'],
+      State: ['berth_ready', 'leader_election_master_status', 'berth_objects', 'berth_targets'],
       Reconciles: [
         'berth_reconciles_total',
         'berth_reconcile_failures_total',
@@ -57,6 +55,7 @@ const DASHBOARDS: Record<string, Chosen> = {
     rows: {
       State: ['berth_ready', 'connected_agents_count', 'berth_kas_connections', 'grpc_server_requests_in_flight'],
       Git: [
+        'berth_kas_repositories',
         'berth_kas_polls_total',
         'berth_kas_poll_duration_seconds',
         'berth_kas_fetches_total',
@@ -121,35 +120,45 @@ const DASHBOARDS: Record<string, Chosen> = {
 export function dashboards(): Record<string, object> {
   const metrics = new Map([...readMetrics(), ...PROCESS].map((metric) => [metric.name, metric]))
   const shown = new Set(Object.values(DASHBOARDS).flatMap(({ rows }) => Object.values(rows).flat()))
-  const missing = [...metrics.keys()].filter((name) => !shown.has(name)).concat([...shown].filter((name) => !metrics.has(name)))
-  if (missing.length > 0)
-    throw new TypeError(`not both in docs/metrics.md and in a dashboard of hack/monitoring/dashboards.ts: ${missing.join(', ')}`)
+  const unmatched = [
+    ...[...shown].filter((name) => !metrics.has(name)),
+    ...[...metrics.keys()].filter((name) => !shown.has(name)),
+  ]
+  if (unmatched.length > 0)
+    throw new TypeError(
+      `not both in docs/metrics.md and in a dashboard of hack/monitoring/dashboards.ts: ${unmatched.join(', ')}`,
+    )
+  const shownIn = (names: readonly string[]) => names.flatMap((name) => metrics.get(name) ?? [])
   return Object.fromEntries(
-    Object.entries(DASHBOARDS).map(([name, chosen]) => [name, dashboardOf(name, chosen, (each) => metrics.get(each))]),
+    Object.entries(DASHBOARDS).map(([name, { rows, ...dashboard }]) => {
+      const filled = Object.entries(rows).map(([title, names]) => ({ title, metrics: shownIn(names) }))
+      return [name, dashboardOf(name, { ...dashboard, rows: filled })]
+    }),
   )
 }
 
-/** Grafana's grid has 24 columns. */
-const [WIDTH, HEIGHT, COLUMNS] = [8, 8, 24]
+/** Columns of Grafana's grid, and the size of a panel in it. */
+const [COLUMNS, WIDTH, HEIGHT] = [24, 8, 8]
 
-function dashboardOf(name: string, { title, job, rows }: Chosen, metricOf: (name: string) => Metric | undefined) {
+interface FilledDashboard extends Pick<Dashboard, 'title' | 'job'> {
+  rows: { title: string; metrics: Metric[] }[]
+}
+
+function dashboardOf(name: string, { title, job, rows }: FilledDashboard) {
   const panels: object[] = []
   let y = 0
-  for (const [row, names] of Object.entries(rows)) {
-    panels.push({
-      id: panels.length + 1,
-      type: 'row',
-      title: row,
-      collapsed: false,
-      gridPos: { x: 0, y, w: COLUMNS, h: 1 },
-      panels: [],
-    })
+  const add = (panel: object, gridPos: object) => panels.push({ id: panels.length + 1, gridPos, ...panel })
+  for (const { title: row, metrics } of rows) {
+    add({ type: 'row', title: row, collapsed: false, panels: [] }, { x: 0, y, w: COLUMNS, h: 1 })
     y += 1
-    for (const [at, metric] of names.map(metricOf).entries()) {
-      const gridPos = { x: (at * WIDTH) % COLUMNS, y: y + Math.floor((at * WIDTH) / COLUMNS) * HEIGHT, w: WIDTH, h: HEIGHT }
-      if (metric) panels.push({ id: panels.length + 1, gridPos, ...panelOf(metric) })
-    }
-    y += Math.ceil((names.length * WIDTH) / COLUMNS) * HEIGHT
+    for (const [at, metric] of metrics.entries())
+      add(panelOf(metric), {
+        x: (at * WIDTH) % COLUMNS,
+        y: y + Math.floor((at * WIDTH) / COLUMNS) * HEIGHT,
+        w: WIDTH,
+        h: HEIGHT,
+      })
+    y += Math.ceil((metrics.length * WIDTH) / COLUMNS) * HEIGHT
   }
   return {
     uid: `berth-${name}`,
@@ -234,20 +243,29 @@ const unitOf = ({ name, type }: Metric): string => {
 
 const JOB = 'job=~"$job"'
 
-function queriesOf({ name, type, labels, ...metric }: Metric): Query[] {
-  const by = labels.length > 0 ? labels : ['pod']
+function queriesOf(metric: Metric): Query[] {
+  const { name, type } = metric
+  const by = seriesOf(metric)
   const legend = by.map((label) => `{{${label}}}`).join(' ')
-  if (type === 'histogram') return [0.5, 0.99].map((share) => quantileOf(name, labels, share))
-  if (type === 'counter') return [{ expr: `sum by (${by.join(', ')}) (rate(${name}{${JOB}}[$__rate_interval]))`, legend }]
-  if (isRemaining({ name, type, labels, ...metric }))
-    return [{ expr: `min by (${by.join(', ')}) (${name}{${JOB}}) - time()`, legend }]
+  const grouped = by.join(', ')
+  if (type === 'histogram') return [0.5, 0.99].map((share) => quantileOf(name, by, share))
+  if (type === 'counter') return [{ expr: `sum by (${grouped}) (rate(${name}{${JOB}}[$__rate_interval]))`, legend }]
+  if (isRemaining(metric)) return [{ expr: `min by (${grouped}) (${name}{${JOB}}) - time()`, legend }]
   if (name.includes('<'))
     return [{ expr: `sum by (__name__) ({__name__=~"${name.replace(/<.*>/, '.+')}", ${JOB}})`, legend: '{{__name__}}' }]
-  // Replicas count the same things.
-  return [{ expr: `max by (${by.join(', ')}) (${name}{${JOB}})`, legend }]
+  return [{ expr: `max by (${grouped}) (${name}{${JOB}})`, legend }]
 }
 
-const quantileOf = (name: string, labels: string[], share: number): Query => ({
-  expr: `histogram_quantile(${share}, sum by (${['le', ...labels].join(', ')}) (rate(${name}_bucket{${JOB}}[$__rate_interval])))`,
-  legend: [`${share * 100} %`, ...labels.map((label) => `{{${label}}}`)].join(' '),
+/** Every replica of the operator counts all of these. */
+const OF_ALL = ['berth_objects', 'berth_targets', 'berth_certificate_expiration_timestamp_seconds']
+
+/** What is shown as one line: counters of replicas are added up, and what each has is shown for each. */
+function seriesOf({ name, type, labels }: Metric): string[] {
+  if (type !== 'gauge') return ['job', ...labels]
+  return OF_ALL.includes(name) ? labels : [...labels, 'pod']
+}
+
+const quantileOf = (name: string, by: string[], share: number): Query => ({
+  expr: `histogram_quantile(${share}, sum by (${['le', ...by].join(', ')}) (rate(${name}_bucket{${JOB}}[$__rate_interval])))`,
+  legend: [`${share * 100} %`, ...by.map((label) => `{{${label}}}`)].join(' '),
 })

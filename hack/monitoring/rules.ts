@@ -16,14 +16,14 @@ const ruleOf = ({ name, severity, expr, for: duration, summary, means, runbook }
 
 const numbered = (steps: readonly string[]): string => steps.map((step, at) => `${at + 1}. ${step}`).join('\n')
 
-/** A section for each alert, of docs/monitoring.md. Labels of a series are not known there: the names of them stand in their places. */
+/** A section for each alert, of docs/monitoring.md. Labels and values of a series are not known there: their names stand in their places. */
 export const alertSections = (): string =>
   Object.values(ALERTS)
     .flat()
     .map(({ name, severity, expr, for: duration, summary, means, runbook }) =>
       [
         `### ${name}`,
-        `*${severity}*, after ${duration}: ${withoutTemplates(summary)}`,
+        `*${severity}*, ${duration === '0m' ? 'at once' : `after ${duration}`}: ${withoutTemplates(summary)}`,
         means,
         withoutTemplates(numbered(runbook)),
         `\`\`\`promql\n${expr}\n\`\`\``,

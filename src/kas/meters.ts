@@ -23,6 +23,9 @@ export function createMeters(metrics: Metrics) {
     'listener',
     'reason',
   )
+  // Alerts look at how these grow: from nothing to one is no growth to Prometheus.
+  for (const listener of ['agents', 'private', 'external']) turnedAway.add({ listener, reason: 'full' }, 0)
+  for (const outcome of ['DataFolderFull', 'DataFolderUnwritable']) fetches.add({ outcome }, 0)
   const rateExceeded = counter(
     'agent_server_rate_exceeded_total',
     'Calls of agents that were refused because there were too many with one token',
@@ -33,10 +36,9 @@ export function createMeters(metrics: Metrics) {
   )
   return {
     looked: (milliseconds: number) => pollTime.observe(milliseconds / 1000),
-    found: (sighting: PollSighting) =>
-      polls.add({ outcome: 'failure' in sighting ? (sighting.failure.reason ?? 'failed') : 'ok' }),
-    transferred({ milliseconds, bytes, failure }: Transfer) {
-      fetches.add({ outcome: failure ? (failure.reason ?? 'failed') : 'ok' })
+    found: (sighting: PollSighting) => polls.add({ outcome: outcomeOf(sighting) }),
+    transferred({ milliseconds, bytes, ...transfer }: Transfer) {
+      fetches.add({ outcome: outcomeOf(transfer) })
       fetchTime.observe(milliseconds / 1000)
       fetchBytes.add({}, bytes)
     },
@@ -62,12 +64,22 @@ export function createMeters(metrics: Metrics) {
     // These are read when somebody asks for the metrics.
     agents: (read: () => number) => gauge('connected_agents_count', 'Agents of which a pod is connected to this kas', read),
     connected: (read: () => number) => gauge('berth_kas_connections', 'Connections of clients that are open', read),
-    watch({ waiting, bytes }: { waiting: () => number; bytes: () => number }) {
+    watch({ waiting, bytes, sightings }: { waiting: () => number; bytes: () => number; sightings: () => PollSighting[] }) {
+      metrics.gauge({
+        name: 'berth_kas_repositories',
+        help: 'Repositories, each once for every ref and credential, by the outcome of their last poll',
+        labels: ['outcome'],
+        read: () =>
+          [...Map.groupBy(sightings(), outcomeOf)].map(([outcome, { length }]) => ({ labels: { outcome }, value: length })),
+      })
       gauge('berth_kas_git_queue_length', 'Work that waits until fewer git processes run', waiting)
       gauge('berth_kas_mirror_bytes', 'Bytes of all mirrors on disk', bytes)
     },
   }
 }
+
+const outcomeOf = (told: PollSighting | Pick<Transfer, 'failure'>): string =>
+  'failure' in told && told.failure ? (told.failure.reason ?? 'failed') : 'ok'
 
 export const metersOf = (metrics: Metrics) => ({
   counter: (name: string, help: string, ...labels: string[]) => metrics.counter({ name, help, labels }),
@@ -88,6 +100,7 @@ function createRouteMeters(metrics: Metrics) {
     'Requests to other kas that failed, by code; unauthorized is another secret or another time',
     'code',
   )
+  failed.add({ code: 'unauthorized' }, 0)
   const limited = counter(
     'berth_kas_agent_limits_total',
     'What agents were refused because they had as many as they may have',

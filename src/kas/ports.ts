@@ -178,6 +178,8 @@ export interface Polls {
   onOutcome(listener: (outcome: PollOutcome) => void): void
   /** Work that waits until fewer git processes run. */
   readonly waiting: number
+  /** What each poll found last. */
+  readonly sightings: PollSighting[]
   stop(): Promise<void>
 }
 

@@ -163,7 +163,7 @@ async function openPolls(config: KasConfig, credentials: Credentials, meters: Ka
   })
   const concurrency = config.gitProcesses
   const polls = createPolls({ mirrors, credentials, protocols, concurrency, clock, log, onLook: meters.looked })
-  meters.watch({ waiting: () => polls.waiting, bytes: () => mirrors.bytes })
+  meters.watch({ waiting: () => polls.waiting, bytes: () => mirrors.bytes, sightings: () => polls.sightings })
   polls.onOutcome(({ sighting }) => meters.found(sighting))
   return polls
 }

@@ -34,16 +34,32 @@ export function countObjects(metrics: Metrics, caches: () => Pick<Caches, 'of'>)
     name: 'berth_objects',
     help: 'Objects of each kind by what their condition Ready says',
     labels: ['kind', 'ready', 'reason'],
-    read: () => COUNTED.flatMap((kind) => countsOf(kind, caches().of(kind).all())),
+    read: () =>
+      COUNTED.flatMap((kind) =>
+        countBy(caches().of(kind).all(), 'Ready').map(({ status, reason, value }) => ({
+          labels: { kind: kind.kind, ready: status, reason },
+          value,
+        })),
+      ),
+  })
+  metrics.gauge({
+    name: 'berth_targets',
+    help: 'DeploymentTargets by what their condition Reachable says',
+    labels: ['reachable', 'reason'],
+    read: () =>
+      countBy(caches().of(DeploymentTargets).all(), 'Reachable').map(({ status, reason, value }) => ({
+        labels: { reachable: status, reason },
+        value,
+      })),
   })
 }
 
-function countsOf({ kind }: Kind, objects: Iterable<Conditioned>): { labels: Record<string, string>; value: number }[] {
-  const counts = new Map<string, { labels: Record<string, string>; value: number }>()
-  for (const { status } of objects) {
-    const { status: ready = 'Unknown', reason = '' } = conditionOf(status?.conditions, 'Ready') ?? {}
-    const key = `${ready}/${reason}`
-    const count = counts.get(key) ?? { labels: { kind, ready, reason }, value: 0 }
+function countBy(objects: Iterable<Conditioned>, type: string): { status: string; reason: string; value: number }[] {
+  const counts = new Map<string, { status: string; reason: string; value: number }>()
+  for (const object of objects) {
+    const { status = 'Unknown', reason = '' } = conditionOf(object.status?.conditions, type) ?? {}
+    const key = `${status}/${reason}`
+    const count = counts.get(key) ?? { status, reason, value: 0 }
     count.value++
     counts.set(key, count)
   }

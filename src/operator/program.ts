@@ -21,6 +21,8 @@ import { gitopsMeter, type Source } from './gitops-deployment/index.ts'
 import { kasToken } from './kas-token.ts'
 import { targetMeter } from './workspace/index.ts'
 
+/** Who holds it leads. */
+const LEASE = 'berth-operator'
 /** For whom tokens are issued that kas is shown. */
 const AUDIENCE = 'berth-kas'
 
@@ -71,18 +73,22 @@ export async function start(config: OperatorConfig, signal: AbortSignal, surroun
       await runControllers(turn, turn.controllers, term, meter)
       isFirst = false
     }
+    const meterLead = leaderMeter(metrics)
     if (config.leaderElection) {
       const identity = config.identity ?? `operator-${randomUUID().slice(0, 8)}`
       await leadInTurns(
         {
           ...{ kube, clock, log, identity, version },
-          lease: { name: 'berth-operator', namespace: config.leaseNamespace },
-          meter: leaderMeter(metrics),
+          lease: { name: LEASE, namespace: config.leaseNamespace },
+          meter: meterLead,
         },
         work,
         signal,
       )
-    } else await work(signal)
+    } else {
+      meterLead(LEASE, true)
+      await work(signal)
+    }
   } finally {
     await turn.events.flush()
     await turn.caches.stop()

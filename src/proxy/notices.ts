@@ -20,6 +20,7 @@ export const notices = {
   },
   signInFirst: { status: 401, title: 'Sign in first', lines: ['Open the workspace in a browser to sign in, then try again.'] },
   signInAway: { status: 503, title: 'Nobody can sign in just now', lines: ['Try again in a moment.'], again: 10 },
+  undecided: { status: 503, title: 'Nobody can tell just now whether you may', lines: ['Try again in a moment.'], again: 10 },
   broken: { status: 500, title: 'Something went wrong here', lines: ['The cause is in the log, under the number below.'] },
   refused,
   notRunning,

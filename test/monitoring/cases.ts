@@ -10,13 +10,17 @@ interface Case {
 const OPERATOR = 'leader_election_master_status{name="berth-operator",pod="a"}'
 const OTHER = 'leader_election_master_status{name="berth-operator",pod="b"}'
 const requests = (status: string) => `berth_api_requests_total{job="berth-kas",pod="a",verb="get",status="${status}"}`
-const targets = (reason: string) =>
-  `berth_objects{kind="DeploymentTarget",ready="${reason === 'Available'}",reason="${reason}",pod="a"}`
-const polls = (outcome: string) => `berth_kas_polls_total{outcome="${outcome}",pod="a"}`
+const targets = (reachable: string, reason: string) => `berth_targets{reachable="${reachable}",reason="${reason}",pod="a"}`
+const repositories = (outcome: string) => `berth_kas_repositories{outcome="${outcome}",pod="a"}`
+const agents = (pod: string, job = 'berth-kas') => `connected_agents_count{job="${job}",pod="${pod}"}`
+const up = (job: string, pod = 'a') => `up{job="${job}",pod="${pod}"}`
+const expiration = (secret: string) => `berth_certificate_expiration_timestamp_seconds{secret="${secret}"}`
 const waits = (le: string) => `berth_queue_wait_seconds_bucket{job="berth-operator",controller="environment",le="${le}"}`
-const proxied = (outcome: string) => `berth_proxy_requests_total{outcome="${outcome}",status="5xx",pod="a"}`
+const proxied = (outcome: string, what = 'requests') => `berth_proxy_${what}_total{outcome="${outcome}",status="5xx",pod="a"}`
 const growing = (by: number) => `0+${by}x300`
 const still = (value: number) => `${value}x300`
+const once = '0x9 1x300'
+const DAY = 86_400
 
 export const CASES: Record<string, Case> = {
   BerthOperatorAway: {
@@ -27,9 +31,19 @@ export const CASES: Record<string, Case> = {
   BerthOperatorsBothLead: {
     at: 10,
     fires: { [OPERATOR]: still(1), [OTHER]: still(1) },
-    rests: { [OPERATOR]: '1 1 1 1 0x300', [OTHER]: '0 0 0 1 1x300' },
+    // One pod that is read twice is one.
+    rests: { [OPERATOR.replace('}', ',job="again"}')]: '1 1 1 1 0x300', [OPERATOR]: '1 1 1 1 0x300', [OTHER]: '0 0 0 1 1x300' },
   },
-  BerthKasAway: { at: 10, fires: {}, rests: { 'connected_agents_count{pod="a"}': still(0) } },
+  BerthKasAway: {
+    at: 10,
+    fires: { [up('berth-kas')]: still(0), [up('gitlab-kas')]: still(1) },
+    rests: { [up('berth-kas')]: still(0), [up('berth-kas', 'b')]: still(1) },
+  },
+  BerthProgramAway: {
+    at: 60,
+    fires: { [up('berth-proxy')]: '1x9 _x300', [up('berth-proxy', 'b')]: '1x9 0x300' },
+    rests: { [up('berth-proxy')]: '1x9 _x300', [up('berth-proxy', 'b')]: still(1) },
+  },
   BerthProgramNotReady: {
     at: 15,
     fires: { 'berth_ready{pod="a"}': still(0) },
@@ -37,8 +51,8 @@ export const CASES: Record<string, Case> = {
   },
   BerthProgramUnreachable: {
     at: 15,
-    fires: { 'up{job="berth-kas",pod="a"}': still(0) },
-    rests: { 'up{job="berth-kas",pod="a"}': still(1), 'up{job="others",pod="b"}': still(0) },
+    fires: { [up('berth-kas')]: still(0) },
+    rests: { [up('berth-kas')]: still(1), [up('others')]: still(0) },
   },
   BerthProgramRestarts: {
     at: 60,
@@ -53,8 +67,13 @@ export const CASES: Record<string, Case> = {
   BerthCertificateEndsSoon: {
     at: 90,
     // Time begins in 1970 here.
-    fires: { 'berth_certificate_expiration_timestamp_seconds{secret="kas-tls"}': still(10 * 86_400) },
-    rests: { 'berth_certificate_expiration_timestamp_seconds{secret="kas-tls"}': still(30 * 86_400) },
+    fires: { [expiration('kas-tls')]: still(10 * DAY) },
+    rests: { [expiration('kas-tls')]: still(30 * DAY), [expiration('berth-authority')]: still(10 * DAY) },
+  },
+  BerthAuthorityEndsSoon: {
+    at: 90,
+    fires: { [expiration('berth-authority')]: still(300 * DAY) },
+    rests: { [expiration('berth-authority')]: still(500 * DAY), [expiration('kas-tls')]: still(30 * DAY) },
   },
   BerthApiServerErrors: {
     at: 30,
@@ -68,12 +87,16 @@ export const CASES: Record<string, Case> = {
   },
   BerthTargetsUnreachable: {
     at: 20,
-    fires: { [targets('Available')]: still(2), [targets('NoAnswer')]: still(3) },
-    rests: { [targets('Available')]: still(3), [targets('NoAnswer')]: still(2), [targets('TokenRefused')]: still(2) },
+    fires: { [targets('True', 'Answers')]: still(2), [targets('False', 'NoAnswer')]: still(3) },
+    rests: {
+      [targets('True', 'OwnCluster')]: still(9),
+      [targets('True', 'Answers')]: still(1),
+      [targets('False', 'NoAnswer')]: still(2),
+    },
   },
   BerthInternalFailures: {
-    at: 40,
-    fires: { 'berth_reconcile_failures_total{job="berth-operator",controller="environment",code="internal"}': growing(1) },
+    at: 30,
+    fires: { 'berth_reconcile_failures_total{job="berth-operator",controller="environment",code="internal"}': once },
     rests: { 'berth_reconcile_failures_total{job="berth-operator",controller="environment",code="invalid"}': growing(9) },
   },
   BerthQueueWaits: {
@@ -82,23 +105,27 @@ export const CASES: Record<string, Case> = {
     rests: { [waits('1')]: growing(9), [waits('60')]: growing(9), [waits('+Inf')]: growing(9) },
   },
   BerthDriftWithoutEnd: {
-    at: 130,
-    fires: { 'berth_gitops_drift_repairs_total{job="berth-operator"}': growing(20) },
-    rests: { 'berth_gitops_drift_repairs_total{job="berth-operator"}': growing(2) },
+    at: 290,
+    fires: { 'berth_gitops_drift_repairs_total{job="berth-operator"}': '0+1x50 50x300' },
+    rests: { 'berth_gitops_drift_repairs_total{job="berth-operator"}': '0+1x20 20x300' },
   },
   BerthAgentsLost: {
-    at: 45,
-    fires: { 'connected_agents_count{pod="a"}': '5x30 2x300', 'connected_agents_count{pod="b"}': '5x30 0x300' },
-    rests: { 'connected_agents_count{pod="a"}': '5x30 10x300', 'connected_agents_count{pod="b"}': '5x30 0x300' },
+    at: 60,
+    fires: { [agents('a')]: '5x30 2x300', [agents('b')]: '5x30 0x300', [agents('c', 'gitlab-kas')]: still(90) },
+    rests: { [agents('a')]: '5x30 10x300', [agents('b')]: '5x30 0x300' },
   },
   BerthGitServerUnreachable: {
     at: 60,
-    fires: { [polls('ok')]: growing(1), [polls('Unreachable')]: growing(3) },
-    rests: { [polls('ok')]: growing(3), [polls('Unreachable')]: growing(1), [polls('RepositoryNotFound')]: growing(9) },
+    fires: { [repositories('ok')]: still(1), [repositories('Unreachable')]: still(3) },
+    rests: {
+      [repositories('ok')]: still(3),
+      [repositories('Unreachable')]: still(3),
+      [repositories('RepositoryNotFound')]: still(9),
+    },
   },
   BerthKasDataFolder: {
     at: 30,
-    fires: { 'berth_kas_fetches_total{outcome="DataFolderUnwritable",pod="a"}': growing(1) },
+    fires: { 'berth_kas_fetches_total{outcome="DataFolderFull",pod="a"}': growing(1) },
     rests: { 'berth_kas_fetches_total{outcome="Unreachable",pod="a"}': growing(1) },
   },
   BerthKasBehindWithGit: {
@@ -116,6 +143,11 @@ export const CASES: Record<string, Case> = {
     fires: { 'berth_kas_peer_failures_total{code="unauthorized",pod="a"}': growing(1) },
     rests: { 'berth_kas_peer_failures_total{code="unavailable",pod="a"}': growing(9) },
   },
-  BerthProxyFails: { at: 30, fires: { [proxied('broken')]: growing(1) }, rests: { [proxied('no-answer')]: growing(9) } },
-  BerthSignInAway: { at: 15, fires: { [proxied('sign-in-away')]: growing(1) }, rests: { [proxied('not-running')]: growing(9) } },
+  BerthProxyFails: { at: 30, fires: { [proxied('broken')]: once }, rests: { [proxied('no-answer')]: growing(9) } },
+  BerthSignInAway: { at: 15, fires: { [proxied('sign-in-away')]: once }, rests: { [proxied('undecided')]: growing(9) } },
+  BerthAccessUndecided: {
+    at: 15,
+    fires: { [proxied('undecided', 'consultations')]: once },
+    rests: { [proxied('sign-in-away')]: growing(9) },
+  },
 }

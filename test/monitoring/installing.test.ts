@@ -5,6 +5,7 @@ import { ConfigMaps } from '../../src/api/index.ts'
 import { berth } from '../cli/berth.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { type OwnControlPlane, ownControlPlane } from '../support/control-plane.ts'
+import { whyNoGo } from '../support/go-program.ts'
 import { lacksPrometheus, prometheusOperatorKinds } from '../support/prometheus.ts'
 import { describe } from '../support/suite.ts'
 
@@ -56,5 +57,5 @@ describe(
       assert.equal(await dashboards(), [])
     })
   },
-  lacksPrometheus(),
+  lacksPrometheus() ?? (await whyNoGo()),
 )

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +15,16 @@ import { describe } from '../support/suite.ts'
 import { CASES } from './cases.ts'
 import { textsAt } from './texts.ts'
 
+const SRC = join(import.meta.dirname, '../../src')
 const NAMES = Object.values(ALERTS).flatMap((alerts) => alerts.map(({ name }) => name))
+/** Prometheus has these of each scrape. */
+const OF_SCRAPES = ['job', 'pod', 'namespace', 'le']
+const OF_PROMQL = ['and', 'or', 'unless', 'sum', 'max', 'min', 'count']
+/** All of src, where the values of labels come from. */
+const SOURCE = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => readFileSync(join(SRC, file), 'utf8'))
+  .join('\n')
 /** Prometheus has it of each scrape, and prom-client of each process. */
 const OF_OTHERS = ['up', 'process_start_time_seconds', 'nodejs_eventloop_lag_p99_seconds']
 
@@ -49,15 +59,21 @@ describe(
 
     it('name only metrics and labels that there are', () => {
       const metrics = new Map(readMetrics().map(({ name, labels }) => [name, labels]))
-      for (const { name, expr } of Object.values(ALERTS).flat()) {
-        const bare = expr.replaceAll(/\w+ by \([^)]*\)|\{[^}]*\}|\[[^\]]*\]/g, '')
-        const used = bare.match(/\b[a-z]\w+\b(?!\()/g)?.filter((word) => !['and', 'or'].includes(word)) ?? []
+      for (const { name, expr, summary } of Object.values(ALERTS).flat()) {
+        const bare = expr.replaceAll(/\b(?:by|on) \([^)]*\)|\{[^}]*\}|\[[^\]]*\]/g, '')
+        const used = bare.match(/\b[a-z]\w+\b(?!\()/g)?.filter((word) => !OF_PROMQL.includes(word)) ?? []
         assert.ok(used.length > 0, name)
         for (const word of used.map((each) => each.replace(/_bucket$/, '')))
           assert.ok(OF_OTHERS.includes(word) || metrics.has(word), `${name}: ${word}`)
-        for (const [, metric = '', matchers = ''] of expr.matchAll(/(berth_\w+)\{([^}]*)\}/g))
-          for (const [, label = ''] of matchers.matchAll(/(\w+)=/g))
-            assert.ok(metrics.get(metric)?.includes(label), `${name}: ${metric} has no label ${label}`)
+        const labels = new Set([...OF_SCRAPES, ...used.flatMap((word) => metrics.get(word.replace(/_bucket$/, '')) ?? [])])
+        for (const [, grouped = ''] of `${expr} ${summary}`.matchAll(/(?:by|on) \(([^)]*)\)|\$labels\.(\w+)/g))
+          for (const label of grouped.split(', ')) assert.ok(label === '' || labels.has(label), `${name}: no label ${label}`)
+        for (const [, metric = '', matchers = ''] of expr.matchAll(/(\w+)\{([^}]*)\}/g))
+          for (const [, label = '', sign, value = ''] of matchers.matchAll(/(\w+)(!?=~?)"([^"]*)"/g)) {
+            assert.ok([...OF_SCRAPES, ...(metrics.get(metric) ?? [])].includes(label), `${name}: ${metric} has no label ${label}`)
+            const values = sign === '=' && !['job', 'status'].includes(label) ? [value] : []
+            for (const each of values) assert.match(SOURCE, `'${each}'`, `${name}: nothing says ${label}="${each}"`)
+          }
       }
     })
 

@@ -23,7 +23,11 @@ export const isBuilt = (source: string): boolean => existsSync(placeOf(source).p
 
 /** Why the tests with it are left out: whoever tests with a cluster of his own needs no Go. `undefined` where there is one. */
 export async function lacksGo(source: string): Promise<string | undefined> {
-  if (isBuilt(source)) return undefined
+  return isBuilt(source) ? undefined : whyNoGo()
+}
+
+/** `undefined` where there is Go. */
+export async function whyNoGo(): Promise<string | undefined> {
   try {
     await promisify(execFile)('go', ['version'])
     return undefined

@@ -44,6 +44,12 @@ export interface Metrics {
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
+function fill(gauge: PromGauge, found: ReturnType<Reading>): void {
+  const series = typeof found === 'number' ? [{ labels: {}, value: found }] : found
+  gauge.reset()
+  for (const { labels, value } of series) gauge.set(labels, value)
+}
+
 /** `process`: also the memory, CPU and event loop of this process; off in tests, which have many programs in one. */
 export function createMetrics({ process = false } = {}): Metrics {
   const registry = new Registry()
@@ -55,13 +61,7 @@ export function createMetrics({ process = false } = {}): Metrics {
       return { add: (labels = {}, by = 1) => counter.inc(labels, by) }
     },
     gauge({ read, ...naming }) {
-      const collect = () => {
-        const found = read?.() ?? 0
-        if (typeof found === 'number') return gauge.set(found)
-        gauge.reset()
-        for (const { labels, value } of found) gauge.set(labels, value)
-      }
-      const gauge: PromGauge = new PromGauge({ ...common(naming), ...(read ? { collect } : {}) })
+      const gauge: PromGauge = new PromGauge({ ...common(naming), ...(read ? { collect: () => fill(gauge, read()) } : {}) })
       return { set: (value, labels = {}) => gauge.set(labels, value), remove: (labels) => gauge.remove(labels) }
     },
     histogram({ buckets = SECONDS, ...naming }) {

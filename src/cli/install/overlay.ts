@@ -19,7 +19,8 @@ type Program = (typeof PROGRAMS)[number]
 export function overlayOf(values: ImageValues): Overlay {
   const settings = settingsOf(values)
   const installed = PROGRAMS.filter((program) => isInstalled(program, values))
-  const { kas, proxy, monitoring } = values
+  const { kas, proxy } = values
+  const labels = values.monitoring?.labels
   const services = { kas: kas?.service, proxy: proxy?.service }
   return {
     kustomization: {
@@ -34,7 +35,7 @@ export function overlayOf(values: ImageValues): Overlay {
         ...(values.gitCa === undefined ? [] : [patchOf('Deployment', 'operator', GIT_CA)]),
         ...(kas?.certificateIssuer ? [certificateOf('kas', kas.certificateIssuer, kas.names)] : []),
         ...(proxy?.certificateIssuer ? [certificateOf('berth-proxy', proxy.certificateIssuer, proxy.certificateNames)] : []),
-        ...(monitoring?.labels ? MONITORED.map((kind) => labelled(kind, monitoring.labels)) : []),
+        ...(labels ? MONITORED.map((kind) => labelled(kind, labels)) : []),
         ...Object.entries(services).flatMap(([name, service]) => (service ? [patchOf('Service', name, serviceOf(service))] : [])),
       ],
     },
@@ -172,7 +173,7 @@ function certificateOf(name: string, issuer: IssuerValues, names: readonly strin
 /** What a Prometheus chooses by labels. */
 const MONITORED = ['PodMonitor', 'PrometheusRule'] as const
 
-const labelled = (kind: (typeof MONITORED)[number], labels: Record<string, string> | undefined) => ({
+const labelled = (kind: (typeof MONITORED)[number], labels: Record<string, string>) => ({
   target: { kind, name: 'berth' },
   patch: JSON.stringify({ apiVersion: 'monitoring.coreos.com/v1', kind, metadata: { name: 'berth', labels } }),
 })

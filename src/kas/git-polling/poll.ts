@@ -90,6 +90,11 @@ export class Poll {
     return sighting && 'snapshot' in sighting ? sighting.snapshot.refName : undefined
   }
 
+  /** What the last look found. */
+  get sighting(): PollSighting | undefined {
+    return this.#last?.sighting
+  }
+
   get projects(): Project[] {
     return [...this.#followers].map(({ project }) => project)
   }

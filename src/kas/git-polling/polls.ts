@@ -83,6 +83,9 @@ export function createPolls(options: PollingOptions): Polls {
     get waiting() {
       return shared.lanes.waiting
     },
+    get sightings() {
+      return [...polls.values()].flatMap(({ poll }) => poll.sighting ?? [])
+    },
     onOutcome: (listener) => void listeners.push(listener),
     async stop() {
       stopping.abort()

@@ -181,6 +181,7 @@ export function createVisitMeters(metrics: Metrics) {
     'Connections of people that were not taken, because there were too many in all or from one network',
     'reason',
   )
+  turnedAway.add({ reason: 'full' }, 0)
   return {
     turnedAway: (reason: 'full' | 'address-full') => turnedAway.add({ reason }),
     slowed: (limit: 'person' | 'unknown' | 'refused') => slowed.add({ limit }),

@@ -76,7 +76,7 @@ export async function admit(
         request: requestId,
         error: record.failure,
       })
-    return answerTo(thrown, record.recipient)
+    return answerTo(thrown, record.recipient, head?.host === services.signInHost)
   }
 }
 
@@ -156,9 +156,10 @@ async function answerOwnPath(services: AdmissionServices, { head, route, recipie
   return answer ? answer({ head, route, url, recipient }) : renderNotice(notices.unknownHost, recipient)
 }
 
-function answerTo(thrown: unknown, recipient: Recipient): OwnAnswer {
+function answerTo(thrown: unknown, recipient: Recipient, isSignIn: boolean): OwnAnswer {
   const answered = (notice: Notice, because: string) => ({ reply: renderNotice(notice, recipient), because })
   if (isFailure(thrown, 'invalid')) return answered(notices.badRequest, 'bad-request')
-  if (isFailure(thrown, 'unavailable', 'timeout')) return answered(notices.signInAway, 'sign-in-away')
+  if (isFailure(thrown, 'unavailable', 'timeout'))
+    return isSignIn ? answered(notices.signInAway, 'sign-in-away') : answered(notices.undecided, 'undecided')
   return answered(notices.broken, 'broken')
 }

@@ -81,7 +81,8 @@ async function answer(
 function inShort({ reply, because }: OwnAnswer, { recipient: { requestId } }: RequestRecord): Reply {
   const headers = { 'x-request-id': requestId }
   if (because === 'sign-in' || because === 'not-signed-in') return plain(401, 'Sign in first.\n', headers)
-  if (because === 'broken' || because === 'sign-in-away') return plain(reply.status, 'It cannot be decided now.\n', headers)
+  if (because === 'broken' || because === 'undecided' || because === 'sign-in-away')
+    return plain(reply.status, 'It cannot be decided now.\n', headers)
   return plain(403, `It may not pass: ${because}.\n`, headers)
 }
 

@@ -4,7 +4,7 @@ import type { Provider, Tickets } from '../../adapters/auth/index.ts'
 import { isFromOwnPage, type Reply } from '../../dashboard/index.ts'
 import { type Clock, Failure, isFailure, minutes } from '../../std/index.ts'
 import { ATTEMPT, cookieNames, cookieOf, SESSION, setCookie } from '../cookies.ts'
-import { renderNotice } from '../page.ts'
+import { type Notice, renderNotice } from '../page.ts'
 import type { BrowserRequestHead, Recipient, RouteTable, Session } from '../ports.ts'
 import { redirect, returnTo } from '../redirect.ts'
 import { type IdentitySettings, personFrom } from './identity.ts'
@@ -33,7 +33,7 @@ const ATTEMPT_LASTS = minutes(10)
 /** Sign-ins that one browser may have under way: tabs that were opened together. */
 const MOST_ATTEMPTS = 8
 
-/** Answers on the host for signing in. */
+/** Answers on the host for signing in. Throws what is no mistake of the visitor's: `unavailable` and `timeout` of the provider among it. */
 export function createSignIn(services: SignInServices) {
   return async (head: BrowserRequestHead, url: URL, recipient: Recipient): Promise<Reply> => {
     try {
@@ -44,7 +44,9 @@ export function createSignIn(services: SignInServices) {
       if (url.pathname === '/') return await front(services, head, recipient)
       return renderNotice(NOT_HERE, recipient)
     } catch (thrown) {
-      return renderNotice(noticeOf(Failure.from(thrown)), recipient)
+      const notice = noticeOf(Failure.from(thrown))
+      if (!notice) throw thrown
+      return renderNotice(notice, recipient)
     }
   }
 }
@@ -176,11 +178,10 @@ const askToSignOut = ({ person }: Session) => ({
   button: { label: 'Sign out everywhere', action: '/sign-out' },
 })
 
-function noticeOf(failure: Failure) {
+/** None where it is no mistake of the visitor's. */
+function noticeOf(failure: Failure): Notice | undefined {
   const { message, remedy } = failure
-  const lines = [`${message}.`, ...(remedy ? [`${remedy}.`] : [])]
-  if (isFailure(failure, 'unauthorized', 'expired', 'invalid')) return { status: 403, title: 'You could not be signed in', lines }
   if (isFailure(failure, 'not-found')) return NOWHERE
-  if (isFailure(failure, 'unavailable', 'timeout')) return { status: 503, title: 'Nobody can sign in just now', lines }
-  return { status: 500, title: 'Something went wrong', lines: ['The cause is in the log, under the number below.'] }
+  if (!isFailure(failure, 'unauthorized', 'expired', 'invalid')) return undefined
+  return { status: 403, title: 'You could not be signed in', lines: [`${message}.`, ...(remedy ? [`${remedy}.`] : [])] }
 }
