@@ -30,7 +30,13 @@ async function startPrometheus(folder: string, scraped: Record<string, string>) 
   }))
   const global = { scrape_interval: '1s', evaluation_interval: '1s' }
   await writeFile(join(folder, 'prometheus.yaml'), stringify({ global, rule_files: ['rules.yaml'], scrape_configs: jobs }))
-  const flags = ['--config.file=prometheus.yaml', `--web.listen-address=127.0.0.1:${port}`, '--log.level=warn']
+  const flags = [
+    '--config.file=prometheus.yaml',
+    `--web.listen-address=127.0.0.1:${port}`,
+    // Debian's would be in /var.
+    '--storage.tsdb.path=data',
+    '--log.level=warn',
+  ]
   const child = spawn(prometheus, flags, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   const ended = once(child, 'exit')
   return {
@@ -39,6 +45,12 @@ async function startPrometheus(folder: string, scraped: Record<string, string>) 
       const { status, error, data } = (await answer.json()) as { status: string; error?: string; data?: { result: Sample[] } }
       assert.is(status, 'success', `${expr}: ${error}`)
       return data?.result ?? []
+    },
+    /** Why targets cannot be read, if they cannot. */
+    async troubles(): Promise<string> {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/v1/targets`)
+      const { data } = (await answer.json()) as { data: { activeTargets: { scrapeUrl: string; lastError: string }[] } }
+      return data.activeTargets.map(({ scrapeUrl, lastError }) => `${scrapeUrl}: ${lastError || 'well'}`).join(', ')
     },
     async stop() {
       child.kill('SIGTERM')
@@ -67,7 +79,16 @@ describe(
     })
 
     it('is who is ready, who leads, and how objects are', async () => {
-      await eventually(async () => (await prometheus.query('berth_ready == 1')).length === 2)
+      const readiness = async () =>
+        (await prometheus.query('berth_ready')).map(({ metric, value }) => [metric.job, value[1]]).sort()
+      const both = [
+        ['berth-kas', '1'],
+        ['berth-operator', '1'],
+      ]
+      await eventually(async () => {
+        assert.equal(await readiness(), both, await prometheus.troubles())
+        return true
+      })
       const leading = await prometheus.query('leader_election_master_status')
       assert.equal(
         leading.map(({ metric, value }) => [metric.name, value[1]]),
