@@ -3,8 +3,7 @@ import { execFile } from 'node:child_process'
 import { globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { dispatcherFor, readDebianLock, unpackDebian } from '../../src/adapters/control-plane/index.ts'
-import { systemClock } from '../../src/std/index.ts'
+import { readDebianLock, unpackDebian } from '../../src/adapters/control-plane/index.ts'
 
 /** What nobody reads in an image. Licences stay, and what scanners want to know of the packages. */
 const UNREAD = [
@@ -77,9 +76,5 @@ async function unpack(root: string, unpacking: Unpacking, isWanted: (name: strin
   const { architecture, downloads } = unpacking
   const { packages, day } = readDebianLock(LOCK, architecture)
   const wanted = packages.filter(({ path }) => isWanted(path.replace(/^.*\//, '').replace(/_.*/, '')))
-  const dispatcher = dispatcherFor(process.env)
-  const fetching = { dispatcher, clock: systemClock, signal: new AbortController().signal }
-  const report = { line: () => undefined, progress: () => undefined }
-  await unpackDebian({ packages: wanted, day, downloads, into: root, fetching, env: process.env, report })
-  await dispatcher.destroy()
+  await unpackDebian({ packages: wanted, day, downloads, into: root, env: process.env })
 }

@@ -1,21 +1,21 @@
 /** Programs in Go that the tests need: peers that are none of ours, with the source of their own in a folder here. */
 import { execFile, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { Failure, minutes } from '../../src/std/index.ts'
+import { placeFor } from './cache.ts'
 
 /** Where the program of a folder is, or will be. */
 function placeOf(source: string): { folder: string; program: string } {
   const name = basename(source)
-  const hash = createHash('sha256')
-  for (const file of readdirSync(source).toSorted()) hash.update(readFileSync(join(source, file)))
-  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache')
-  const folder = join(cache, 'berth', name, hash.digest('hex').slice(0, 16))
+  const files = readdirSync(source).toSorted()
+  const folder = placeFor(
+    name,
+    files.map((file) => join(source, file)),
+  )
   return { folder, program: join(folder, name) }
 }
 

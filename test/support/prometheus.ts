@@ -1,48 +1,38 @@
 /** Prometheus and promtool, as Debian has them. */
 
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { dispatcherFor, readDebianLock, unpackDebian } from '../../src/adapters/control-plane/index.ts'
-import { systemClock } from '../../src/std/index.ts'
+import { readDebianLock, unpackDebian } from '../../src/adapters/control-plane/index.ts'
+import { placeFor } from './cache.ts'
 
 const LOCK = join(import.meta.dirname, 'prometheus/debian.txt')
 
-function placeOf(): string {
-  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache')
-  const digest = createHash('sha256').update(readFileSync(LOCK)).digest('hex').slice(0, 16)
-  return join(cache, 'berth', 'prometheus', digest)
-}
+const PLACE = placeFor('prometheus', [LOCK])
 
 /** Why the tests with it are left out; `undefined` where it can be had. */
 export const lacksPrometheus = (): string | undefined =>
-  process.env.TEST_NODE === 'make' || existsSync(placeOf())
+  process.env.TEST_NODE === 'make' || existsSync(PLACE)
     ? undefined
     : 'Prometheus is not there yet: `npm test -- monitoring e2e/node` fetches it, once'
 
 /** The paths of both programs, fetched when they are new here. */
 export async function acquirePrometheus(): Promise<{ prometheus: string; promtool: string }> {
-  const place = placeOf()
-  if (!existsSync(place)) await fetchInto(place)
-  const program = (name: string) => join(place, 'usr/bin', name)
+  if (!existsSync(PLACE)) await fetchInto(PLACE)
+  const program = (name: string) => join(PLACE, 'usr/bin', name)
   return { prometheus: program('prometheus'), promtool: program('promtool') }
 }
 
 async function fetchInto(place: string): Promise<void> {
   const [into, downloads] = [`${place}.${process.pid}`, `${place}.${process.pid}.downloads`]
   mkdirSync(downloads, { recursive: true })
-  const dispatcher = dispatcherFor(process.env)
-  const fetching = { dispatcher, clock: systemClock, signal: new AbortController().signal }
-  const report = { line: () => undefined, progress: () => undefined }
   try {
-    await unpackDebian({ ...readDebianLock(LOCK), downloads, into, fetching, env: process.env, report })
+    await unpackDebian({ ...readDebianLock(LOCK), downloads, into, env: process.env })
     // Whoever fetches the same at the same time gets the same.
     if (!existsSync(place)) renameSync(into, place)
   } finally {
-    await dispatcher.destroy()
     for (const folder of [into, downloads]) rmSync(folder, { recursive: true, force: true })
   }
 }

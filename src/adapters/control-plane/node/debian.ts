@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { Failure, isFailure } from '../../../std/index.ts'
-import { type Fetching, fetchFile } from '../programs/fetch-file.ts'
-import { ARCHITECTURE, type ProgressReport } from '../programs/tools.ts'
+import { type Clock, Failure, isFailure, systemClock } from '../../../std/index.ts'
+import { dispatcherFor, type Fetching, fetchFile } from '../programs/fetch-file.ts'
+import { ARCHITECTURE, type ProgressReport, silentReport } from '../programs/tools.ts'
 import { run } from '../servers/run.ts'
 
 /** Names packages in exactly these versions; hack/lock-debian-packages.sh writes such files. */
@@ -41,13 +41,28 @@ export interface Unpacking extends DebianLock {
   downloads: string
   /** The folder that is to look like Debian's root. */
   into: string
-  fetching: Fetching
+  /** The caller's environment: proxies, and PATH. */
   env: Record<string, string | undefined>
-  report: ProgressReport
+  report?: ProgressReport | undefined
+  clock?: Clock | undefined
+  signal?: AbortSignal | undefined
 }
 
 /** Unpacks Debian packages into a folder. None of their scripts runs: the folder is for programs, not for a system that boots. */
-export async function unpackDebian({ packages, day, downloads, into, fetching, env, report }: Unpacking): Promise<void> {
+export async function unpackDebian(unpacking: Unpacking): Promise<void> {
+  const { env, clock = systemClock, signal = new AbortController().signal } = unpacking
+  const dispatcher = dispatcherFor(env)
+  try {
+    await unpackAll(unpacking, { dispatcher, clock, signal })
+  } finally {
+    await dispatcher.destroy()
+  }
+}
+
+async function unpackAll(
+  { packages, day, downloads, into, env, report = silentReport }: Unpacking,
+  fetching: Fetching,
+): Promise<void> {
   // Since Debian 12 these are links in every system; packages still name both.
   for (const name of ['bin', 'sbin', 'lib', 'lib64']) {
     mkdirSync(join(into, 'usr', name), { recursive: true })

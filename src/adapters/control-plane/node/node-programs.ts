@@ -2,7 +2,6 @@ import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, symlinkSync, writ
 import { join } from 'node:path'
 import { type Clock, Failure, systemClock } from '../../../std/index.ts'
 import { cacheFolder } from '../programs/cache.ts'
-import { dispatcherFor } from '../programs/fetch-file.ts'
 import { goFor, installPackages } from '../programs/go-build.ts'
 import { type ProgressReport, silentReport } from '../programs/tools.ts'
 import { makeFolder, removeTree } from '../servers/folder.ts'
@@ -88,14 +87,8 @@ async function make(folder: string, making: Making): Promise<void> {
 
 type At = (name: string) => string
 
-async function unpack(at: At, { recipe, env, report, clock, signal = new AbortController().signal }: Making): Promise<void> {
-  const dispatcher = dispatcherFor(env)
-  try {
-    const fetching = { dispatcher, clock, signal }
-    await unpackDebian({ ...recipe, downloads: at('downloads'), into: at('root'), fetching, env, report })
-  } finally {
-    await dispatcher.destroy()
-  }
+async function unpack(at: At, { recipe, ...making }: Making): Promise<void> {
+  await unpackDebian({ ...recipe, ...making, downloads: at('downloads'), into: at('root') })
   // Debian's scripts would make this link; they do not run.
   for (const name of ['iptables', 'iptables-save', 'iptables-restore'])
     symlinkSync('xtables-nft-multi', join(at('root'), 'usr', 'sbin', name))
