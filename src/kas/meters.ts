@@ -23,7 +23,6 @@ export function createMeters(metrics: Metrics) {
     'listener',
     'reason',
   )
-  // Alerts look at how these grow: from nothing to one is no growth to Prometheus.
   for (const listener of ['agents', 'private', 'external']) turnedAway.add({ listener, reason: 'full' }, 0)
   for (const outcome of ['DataFolderFull', 'DataFolderUnwritable']) fetches.add({ outcome }, 0)
   const rateExceeded = counter(

@@ -36,30 +36,27 @@ export function countObjects(metrics: Metrics, caches: () => Pick<Caches, 'of'>)
     labels: ['kind', 'ready', 'reason'],
     read: () =>
       COUNTED.flatMap((kind) =>
-        countBy(caches().of(kind).all(), 'Ready').map(({ status, reason, value }) => ({
-          labels: { kind: kind.kind, ready: status, reason },
-          value,
-        })),
+        countBy('Ready', caches().of(kind).all(), (ready, reason) => ({ kind: kind.kind, ready, reason })),
       ),
   })
   metrics.gauge({
     name: 'berth_targets',
     help: 'DeploymentTargets by what their condition Reachable says',
     labels: ['reachable', 'reason'],
-    read: () =>
-      countBy(caches().of(DeploymentTargets).all(), 'Reachable').map(({ status, reason, value }) => ({
-        labels: { reachable: status, reason },
-        value,
-      })),
+    read: () => countBy('Reachable', caches().of(DeploymentTargets).all(), (reachable, reason) => ({ reachable, reason })),
   })
 }
 
-function countBy(objects: Iterable<Conditioned>, type: string): { status: string; reason: string; value: number }[] {
-  const counts = new Map<string, { status: string; reason: string; value: number }>()
+function countBy(
+  type: string,
+  objects: Iterable<Conditioned>,
+  labelsFor: (status: string, reason: string) => Record<string, string>,
+): { labels: Record<string, string>; value: number }[] {
+  const counts = new Map<string, { labels: Record<string, string>; value: number }>()
   for (const object of objects) {
     const { status = 'Unknown', reason = '' } = conditionOf(object.status?.conditions, type) ?? {}
     const key = `${status}/${reason}`
-    const count = counts.get(key) ?? { status, reason, value: 0 }
+    const count = counts.get(key) ?? { labels: labelsFor(status, reason), value: 0 }
     count.value++
     counts.set(key, count)
   }

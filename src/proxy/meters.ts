@@ -21,11 +21,8 @@ export function createMeters(metrics: Metrics) {
     help: 'What was open and ended because somebody may no longer: changed, signed-out or over',
     labels: ['why'],
   })
-  // Alerts look at how these grow: from nothing to one is no growth to Prometheus.
-  for (const counter of [requests, consultations]) {
-    counter.add({ outcome: 'broken', status: '5xx' }, 0)
-    for (const outcome of ['sign-in-away', 'undecided']) counter.add({ outcome, status: '5xx' }, 0)
-  }
+  for (const outcome of ['broken', 'sign-in-away', 'undecided'])
+    for (const counter of [requests, consultations]) counter.add({ outcome, status: '5xx' }, 0)
   return {
     done(outcome: string, status: number, seconds: number) {
       requests.add({ outcome, status: `${Math.floor(status / 100)}xx` })

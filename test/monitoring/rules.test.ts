@@ -7,13 +7,12 @@ import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { stringify } from 'yaml'
 import { ALERTS } from '../../hack/monitoring/alerts.ts'
-import { dashboards } from '../../hack/monitoring/dashboards.ts'
 import { readMetrics } from '../../hack/monitoring/metrics.ts'
 import { ruleFile } from '../../hack/monitoring/rules.ts'
 import { acquirePrometheus, lacksPrometheus } from '../support/prometheus.ts'
 import { describe } from '../support/suite.ts'
 import { CASES } from './cases.ts'
-import { textsAt } from './texts.ts'
+import { queriesOfDashboards } from './queries.ts'
 
 const SRC = join(import.meta.dirname, '../../src')
 const NAMES = Object.values(ALERTS).flatMap((alerts) => alerts.map(({ name }) => name))
@@ -48,12 +47,9 @@ describe(
     it('are read by promtool', async () => {
       const { stdout } = await check(['check', 'rules'], stringify(ruleFile()))
       assert.match(stdout, `${NAMES.length} rules found`)
-      const queries = Object.values(dashboards()).flatMap((dashboard) => textsAt('expr', dashboard))
+      const queries = queriesOfDashboards('5m', '.+')
       assert.ok(queries.length > NAMES.length)
-      const rules = queries.map((expr, at) => ({
-        record: `query:${at}`,
-        expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', '.+'),
-      }))
+      const rules = queries.map(({ expr }, at) => ({ record: `query:${at}`, expr }))
       await check(['check', 'rules'], stringify({ groups: [{ name: 'dashboards', rules }] }))
     })
 

@@ -5,14 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { stringify } from 'yaml'
-import { dashboards } from '../../hack/monitoring/dashboards.ts'
 import { ruleFile } from '../../hack/monitoring/rules.ts'
 import { freePort } from '../../src/adapters/control-plane/index.ts'
 import { bringUp, type Installation } from '../hostile/installation.ts'
 import { acquirePrometheus, lacksPrometheus } from '../support/prometheus.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
-import { textsAt } from './texts.ts'
+import { queriesOfDashboards } from './queries.ts'
 
 interface Sample {
   metric: Record<string, string>
@@ -102,15 +101,10 @@ describe(
     })
 
     it('answers every query of the dashboards, and raises no alert', async () => {
-      const queries = Object.entries(dashboards()).flatMap(([name, dashboard]) =>
-        textsAt('expr', dashboard).map((expr) => ({
-          name,
-          expr: expr.replaceAll('$__rate_interval', '10s').replaceAll('$job', 'berth-.+'),
-        })),
-      )
       const counts: Record<string, number> = {}
       await eventually(async () => (await prometheus.query('rate(process_cpu_seconds_total[10s])')).length === 2)
-      for (const { name, expr } of queries) counts[name] = (counts[name] ?? 0) + Math.sign((await prometheus.query(expr)).length)
+      for (const { dashboard, expr } of queriesOfDashboards('10s', 'berth-.+'))
+        counts[dashboard] = (counts[dashboard] ?? 0) + Math.sign((await prometheus.query(expr)).length)
       // Much has not happened here yet, and so has no series.
       assert.ok((counts.overview ?? 0) >= 8 && (counts.operator ?? 0) >= 12 && (counts.kas ?? 0) >= 12, JSON.stringify(counts))
       // Not even one that waits for its time.

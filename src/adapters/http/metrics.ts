@@ -15,6 +15,7 @@ export interface Naming {
 type Labels = Record<string, string>
 
 export interface Counter {
+  /** With 0 the series is there from the beginning. Alerts that look at how one grows need that: from nothing to one is no growth to Prometheus. */
   add(labels?: Labels, by?: number): void
 }
 

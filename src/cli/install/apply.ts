@@ -135,16 +135,20 @@ async function kubectlFor(shell: Shell, options: ClusterOptions) {
   return (words: readonly string[], input: string) => runProgram(program, [...cluster, ...words], { ...shell, input })
 }
 
+/** The kinds of these objects, each once, and as the cluster serves them. */
+async function kindsOf(kube: Kube, objects: readonly KubeObject[]) {
+  const kinds = new Map(objects.map(({ apiVersion, kind }) => [`${apiVersion} ${kind}`, { apiVersion, kind }]))
+  return Promise.all(
+    [...kinds.values()].map(async ({ apiVersion, kind }) => ({ apiVersion, kind, served: await kube.resolve(apiVersion, kind) })),
+  )
+}
+
 /** Kinds of others, which the values name by what they ask for, have to be there before. */
 async function assertServed(kube: Kube, objects: readonly KubeObject[]): Promise<void> {
   const own = new Set(objects.filter(isDefinition).map(({ spec }) => spec.names.kind))
-  const others = new Map(
-    objects
-      .filter(({ kind }) => !own.has(kind))
-      .map(({ apiVersion, kind }) => [`${kind} of ${apiVersion}`, { apiVersion, kind }]),
-  )
-  const found = await Promise.all([...others.values()].map(({ apiVersion, kind }) => kube.resolve(apiVersion, kind)))
-  const missing = [...others.keys()].filter((_, at) => !found[at])
+  const missing = (await kindsOf(kube, objects))
+    .filter(({ kind, served }) => !(served || own.has(kind)))
+    .map(({ apiVersion, kind }) => `${kind} of ${apiVersion}`)
   if (missing.length === 0) return
   throw new Failure('invalid', `the cluster does not serve ${missing.join(', ')}`, {
     remedy:
@@ -154,10 +158,9 @@ async function assertServed(kube: Kube, objects: readonly KubeObject[]): Promise
 
 /** A part of it would be worse than nothing: programs without the policies that hold them. */
 async function assertAllowed(kube: Kube, objects: readonly KubeObject[], verbs: readonly string[]): Promise<void> {
-  const kinds = new Map(objects.map(({ apiVersion, kind }) => [`${apiVersion} ${kind}`, { apiVersion, kind }]))
-  const refused = [...kinds.values()].map(async ({ apiVersion, kind }) => {
-    const { group, plural: resource } = (await kube.resolve(apiVersion, kind)) ?? {}
-    if (group === undefined || resource === undefined) return []
+  const refused = (await kindsOf(kube, objects)).map(async ({ served }) => {
+    if (!served) return []
+    const { group, plural: resource } = served
     const answers = verbs.map((verb) => isAllowedToUs(kube, { group, resource, verb, namespace: '' }))
     return (await Promise.all(answers)).every(Boolean) ? [] : [group === '' ? resource : `${resource}.${group}`]
   })

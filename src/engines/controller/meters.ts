@@ -56,7 +56,6 @@ export function loopMeter(metrics: Metrics): LoopMeter {
     },
     depth(controller, read) {
       if (!depths.has(controller)) {
-        // An alert looks at how it grows: from nothing to one is no growth to Prometheus.
         failures.add({ controller, code: 'internal' }, 0)
         const name = `berth_queue_depth_${controller.replaceAll('-', '_')}`
         metrics.gauge({ name, help: `Keys that wait in the queue of ${controller}`, read: () => depths.get(controller)?.() ?? 0 })
