@@ -7,9 +7,10 @@ import { lacksNode, type NodeCluster } from '../support/node.ts'
 import { killServer } from '../support/servers.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
-import { AGENT_CONFIGURATION, application, arrivesIn } from './pods/application.ts'
+import { application, arrivesIn } from './pods/application.ts'
 import { type Elsewhere, KAS_THERE, startElsewhere } from './pods/elsewhere.ts'
-import { type AnyItem, PATIENT, type Site, serveGit, soon, startSite, uidWithRestarts } from './pods/site.ts'
+import { type AnyItem, PATIENT, type Site, soon, startSite, uidWithRestarts } from './pods/site.ts'
+import { installWithTeam } from './pods/team.ts'
 
 const NAMESPACE = 'berth-system'
 const DNS_IS_AWAY_FOR = minutes(1)
@@ -68,13 +69,7 @@ describe(
       })
       elsewhere = await startElsewhere(site)
       there = elsewhere.cluster
-      await serveGit(site)
-      await site.install()
-      await site.berth('onboard', 'team-a', '--berth-namespace', NAMESPACE)
-      await site.push('web', application('hello'))
-      await site.push('config', { '.berth/agents/dev/config.yaml': AGENT_CONFIGURATION })
-      await site.applyFile('team.yaml')
-      await site.applyFile('workspace.yaml')
+      await installWithTeam(site, 'hello')
     })
     it.after(async () => {
       await elsewhere?.remove()

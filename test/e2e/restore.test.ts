@@ -9,7 +9,8 @@ import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
 import { AGENT_CONFIGURATION, application, arrivesIn } from './pods/application.ts'
 import { type Elsewhere, KAS_THERE, startElsewhere } from './pods/elsewhere.ts'
-import { type AnyItem, PATIENT, type Site, serveGit, soon, startSite, uidWithRestarts } from './pods/site.ts'
+import { type AnyItem, PATIENT, type Site, soon, startSite, uidWithRestarts } from './pods/site.ts'
+import { installWithTeam } from './pods/team.ts'
 
 const SNAPSHOTS = join(import.meta.dirname, '..', 'support', 'etcd-snapshot')
 const NAMESPACE = 'berth-system'
@@ -59,13 +60,7 @@ describe(
       const operator = { env: { BERTH_KAS_API: `https://kas.${NAMESPACE}.svc:8154` } }
       site = await startSite({ namespace: NAMESPACE, values: { kas: { names: [KAS_THERE] }, programs: { operator } } })
       elsewhere = await startElsewhere(site)
-      await serveGit(site)
-      await site.install()
-      await site.berth('onboard', 'team-a', '--berth-namespace', NAMESPACE)
-      await site.push('web', application('before'))
-      await site.push('config', { '.berth/agents/dev/config.yaml': AGENT_CONFIGURATION })
-      await site.applyFile('team.yaml')
-      await site.applyFile('workspace.yaml')
+      await installWithTeam(site, 'before')
       await elsewhere.connect()
       await elsewhere.startAgent()
       await site.kubectl('patch', 'agent.berth.dev/dev', '-n', 'team-a', '--type=merge', '-p', '{"spec":{"spaces":true}}')

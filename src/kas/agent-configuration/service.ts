@@ -35,7 +35,7 @@ export interface ConfigurationOptions {
   gate: ProjectGate
   agents: Cache<Agent>
   projects: Projects
-  polls: Polls
+  polls: Pick<Polls, 'follow'>
   roll: AgentRoll
   findings: ConfigurationFindings
   /** Of this kas. */

@@ -33,7 +33,7 @@ export interface ObjectStreamOptions {
   gate: ProjectGate
   /** Proves who calls before anything of a request is read. */
   door: Door
-  polls: Polls
+  polls: Pick<Polls, 'follow'>
   limits: StreamLimits
   /** Streams end after so long, before a load balancer cuts them. Milliseconds. */
   maxAge: number

@@ -58,7 +58,7 @@ async function given() {
     door: () => undefined,
     agents,
     projects,
-    polls: { follow, poke: () => 0, onOutcome: () => undefined, waiting: 0, sightings: [], stop: async () => undefined },
+    polls: { follow },
     roll: { enter: () => () => undefined },
     findings: { report: (_, finding) => void found.push('failure' in finding ? finding.failure.reason : 'good') },
     maxAge: minutes(10),

@@ -47,7 +47,7 @@ describe('kas: a stream at the end', (it) => {
     const service = createObjectStreamService({
       door: () => undefined,
       gate: { admit: async () => admission, admitAgent: () => admission },
-      polls: { ...polls, poke: () => 0, onOutcome: () => undefined, waiting: 0, sightings: [], stop: async () => undefined },
+      polls,
       limits: defaultLimits,
       maxAge: 60_000,
       delivered: { add: () => undefined },
