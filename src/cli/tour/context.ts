@@ -57,28 +57,58 @@ const gitEnvironment = (env: Shell['env']): Record<string, string | undefined> =
 
 /** Waits until `check` answers something about the object; when time is up, the failure says what the object says of itself. */
 export async function until<T extends KubeObject, Found>(
-  { kube, shell, patience }: TourContext,
+  context: TourContext,
   kind: Kind<T>,
   ref: Ref,
   check: (object: T) => Found | undefined,
 ): Promise<Found> {
-  const deadline = systemClock.now() + seconds(patience)
-  while (true) {
-    const object = await kube.get(kind, ref, shell.signal)
-    const seen = object && check(object)
-    if (seen !== undefined) return seen
-    if (shell.signal.aborted) throw new Failure('cancelled', 'interrupted')
-    if (systemClock.now() > deadline) throw tooLate(kind, ref, object, patience)
-    await pause(systemClock, 100, shell.signal)
-  }
+  const { kube, shell, patience } = context
+  let object: T | undefined
+  return askUntil(
+    context,
+    async () => {
+      object = await kube.get(kind, ref, shell.signal)
+      return object && check(object)
+    },
+    () => tooLate(kind, ref, object, patience),
+  )
 }
 
-export async function untilGone({ kube, shell, patience }: TourContext, kind: Kind, ref: Ref): Promise<void> {
+export async function untilGone(context: TourContext, kind: Kind, ref: Ref): Promise<void> {
+  const { kube, shell, patience } = context
+  await askUntil(
+    context,
+    async () => ((await kube.get(kind, ref, shell.signal)) ? undefined : true),
+    () => new Failure('timeout', `${kind.kind} ${keyOf(ref)} is still there after ${patience} s`),
+  )
+}
+
+/** Runs kubectl until it succeeds, and answers what it printed; when time is up, its last failure is the step's. */
+export function untilAnswered(context: TourContext, words: readonly string[]): Promise<string> {
+  let failure: unknown
+  const ask = async (): Promise<string | undefined> => {
+    try {
+      return await context.kubectl(words)
+    } catch (thrown) {
+      failure = thrown
+      return undefined
+    }
+  }
+  return askUntil(context, ask, () => failure)
+}
+
+/** Asks ten times a second; when the step's time is up, what `overdue` answers is thrown. */
+async function askUntil<Found>(
+  { shell, patience }: TourContext,
+  ask: () => Promise<Found | undefined>,
+  overdue: () => unknown,
+): Promise<Found> {
   const deadline = systemClock.now() + seconds(patience)
-  while (await kube.get(kind, ref, shell.signal)) {
+  while (true) {
+    const found = await ask()
+    if (found !== undefined) return found
     if (shell.signal.aborted) throw new Failure('cancelled', 'interrupted')
-    if (systemClock.now() > deadline)
-      throw new Failure('timeout', `${kind.kind} ${keyOf(ref)} is still there after ${patience} s`)
+    if (systemClock.now() > deadline) throw overdue()
     await pause(systemClock, 100, shell.signal)
   }
 }

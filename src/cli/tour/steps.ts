@@ -11,7 +11,7 @@ import {
 } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { Installation } from '../local/installation.ts'
-import { type StepResult, TEAM, type TourContext, until, untilGone } from './context.ts'
+import { type StepResult, TEAM, type TourContext, until, untilAnswered, untilGone } from './context.ts'
 
 /** The folder of the tour's files, below that of Berth. */
 const FILES = join('examples', 'tour')
@@ -152,12 +152,12 @@ async function manifestsRun(context: TourContext): Promise<string> {
   return `Deployment ${namespace}/shop has ${pods} pods available`
 }
 
-/** A pod asks the Service of its namespace, by its name. */
+/** A pod asks the Service of its namespace, by its name: nodes learn where a Service leads a moment after its pods are ready. */
 async function askService(context: TourContext): Promise<StepResult> {
   const namespace = await targetNamespace(context)
   const words = ['exec', '-n', namespace, 'deploy/shop', '--', 'wget', '-qO-', 'http://shop']
-  const text = (await context.kubectl(words)).trim()
-  return { text: `"${text}"`, command: `kubectl ${words.join(' ')}` }
+  const text = await untilAnswered(context, words)
+  return { text: `"${text.trim()}"`, command: `kubectl ${words.join(' ')}` }
 }
 
 async function changed(context: TourContext): Promise<StepResult> {
