@@ -12,6 +12,7 @@ import {
   required,
   Secret,
   setting,
+  TRACE_SETTINGS,
   toggle,
   wrongSetting,
 } from '../std/index.ts'
@@ -40,6 +41,7 @@ export const SETTINGS = {
     '/livez, /readyz, /metrics'),
   kubectl: setting('--kubectl <file>', 'BERTH_KUBECTL', anyText, 'kubectl',
     'what renders kustomizations: kubectl, or kustomize'),
+  ...TRACE_SETTINGS,
   logLevel: setting('--log-level <level>', 'BERTH_LOG_LEVEL', logLevel, 'info',
     'debug, info, warn or error, until the configuration says otherwise'),
 }

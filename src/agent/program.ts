@@ -3,8 +3,9 @@ import { readNamed, tokenOf } from '../adapters/files/index.ts'
 import { dial, type GrpcConnection, objectStreamOver } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { connect, openPassage } from '../adapters/kube/index.ts'
+import { openTracer } from '../adapters/traces/index.ts'
 import { leaderMeter, leadInTurns, requestMeter } from '../engines/controller/index.ts'
-import { syncMeter } from '../engines/gitops/index.ts'
+import { createTellSync, syncMeter } from '../engines/gitops/index.ts'
 import { createFileReader, createRenderer } from '../engines/render/index.ts'
 import { serveTunnels } from '../engines/tunnel/index.ts'
 import { MAKE_REQUEST } from '../rpc/index.ts'
@@ -12,8 +13,10 @@ import {
   type Backoff,
   createLog,
   createYamlReader,
+  type Log,
   type LogLevel,
   minutes,
+  type ReadYaml,
   redactUrls,
   seconds,
   systemClock,
@@ -58,6 +61,7 @@ export async function start(config: AgentConfig, signal: AbortSignal, surroundin
   const meta = { version, commitId: '', podNamespace, podName }
   const reports = createReporter({ connection, clock, log, podName })
   const yaml = createYamlReader()
+  const tracer = await openTracer(config.otlpEndpoint, { service: 'berth-agent', version, instance: podName, log })
   const supervisor = createSupervisor({
     kube,
     clock,
@@ -65,11 +69,9 @@ export async function start(config: AgentConfig, signal: AbortSignal, surroundin
     reports,
     home: podNamespace,
     source: { stream: objectStreamOver(connection, clock, true), backoff: paces.source, yaml },
-    renderers: {
-      kustomize: createRenderer({ kubectl: config.kubectl, limits: { memory: KUSTOMIZE_MEMORY }, yaml, log }),
-      readFiles: createFileReader(yaml),
-    },
+    renderers: renderersOf(config, yaml, log),
     meter: syncMeter(metrics),
+    tellSync: createTellSync({ log, tracer }),
     backoff: paces.apply ?? APPLY,
   })
   const known = Promise.withResolvers<bigint>()
@@ -123,9 +125,15 @@ export async function start(config: AgentConfig, signal: AbortSignal, surroundin
   connection.close()
   await passage.close()
   await operations.stop()
+  await tracer.stop()
   await kube.close()
   log.info('agent stopped')
 }
+
+const renderersOf = ({ kubectl }: AgentConfig, yaml: ReadYaml, log: Log) => ({
+  kustomize: createRenderer({ kubectl, limits: { memory: KUSTOMIZE_MEMORY }, yaml, log }),
+  readFiles: createFileReader(yaml),
+})
 
 /** To each kas that the name stands for: whichever ends, others are there already. */
 async function connectionTo(

@@ -12,6 +12,7 @@ import {
   type SettingParser,
   type SettingValues,
   setting,
+  TRACE_SETTINGS,
   tlsFiles,
   toggle,
   wholeSeconds,
@@ -150,6 +151,7 @@ export const SETTINGS = {
     'how long requests are still taken when kas ends, until load balancers know'),
   sessionGrace: setting('--session-grace <seconds>', 'BERTH_SESSION_GRACE', wholeSeconds(), '3600',
     "how long people's sessions with clusters of agents go on when kas ends; the proxy has its own flag"),
+  ...TRACE_SETTINGS,
   logLevel: setting('--log-level <level>', 'BERTH_LOG_LEVEL', logLevel, 'info',
     'debug, info, warn or error'),
 }

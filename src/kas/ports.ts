@@ -160,6 +160,8 @@ export interface PollOutcome {
   projects: Project[]
   revision: Revision
   sighting: PollSighting
+  /** When a webhook or somebody said that there might be something, or the poll began. Milliseconds since 1970. */
+  since: number
 }
 
 /** Somebody who follows a repository. */

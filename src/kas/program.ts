@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { openKeys } from '../adapters/files/index.ts'
-import { openMirrors } from '../adapters/git/index.ts'
+import { openMirrors, type Transfer } from '../adapters/git/index.ts'
 import { serveGrpc } from '../adapters/grpc/index.ts'
 import { createMetrics, createReader, type Metrics, serveHttp, serveOperations } from '../adapters/http/index.ts'
 import {
@@ -12,9 +12,10 @@ import {
   untilListed,
   waitingFor,
 } from '../adapters/kube/index.ts'
+import { openTracer } from '../adapters/traces/index.ts'
 import { Agents, GitProjects, SpaceRequests, tunnelAudienceOf, Workspaces } from '../api/index.ts'
 import { requestMeter, requireKinds } from '../engines/controller/index.ts'
-import { aborted, systemClock as clock, createLog, type ListenerKeys, type Log, pause } from '../std/index.ts'
+import { aborted, systemClock as clock, createLog, type ListenerKeys, type Log, pause, type Tracer } from '../std/index.ts'
 import { createOperatorGate, createProxyGate, createWorkspaceGate } from './authorization/index.ts'
 import { AGES, type KasConfig } from './config.ts'
 import { createDevelops } from './develop.ts'
@@ -108,7 +109,9 @@ async function open(
   const objects = watchObjects(config, caches)
   const meters = createMeters(metrics)
   const credentials = createCredentials(kube)
-  const polls = await openPolls(config, credentials, meters, log)
+  const tracer = await openTracer(config.otlpEndpoint, { service: 'berth-kas', version, instance: config.identity, log })
+  closing.push(() => tracer.stop())
+  const polls = await openPolls(config, credentials, meters, { log, tracer })
   closing.push(() => polls.stop())
   const fetchDevfile = await devfileFetcherOf(config)
   const ready = () => waitingFor(caches) ?? (state.phase === 'serving' ? undefined : `kas is ${state.phase}`)
@@ -117,7 +120,7 @@ async function open(
   await untilListed(caches, signal)
   await requireKinds([Agents, GitProjects, Workspaces, SpaceRequests], { kube: client, clock, log, version, signal })
   const { gitProjects: cache, holders, projects } = objects
-  const status = reportStatus({ kube, cache, holders, polls, events, clock, log })
+  const status = reportStatus({ kube, cache, holders, polls, events, clock, log, tracer })
   closing.push(() => status.stop(), pokeByAnnotation(cache, polls))
   const { leaseNamespace, identity } = config
   const presence = createPresence({ kube: client, clock, log, namespace: leaseNamespace, identity, version })
@@ -150,7 +153,19 @@ async function open(
   return { addresses, drain }
 }
 
-async function openPolls(config: KasConfig, credentials: Credentials, meters: KasMeters, log: Log): Promise<Polls> {
+function traceTransfer({ commit, milliseconds, bytes, failure }: Transfer, tracer: Tracer): void {
+  if (failure?.code === 'cancelled') return
+  const ended = clock.now()
+  const error = failure && (failure.reason ?? failure.code)
+  tracer.record(commit, { name: 'fetch', began: ended - milliseconds, ended, error, attributes: { 'berth.bytes': bytes } })
+}
+
+async function openPolls(
+  config: KasConfig,
+  credentials: Credentials,
+  meters: KasMeters,
+  { log, tracer }: { log: Log; tracer: Tracer },
+): Promise<Polls> {
   const { protocols } = config
   const mirrors = await openMirrors({
     folder: config.dataDir,
@@ -158,7 +173,10 @@ async function openPolls(config: KasConfig, credentials: Credentials, meters: Ka
     protocols,
     rules: { addresses: config.addresses, hosts: config.hosts },
     disk: { repository: config.maxRepositorySize, total: config.maxDataSize },
-    onTransfer: meters.transferred,
+    onTransfer(transfer) {
+      meters.transferred(transfer)
+      traceTransfer(transfer, tracer)
+    },
     clock,
   })
   const concurrency = config.gitProcesses

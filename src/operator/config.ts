@@ -10,6 +10,7 @@ import {
   optional,
   readSettings,
   setting,
+  TRACE_SETTINGS,
   toggle,
   wrongSetting,
 } from '../std/index.ts'
@@ -63,6 +64,7 @@ export const SETTINGS = {
     'objects of all GitOpsDeployments of one namespace (default: 100000)'),
   mostFiles: optional('--most-files <mebibytes>', undefined, amount,
     'of files that all GitOpsDeployments of one namespace follow (default: 64)'),
+  ...TRACE_SETTINGS,
   logLevel: setting('--log-level <level>', 'BERTH_LOG_LEVEL', logLevel, 'info',
     'debug, info, warn or error'),
 }

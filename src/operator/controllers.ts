@@ -1,7 +1,7 @@
 import { createAnswers, createStrangeMemory, type Meter, type Reach } from '../adapters/kube/index.ts'
 import type { Controller, ControllerContext } from '../engines/controller/index.ts'
 import { createRenderer } from '../engines/render/index.ts'
-import { createYamlReaders, type Log, type ReadYaml } from '../std/index.ts'
+import { createYamlReaders, type Log, type ReadYaml, type Tracer } from '../std/index.ts'
 import type { OperatorConfig } from './config.ts'
 import { targetLifecycle } from './deployment-target/lifecycle/index.ts'
 import { sandboxTargets } from './deployment-target/provisioned/index.ts'
@@ -27,6 +27,7 @@ export interface ControllerMeans {
   agents?: AgentAccess | undefined
   meter?: GitOpsMeter
   targets?: Meter
+  tracer?: Tracer
   /** Read once: who changes the files starts the operator anew. */
   authorities?: Pick<WorkspaceGitSettings, 'kasCa' | 'gitCa'>
 }
@@ -36,7 +37,7 @@ export function controllersOf(
   context: ControllerContext,
   config: OperatorConfig,
   source: Source & Partial<DevfileSource>,
-  { agents, meter, targets, authorities = {} }: ControllerMeans = {},
+  { agents, meter, tracer, targets, authorities = {} }: ControllerMeans = {},
 ): Controller[] {
   const reach = reachOf(config, context, agents)
   // One pool of threads for all: each takes much memory.
@@ -57,7 +58,7 @@ export function controllersOf(
     inOnboarded(environments(context), context),
     inOnboarded(managedEnvironments(context, { reach }), context),
     onboarding(context),
-    inOnboarded(gitopsDeployments(context, { ...gitops, ...(meter && { meter }) }), context),
+    inOnboarded(gitopsDeployments(context, { ...gitops, ...(meter && { meter }), ...(tracer && { tracer }) }), context),
     syncRuns(context),
     inOnboarded(dryRuns(context, gitops), context),
     workspacePools(context, { reach, namespace: config.namespace }),

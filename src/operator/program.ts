@@ -3,6 +3,7 @@ import { readNamed } from '../adapters/files/index.ts'
 import { createObjectStream } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { chargeSpaces, connect, createCaches, createEventRecorder, waitingFor } from '../adapters/kube/index.ts'
+import { openTracer } from '../adapters/traces/index.ts'
 import { OWN_KINDS, tenantRoles } from '../api/index.ts'
 import {
   type ControllerContext,
@@ -52,7 +53,8 @@ export async function start(config: OperatorConfig, signal: AbortSignal, surroun
   const ca = authorities.kasCa === undefined ? undefined : Buffer.from(authorities.kasCa)
   const source = createObjectStream({ address: ca ? `grpcs://${config.kas}` : config.kas, token, ca, clock })
   const agents = config.kasApi === undefined ? undefined : { url: config.kasApi, token, ca, audience: AUDIENCE }
-  const meters = { meter: gitopsMeter(metrics), targets: targetMeter(metrics) }
+  const tracer = await openTracer(config.otlpEndpoint, { service: 'berth-operator', version, instance: config.identity, log })
+  const meters = { meter: gitopsMeter(metrics), targets: targetMeter(metrics), tracer }
   const open = () => prepareControllers({ config, kube, log, source, means: { agents, authorities, ...meters } })
   let turn = open()
   countObjects(metrics, () => turn.caches)
@@ -93,6 +95,7 @@ export async function start(config: OperatorConfig, signal: AbortSignal, surroun
     await turn.events.flush()
     await turn.caches.stop()
     source.close()
+    await tracer.stop()
     await operations.stop()
     await kube.close()
   }

@@ -57,6 +57,7 @@ export {
   type SettingTable,
   type SettingValues,
   setting,
+  TRACE_SETTINGS,
   tlsFiles,
   toggle,
   wholeSeconds,
@@ -65,6 +66,7 @@ export {
 } from './settings.ts'
 export { createTally } from './tally.ts'
 export { beginningOf, withoutEnd } from './text.ts'
+export { logFieldsOf, type Span, silentTracer, type Tracer, traceIdOf } from './trace.ts'
 export { createTurnstile, type Turnstile } from './turnstile.ts'
 export { areTooFarApart, VERSION_SKEW } from './version.ts'
 export { createWorkQueue, type WorkQueue } from './work-queue.ts'

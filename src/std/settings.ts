@@ -150,6 +150,24 @@ export function tlsFiles(
   throw wrongSetting(key ? '--tls-cert' : '--tls-key', '', 'Give --tls-cert and --tls-key together, or neither.')
 }
 
+const httpUrl: SettingParser<string> = (given, flag) => {
+  const url = /^https?:\/\//.test(given) && URL.canParse(given) ? new URL(given) : undefined
+  if (url && !(url.username || url.password || url.search || url.hash)) return given
+  throw wrongSetting(
+    flag,
+    given,
+    `Write it like ${flag} http://collector.monitoring:4318.`,
+    ', which is no http:// or https:// URL without user, query and fragment',
+  )
+}
+
+/** For programs that work on commits. The variable is OpenTelemetry's. */
+// biome-ignore format: a setting has two lines, how it is given and what it is for.
+export const TRACE_SETTINGS = {
+  otlpEndpoint: optional('--otlp-endpoint <url>', 'OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl,
+    'where traces of commits are sent, by OTLP over HTTP; none are made without it'),
+}
+
 /** For programs that serve a cluster. The client reads KUBECONFIG and the pod's service account by itself. */
 // biome-ignore format: a setting has two lines, how it is given and what it is for.
 export const CLUSTER_SETTINGS = {

@@ -38,6 +38,7 @@ describe('an agent that is killed', (it) => {
       source: { stream: objectStreamOver(connection, clock, true), backoff: quick, yaml },
       renderers: { kustomize: createRenderer({ kubectl: 'kubectl', yaml }), readFiles: createFileReader(yaml) },
       meter: noMeter,
+      tellSync: () => undefined,
       backoff: quick,
     })
     const manifestProjects = [{ id: 'shop', defaultNamespace: namespace, prunePropagationPolicy: 'background' }]

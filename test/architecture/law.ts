@@ -15,7 +15,7 @@ export interface Room {
   casts?: boolean
 }
 
-const CONTROLLERS = ['std', 'api', 'adapters/kube', 'adapters/files', 'adapters/http', 'engines/controller']
+const CONTROLLERS = ['std', 'api', 'adapters/kube', 'adapters/files', 'adapters/http', 'adapters/traces', 'engines/controller']
 
 /** From the ground up: a room may import only rooms that stand above it in this list, so the folders cannot form a cycle. */
 export const LAW: Record<string, Room> = {
@@ -35,6 +35,15 @@ export const LAW: Record<string, Room> = {
   'adapters/git': { imports: ['std', 'adapters/processes'], packages: ['semver', 'simple-git'], casts: true },
   'adapters/grpc': { imports: ['std', 'rpc'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf', 'ws'], casts: true },
   'adapters/http': { imports: ['std'], packages: ['prom-client', 'undici'], casts: true },
+  'adapters/traces': {
+    imports: ['std'],
+    packages: [
+      '@opentelemetry/api',
+      '@opentelemetry/exporter-trace-otlp-http',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-trace',
+    ],
+  },
   'adapters/auth': { imports: ['std'], packages: ['jose', 'openid-client'] },
   'adapters/certificates': { imports: ['std'], packages: ['asn1js', 'ipaddr.js', 'pkijs'] },
   'adapters/control-plane': {

@@ -83,12 +83,13 @@ export interface Installation extends Deliveries {
   stop(): Promise<void>
 }
 
-/** `namespaces`: the tenants; what one of them brings from Git is applied by his account `default`, which has `edit` there. */
-export async function bringUp(namespaces: readonly string[]): Promise<Installation> {
+/** `namespaces`: the tenants; what one of them brings from Git is applied by his account `default`, which has `edit` there. `settings`: variables of the programs. */
+export async function bringUp(namespaces: readonly string[], settings: Record<string, string> = {}): Promise<Installation> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-hostile-')))
   const host = await gitHost()
-  const { code, stdout, stderr } = await startBerth(['up', '--dir', dir, '--detach'], { env: { NODE_OPTIONS: HEAP_OF_LIMIT } })
-    .ended
+  const { code, stdout, stderr } = await startBerth(['up', '--dir', dir, '--detach'], {
+    env: { NODE_OPTIONS: HEAP_OF_LIMIT, ...settings },
+  }).ended
   const stop = async () => {
     await berth(['down', '--dir', dir])
     await host.close()
@@ -148,9 +149,8 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
         configurationProject: path,
         ...(home ? { configurationProjectNamespace: home } : {}),
       })
-      const words = ['agent', 'run', '--namespace', namespace, '--pod-name', `${name}-1`, '--operations', '127.0.0.1:0']
       const kasAddress = kas ? { BERTH_KAS_ADDRESS: `grpc://${kas}` } : {}
-      agents.push(startBerth([...words, '--kubectl', await kubectl()], { env: { ...env, ...kasAddress, AGENTK_TOKEN: token } }))
+      agents.push(await startAgent({ namespace, name }, { ...env, ...settings, ...kasAddress, AGENTK_TOKEN: token }))
       return { token }
     },
     kas: (name, flags) => startKas(dir, name, flags),
@@ -162,6 +162,11 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       await stop()
     },
   }
+}
+
+async function startAgent({ namespace = '', name }: Ref, env: Record<string, string>): Promise<Berth> {
+  const words = ['agent', 'run', '--namespace', namespace, '--pod-name', `${name}-1`, '--operations', '127.0.0.1:0']
+  return startBerth([...words, '--kubectl', await kubectl()], { env })
 }
 
 /** With the kubeconfig of a claim, once it has one. */

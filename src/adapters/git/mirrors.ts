@@ -23,6 +23,7 @@ export type Mirrors = Awaited<ReturnType<typeof openMirrors>>
 
 /** A transfer from a server, whether it succeeded or not. */
 export interface Transfer {
+  commit: string
   milliseconds: number
   /** By which the mirror grew. */
   bytes: number
@@ -194,10 +195,10 @@ export class Mirror {
     const began = clock.now()
     try {
       const bytes = await data.growing(this.#name, this.#remote.url, (ended) => this.#fetch(commit, ended), signal)
-      onTransfer({ milliseconds: clock.now() - began, bytes })
+      onTransfer({ commit, milliseconds: clock.now() - began, bytes })
     } catch (thrown) {
       const failure = Failure.from(thrown)
-      onTransfer({ milliseconds: clock.now() - began, bytes: 0, failure })
+      onTransfer({ commit, milliseconds: clock.now() - began, bytes: 0, failure })
       throw failure
     }
   }

@@ -22,6 +22,8 @@ interface CommitToSync extends ProjectInventory {
   project: ManifestProject
   snapshot: Snapshot
   manifests: readonly Manifest[]
+  /** When their rendering began. Milliseconds since 1970. */
+  renderedSince: number
   /** Read everything again, whatever the watches say. */
   compare: boolean
 }
@@ -36,7 +38,7 @@ export interface PassResult extends Pick<ManifestProjectStatus, 'objects' | 'und
 export async function syncCommit(pass: CommitToSync, term: LeadershipTerm, signal: AbortSignal): Promise<PassResult> {
   const { project, snapshot, inventoryId, inventory } = pass
   const owner = ownerFrom(pass.owner, inventoryId, term.agentId, project.id)
-  const { kube, clock, meter } = term
+  const { kube, clock, meter, tellSync: tell } = term
   const destination = destinationOf(kube, project)
   const foreign = project.dryRun === 'none' ? await inventory.foreign() : []
   const leftAlone = await adopt(foreign, { kube, owner: owner.id, inventoryId, destination, signal })
@@ -45,6 +47,7 @@ export async function syncCommit(pass: CommitToSync, term: LeadershipTerm, signa
   const render: Render = async () => pass.manifests
   const request: SyncRequest = {
     snapshot,
+    renderedSince: pass.renderedSince,
     path: project.id,
     destination,
     owner,
@@ -59,7 +62,7 @@ export async function syncCommit(pass: CommitToSync, term: LeadershipTerm, signa
   }
   if (project.dryRun === 'client') return dryResult(project, `${pass.manifests.length} objects, none of them sent`)
   if (project.dryRun === 'server') return dryResult(project, await rehearse(request, { render, clock }, signal))
-  return { ...resultOf(await sync(request, { render, clock, meter }, signal), pass), leftAlone }
+  return { ...resultOf(await sync(request, { render, clock, meter, tell }, signal), pass), leftAlone }
 }
 
 const dryResult = ({ dryRun }: ManifestProject, what: string): PassResult => ({

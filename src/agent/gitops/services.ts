@@ -1,6 +1,6 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import type { ManifestProject } from '../../agentcfg/index.ts'
-import type { Destination, Owner, SyncMemories, SyncMeter, Wants } from '../../engines/gitops/index.ts'
+import type { Destination, Owner, SyncMemories, SyncMeter, TellSync, Wants } from '../../engines/gitops/index.ts'
 import type { Backoff, Clock, Log } from '../../std/index.ts'
 import type { Reports } from '../ports.ts'
 import { type AgentInventory, agentInventory } from './inventory.ts'
@@ -20,6 +20,7 @@ export interface AgentSyncServices {
   source: SourceOptions
   renderers: Renderers
   meter: SyncMeter
+  tellSync: TellSync
   /** Between tries of what failed. */
   backoff: Backoff
 }

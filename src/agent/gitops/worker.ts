@@ -1,5 +1,5 @@
 import type { ManifestProject } from '../../agentcfg/index.ts'
-import { Failure, isFailure, minutes, sayFailure, seconds, waitOf } from '../../std/index.ts'
+import { Failure, isFailure, logFieldsOf, minutes, sayFailure, seconds, waitOf } from '../../std/index.ts'
 import type { ManifestProjectStatus } from '../ports.ts'
 import { createBell } from './bell.ts'
 import { openInventory, type ProjectInventory, withoutTemplate } from './inventory-place.ts'
@@ -100,12 +100,13 @@ function createPasses(project: ManifestProject, term: LeadershipTerm, head: Head
   }
 
   const syncOnce = async (commit: Commit, signal: AbortSignal): Promise<void> => {
+    const renderedSince = clock.now()
     const all = await render(commit, signal)
     const { manifests, template } = withoutTemplate(all)
     opened = await openInventory(opened, { project, term, commit, template, ring }, signal)
     const compare = clock.now() >= compareAt
     if (compare) opened.inventory.expire()
-    const result = await syncCommit({ ...opened, project, snapshot: commit, manifests, compare }, term, signal)
+    const result = await syncCommit({ ...opened, project, snapshot: commit, manifests, renderedSince, compare }, term, signal)
     if (compare) compareAt = clock.now() + COMPARE
     next = result.next
     tries = next === 'calm' ? 0 : tries + 1
@@ -140,7 +141,7 @@ function createPasses(project: ManifestProject, term: LeadershipTerm, head: Head
       } catch (thrown) {
         if (either.aborted) return
         const failure = Failure.from(thrown)
-        log.warn('a project was not brought about', { project: project.id, commit: commit.commitId, error: failure })
+        log.warn('a project was not brought about', { project: project.id, ...logFieldsOf(commit.commitId), error: failure })
         // Somebody else wrote the inventory; what he wrote is read before the next try.
         if (isFailure(failure, 'conflict', 'already-exists')) opened?.inventory.expire()
         next = 'failed'

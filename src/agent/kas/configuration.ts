@@ -6,7 +6,18 @@ import {
   ConfigurationRequestSchema,
   type ConfigurationResponse,
 } from '../../rpc/index.ts'
-import { type Backoff, type Clock, Failure, type Log, minutes, pause, sayFailure, seconds, waitOf } from '../../std/index.ts'
+import {
+  type Backoff,
+  type Clock,
+  Failure,
+  type Log,
+  logFieldsOf,
+  minutes,
+  pause,
+  sayFailure,
+  seconds,
+  waitOf,
+} from '../../std/index.ts'
 import type { ConfigurationFollower, Reports } from '../ports.ts'
 
 export interface AgentMeta {
@@ -97,12 +108,12 @@ function putIntoEffect(
     const steps = followers.map((follower) => follower.prepare(configuration))
     for (const step of steps) step()
     Object.assign(inEffect, { commitId, agentId: configuration.agentId, url: configuration.gitlabExternalUrl })
-    log.info('configuration in effect', { commit: commitId })
+    log.info('configuration in effect', logFieldsOf(commitId))
     onKnown(configuration.agentId)
     return ''
   } catch (thrown) {
     const failure = Failure.from(thrown)
-    log.error('configuration not put into effect', { commit: commitId, error: failure })
+    log.error('configuration not put into effect', { ...logFieldsOf(commitId), error: failure })
     return `commit ${commitId.slice(0, 12)}: ${sayFailure(failure)}`
   }
 }

@@ -84,13 +84,23 @@ interface Settings {
 export const SETTINGS_MAPS = ['berth', 'berth-proxy'] as const
 
 /** These, as the values have it. They are there without content, too: what was said before is to go. */
-function settingsOf({ image, workspaceImage, apiUrl, gitCa, namespace = BERTH_NAMESPACE, kas, proxy }: ImageValues): Settings[] {
+function settingsOf({
+  image,
+  workspaceImage,
+  apiUrl,
+  gitCa,
+  namespace = BERTH_NAMESPACE,
+  kas,
+  proxy,
+  tracing,
+}: ImageValues): Settings[] {
   const { certificateNames, tunnels: _, service: __, certificateIssuer: ___, ...oidc } = proxy ?? {}
   const maps: Partial<Record<(typeof SETTINGS_MAPS)[number], Settings['data']>> = {
     berth: {
       workspaceImage,
       apiUrl,
       gitCa,
+      otlpEndpoint: tracing?.endpoint,
       kasNames: kas?.names?.join(','),
       kasTunnels: kas?.tunnels,
       agentwImage: kas?.tunnels && image,

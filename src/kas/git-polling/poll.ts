@@ -12,7 +12,7 @@ export interface PollWork {
   /** The version of the credentials as they are now, where there are some to read. Must not reject. */
   version?: () => Promise<string | undefined>
   /** Tells what was found. */
-  report: (projects: Project[], sighting: PollSighting) => void
+  report: (projects: Project[], sighting: PollSighting, since: number) => void
   pace: PollPace
   clock: Clock
 }
@@ -43,6 +43,8 @@ export class Poll {
   readonly #served = new Set<string>()
   #last: { sighting: PollSighting; at: number } | undefined
   #failures = 0
+  /** When the first poke came to which there was no answer yet. */
+  #pokedAt: number | undefined
   /** Pokes in a row, each soon after the look before. */
   #hurries = 0
   /** The credentials that the last look was made with, as far as that was worth asking. */
@@ -116,6 +118,7 @@ export class Poll {
   /** Looks now, and forgets that it was to wait longer. With nobody here it ends, so that the next one begins with a look. */
   poke(): void {
     this.#failures = 0
+    this.#pokedAt ??= this.#work.clock.now()
     this.#work.hurry?.()
     this.#alarm.abort()
     if (!this.#isUrgent) this.#standing?.leave()
@@ -152,6 +155,8 @@ export class Poll {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
+    const pokedAt = this.#pokedAt
+    const since = pokedAt ?? this.#work.clock.now()
     // Asked before the look: a Secret that is mended meanwhile counts as changed.
     this.#version = this.#failures > 0 ? await this.#work.version?.() : undefined
     const sighting = await this.#work.look()
@@ -159,10 +164,12 @@ export class Poll {
     // What the user has to mend in the cluster costs nothing to look at again, so it is not made to wait.
     const isOurs = 'failure' in sighting && !/^(?:Secret|NamespaceNotOnboarded$)/.test(sighting.failure.reason ?? '')
     this.#failures = isOurs ? this.#failures + 1 : 0
+    // Of a poke that came meanwhile the next look is made, and of one that found nothing out.
+    if (!('failure' in sighting) && this.#pokedAt === pokedAt) this.#pokedAt = undefined
     const known = this.#last?.sighting
     const kept = known && isSameAndHere(known, sighting) ? known : sighting
     this.#last = { sighting: kept, at: this.#work.clock.now() }
-    this.#work.report(this.projects, kept)
+    this.#work.report(this.projects, kept, since)
     this.#announce()
   }
 

@@ -1,7 +1,7 @@
 import { type Mirrors, type Protocol, type Remote, type Revision, remoteUrl } from '../../adapters/git/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { annotations, type GitProject, keyOf, type Ref, refOf } from '../../api/index.ts'
-import { type Clock, Failure, type Log, LRUCache } from '../../std/index.ts'
+import { type Clock, Failure, type Log, LRUCache, logFieldsOf } from '../../std/index.ts'
 import type { Credentials, PollOutcome, PollSighting, Polls } from '../ports.ts'
 import type { Project } from '../project.ts'
 import { concerns } from './concerns.ts'
@@ -42,10 +42,10 @@ export function createPolls(options: PollingOptions): Polls {
       ...createLooker(options, shared, project, revision, stopping.signal),
       version: () => options.credentials.versionOf(project),
       pace: shared.pace,
-      report(projects, sighting) {
+      report(projects, sighting, since) {
         if ('failure' in sighting)
           log.warn('A repository could not be read', { project: keyOf(project.ref), error: sighting.failure })
-        for (const listener of listeners) listener({ projects, revision, sighting })
+        for (const listener of listeners) listener({ projects, revision, sighting, since })
       },
     })
     polls.set(key, { poll, revision })
@@ -136,7 +136,7 @@ function createLooker(
     earlier = commit
   }
   const onFailed = (commit: string, error: Failure) => {
-    if (!signal.aborted) log.warn('A commit could not be fetched', { project: keyOf(project.ref), commit, error })
+    if (!signal.aborted) log.warn('A commit could not be fetched', { project: keyOf(project.ref), ...logFieldsOf(commit), error })
   }
   const tools = { repository, lane, lanes, trees, namespace, patience, signal, onListed, onFailed }
   const look = async (): Promise<PollSighting> => {

@@ -5,4 +5,3 @@
  * Read status.ts and path.ts (pure) first, then report.ts and first-look.ts.
  */
 export { reportStatus } from './report.ts'
-export { statusAfter } from './status.ts'

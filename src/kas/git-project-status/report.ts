@@ -9,13 +9,24 @@ import {
   refFromKey,
   withConditions,
 } from '../../api/index.ts'
-import { type Clock, createWorkQueue, Failure, isFailure, type Log, seconds, timestamp, type WorkQueue } from '../../std/index.ts'
+import {
+  type Clock,
+  createWorkQueue,
+  Failure,
+  isFailure,
+  type Log,
+  logFieldsOf,
+  seconds,
+  type Tracer,
+  timestamp,
+  type WorkQueue,
+} from '../../std/index.ts'
 import { isOwnPath, type PathHolders } from '../path-holders.ts'
 import type { PollOutcome, Polls } from '../ports.ts'
 import { byPath, projectFrom, sourceOf } from '../project.ts'
 import { lookFirst } from './first-look.ts'
 import { isNews, pathStatement } from './path.ts'
-import { type PollFinding, statusAfter } from './status.ts'
+import { newCommitIn, type PollFinding, statusAfter } from './status.ts'
 
 export interface StatusOptions {
   /** Its writes show in the cache at once. */
@@ -26,6 +37,7 @@ export interface StatusOptions {
   events: EventRecorder
   clock: Clock
   log: Log
+  tracer: Tracer
 }
 
 /** Results for one project that are not written yet, by revision. */
@@ -52,7 +64,7 @@ export function reportStatus(options: StatusOptions) {
     },
   })
   polls.onOutcome((outcome) => {
-    for (const key of note(unwritten, outcome, timestamp(clock.now()))) queue.add(key)
+    for (const key of note(unwritten, outcome, clock.now())) queue.add(key)
   })
   const stopLooking = lookFirst(cache, polls)
   const stopComparing = onPathChange(cache, holders, (key) => queue.add(key))
@@ -88,11 +100,11 @@ function onPathChange(cache: Cache<GitProject>, holders: PathHolders, notify: (k
 }
 
 /** Keeps the finding for everybody whose poll it was; gives their keys. */
-function note(unwritten: Map<string, Findings>, { projects, revision, sighting }: PollOutcome, at: string): string[] {
+function note(unwritten: Map<string, Findings>, { projects, revision, sighting, since }: PollOutcome, foundAt: number): string[] {
   return projects.map((project) => {
     const key = keyOf(project.ref)
     const findings = unwritten.get(key) ?? new Map<string, PollFinding>()
-    unwritten.set(key, findings.set(JSON.stringify(revision), { source: sourceOf(project), revision, sighting, at }))
+    unwritten.set(key, findings.set(JSON.stringify(revision), { source: sourceOf(project), revision, sighting, foundAt, since }))
     return key
   })
 }
@@ -109,7 +121,11 @@ async function isWritten(options: StatusOptions, key: string, findings: Findings
   }
 }
 
-async function write({ kube, cache, holders, clock, events }: StatusOptions, key: string, findings: Findings): Promise<void> {
+async function write(
+  { kube, cache, holders, clock, events, log, tracer }: StatusOptions,
+  key: string,
+  findings: Findings,
+): Promise<void> {
   const object = cache.get(refFromKey(key))
   if (!object || isDeleting(object)) return
   const project = projectFrom(object)
@@ -125,4 +141,29 @@ async function write({ kube, cache, holders, clock, events }: StatusOptions, key
   if (path && isNews(object, status)) events.record(object, { type: 'Warning', reason: path.reason, message: path.message })
   const patch = { metadata: { uid: project.uid }, status }
   await kube.patch(GitProjects, project.ref, patch, { subresource: 'status', manager: 'berth-kas' })
+  tellCommits(current, object, { log, tracer })
+}
+
+/** Each new commit once: from now on the status has it, also for another kas and for the one after this. */
+function tellCommits(
+  findings: readonly PollFinding[],
+  { metadata, status }: GitProject,
+  { log, tracer }: Pick<StatusOptions, 'log' | 'tracer'>,
+): void {
+  const told = new Set<string>()
+  for (const { sighting, since, foundAt } of findings) {
+    const { refName, commit } = newCommitIn(status, sighting) ?? {}
+    if (!refName || !commit || told.has(commit)) continue
+    told.add(commit)
+    const owner = `GitProject ${keyOf(metadata)}`
+    log.info('A commit was found', { owner, ref: refName, ...logFieldsOf(commit) })
+    const attributes = { 'berth.owner': owner, 'vcs.ref.head.revision': commit, ...attributesOf(refName) }
+    tracer.recordRoot(commit, { name: 'push', began: since, ended: foundAt, attributes })
+  }
+}
+
+/** As OpenTelemetry has them: https://opentelemetry.io/docs/specs/semconv/registry/attributes/vcs/ */
+function attributesOf(refName: string): Record<string, string> {
+  const [, kind, name = refName] = /^refs\/(heads|tags)\/(.+)$/.exec(refName) ?? []
+  return { 'vcs.ref.head.name': name, ...(kind && { 'vcs.ref.head.type': kind === 'tags' ? 'tag' : 'branch' }) }
 }

@@ -1,5 +1,6 @@
 import type { Revision } from '../../adapters/git/index.ts'
 import { type Condition, type GitProjectStatus, type Statement, withConditions } from '../../api/index.ts'
+import { timestamp } from '../../std/index.ts'
 import type { PollSighting } from '../ports.ts'
 import type { Project } from '../project.ts'
 import { sentenceOf } from '../refusals.ts'
@@ -10,16 +11,19 @@ export interface PollFinding {
   source: string
   revision: Revision
   sighting: PollSighting
-  /** RFC 3339. */
-  at: string
+  /** Milliseconds since 1970. */
+  foundAt: number
+  /** When a webhook or somebody said that there might be something, or the poll began. */
+  since: number
 }
 
 /** The status after a finding. The same finding a second time changes nothing. */
 export function statusAfter(
   before: GitProjectStatus | undefined,
   project: Project,
-  { revision, sighting, at }: Omit<PollFinding, 'source'>,
+  { revision, sighting, foundAt }: Omit<PollFinding, 'source' | 'since'>,
 ): GitProjectStatus {
+  const at = timestamp(foundAt)
   const status: GitProjectStatus = { ...before, observedGeneration: project.generation }
   const statement = readiness(project, revision, sighting)
   if (statement) status.conditions = withConditions(conditionsOf(before), [statement], at)
@@ -55,6 +59,13 @@ interface SeenRef {
   name: string
   commit: string
   seenAt?: string
+}
+
+/** The commit that was found, where the status before did not have it, at whatever ref. */
+export function newCommitIn(before: GitProjectStatus | undefined, sighting: PollSighting) {
+  if (!('snapshot' in sighting) || !sighting.snapshot.refName) return
+  const { refName, commit } = sighting.snapshot
+  return before?.refs?.some((ref) => ref.commit === commit) ? undefined : { refName, commit }
 }
 
 const KEPT = 32

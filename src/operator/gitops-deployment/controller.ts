@@ -1,8 +1,8 @@
 import { createSender } from '../../adapters/http/index.ts'
 import { byUid, type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
 import { type Controller, type ControllerContext, createWakeups, settled } from '../../engines/controller/index.ts'
-import { createSyncMemories, createWants } from '../../engines/gitops/index.ts'
-import { minutes } from '../../std/index.ts'
+import { createSyncMemories, createTellSync, createWants } from '../../engines/gitops/index.ts'
+import { minutes, silentTracer } from '../../std/index.ts'
 import { createNotifier } from './notify/notifier.ts'
 import { withSecretsMasked } from './pass/masked.ts'
 import { reconcileDeployment } from './reconcile.ts'
@@ -21,7 +21,7 @@ const MOST_OBJECTS = 100_000
 
 /** Applies what repositories say, in the destination and as the tenant that each GitOpsDeployment names. */
 export function gitopsDeployments(context: ControllerContext, settings: GitOpsSettings): Controller<GitOpsDeployment> {
-  const { source, render, yaml, reach, mostWatches } = settings
+  const { source, render, yaml, reach, mostWatches, tracer = silentTracer } = settings
   const { clock, log } = context
   const caches = openCaches(context)
   const { meter } = settings
@@ -53,6 +53,8 @@ export function gitopsDeployments(context: ControllerContext, settings: GitOpsSe
     arrivals: new Map(),
     memories,
     meter,
+    tracer,
+    tellSync: createTellSync({ log, tracer }),
     wants: createWants({ clock, exists: (uid) => caches.deployments.by(byUid, uid).length > 0 }),
     wakeups,
   }

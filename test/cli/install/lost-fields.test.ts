@@ -1,11 +1,22 @@
 import { equal } from 'uvu/assert'
 import type { FieldSchema } from '../../../src/api/index.ts'
-import { lostBetween } from '../../../src/cli/install/lost-fields.ts'
+import { findLostFields, lostBetween } from '../../../src/cli/install/lost-fields.ts'
 import { describe } from '../../support/suite.ts'
 
 const TEXT: FieldSchema = {}
 const KEEPS_UNKNOWN = { 'x-kubernetes-preserve-unknown-fields': true } as const
 const object = (properties: Record<string, FieldSchema>): FieldSchema => ({ properties })
+
+const definition = (schema: FieldSchema) => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'boats.example.com' },
+  spec: {
+    group: 'example.com',
+    names: { kind: 'Boat', plural: 'boats' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+  },
+})
 
 describe('the fields that an older kind does not have', (it) => {
   const before = object({
@@ -41,6 +52,28 @@ describe('the fields that an older kind does not have', (it) => {
       'spec labels',
       'spec env',
       'spec network',
+    ])
+  })
+
+  it('are lost by the objects that have them, unless the API server has put them there itself', async () => {
+    const sails: FieldSchema = object({ count: { default: 2 }, cloth: { default: 'linen' } })
+    const newer = definition(object({ spec: object({ sails, oars: { default: [] }, home: TEXT }) }))
+    const boat = (name: string, spec: object) => ({ apiVersion: 'example.com/v1', kind: 'Boat', metadata: { name }, spec })
+    const boats = [
+      boat('as-made', { sails: { count: 2, cloth: 'linen' }, oars: [] }),
+      boat('rigged', { sails: { count: 3, cloth: 'linen' }, oars: [] }),
+      boat('manned', { oars: ['ann'], home: '' }),
+    ]
+    const kube = {
+      get: async () => newer,
+      async *pages() {
+        yield* boats.map((each) => [each])
+      },
+    } as never
+    equal(await findLostFields(kube, [definition(object({ spec: object({}) }))]), [
+      { field: 'spec.sails', objects: ['Boat rigged'] },
+      { field: 'spec.oars', objects: ['Boat manned'] },
+      { field: 'spec.home', objects: ['Boat manned'] },
     ])
   })
 })

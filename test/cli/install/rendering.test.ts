@@ -24,6 +24,7 @@ apiUrl: https://api.example.com
 gitCa: "-----BEGIN CERTIFICATE-----\\nMII"
 everywhere: true
 monitoring: { labels: { release: prometheus } }
+tracing: { endpoint: http://collector.monitoring:4318 }
 kas:
   names: [kas.example.com, 192.0.2.7]
   service: { type: LoadBalancer, annotations: { example.com/pool: public } }
@@ -112,7 +113,8 @@ describe('berth install', (it) => {
       kas: 'grpcs://kas.example.com:8150',
       image: 'registry.example.com:5000/berth:0.1.0',
     })
-    const { workspaceImage, apiUrl, gitCa } = operator({}, variablesOf(objects, 'operator'))
+    const { workspaceImage, apiUrl, gitCa, otlpEndpoint } = operator({}, variablesOf(objects, 'operator'))
+    assert.is(otlpEndpoint, 'http://collector.monitoring:4318')
     assert.is(gitCa, '/etc/berth/git/ca.crt')
     assert.equal(
       [workspaceImage, apiUrl],
@@ -120,8 +122,14 @@ describe('berth install', (it) => {
     )
     const { kasNames, proxyNames } = certificates({}, variablesOf(objects, 'certificates'))
     assert.equal([kasNames, proxyNames], [['kas.example.com', '192.0.2.7'], ['*.w.example.com']])
-    const { sessionGrace, peers, operator: account, proxy: proxyAccount } = kas({}, variablesOf(objects, 'kas'))
-    assert.equal([sessionGrace, peers], [7000, ['grpcs://kas-peers.platform.svc:8155']])
+    const {
+      sessionGrace,
+      peers,
+      otlpEndpoint: endpointOfKas,
+      operator: account,
+      proxy: proxyAccount,
+    } = kas({}, variablesOf(objects, 'kas'))
+    assert.equal([sessionGrace, peers, endpointOfKas], [7000, ['grpcs://kas-peers.platform.svc:8155'], otlpEndpoint])
     assert.equal(
       [account, proxyAccount].map((each) => JSON.stringify(each).includes('platform')),
       [true, true],

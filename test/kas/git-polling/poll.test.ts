@@ -33,10 +33,13 @@ function given(interval = '20s') {
   const clock = steppedClock()
   const server = { answer: seen('c1'), looks: 0, before: async (): Promise<void> => undefined }
   const secret = { version: '1', reads: 0 }
+  const sinces: number[] = []
   const pace = createPace(clock)
   const poll = new Poll({
     clock,
-    report: () => undefined,
+    report(_projects, _sighting, since) {
+      sinces.push(since)
+    },
     pace,
     async version() {
       secret.reads++
@@ -55,7 +58,7 @@ function given(interval = '20s') {
   const crowd = (namespace: string, count: number) => {
     for (let at = 0; at < count; at++) pace.stand([namespace], false)
   }
-  return { clock, server, secret, poll, follow, crowd, run: () => poll.run(ending.signal), ending }
+  return { clock, server, sinces, secret, poll, follow, crowd, run: () => poll.run(ending.signal), ending }
 }
 
 describe('a poll', (it) => {
@@ -273,6 +276,24 @@ describe('a poll', (it) => {
     ok(poll.hasEnded, 'the next one begins with a look')
     is(server.looks, 1)
     ending.abort()
+  })
+
+  it('counts the time of what it finds from the poke, also when the first look after it fails', async () => {
+    const { clock, server, sinces, poll, follow, run, ending } = given('1h')
+    follow()
+    const done = run()
+    await clock.step(minutes(10))
+    server.answer = failed('Unreachable')
+    const pokedAt = clock.now()
+    poll.poke()
+    await clock.step(0)
+    server.answer = seen('c2')
+    await clock.step(hours(1))
+    equal(sinces.slice(1, 3), [pokedAt, pokedAt])
+    await clock.step(hours(2))
+    ok((sinces.at(-1) ?? 0) > pokedAt)
+    ending.abort()
+    await done
   })
 
   it('does not lose a poke that comes while it looks', async () => {

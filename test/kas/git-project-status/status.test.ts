@@ -1,6 +1,6 @@
 import { equal, is } from 'uvu/assert'
 import type { GitProjectStatus } from '../../../src/api/index.ts'
-import { statusAfter } from '../../../src/kas/git-project-status/index.ts'
+import { newCommitIn, statusAfter } from '../../../src/kas/git-project-status/status.ts'
 import type { PollSighting } from '../../../src/kas/ports.ts'
 import { projectFrom } from '../../../src/kas/project.ts'
 import { treeOf } from '../../../src/kas/tree.ts'
@@ -16,7 +16,13 @@ const failed = (reason: string): PollSighting => ({
   failure: new Failure('unauthorized', 'it did not work', { reason, remedy: 'Mend it.' }),
 })
 const after = (before: GitProjectStatus | undefined, sighting: PollSighting, at: string, kind: 'default' | 'side' = 'default') =>
-  statusAfter(before, shop, { revision: kind === 'default' ? { kind } : { kind: 'branch', name: 'side' }, sighting, at })
+  statusAfter(before, shop, {
+    revision: kind === 'default' ? { kind } : { kind: 'branch', name: 'side' },
+    sighting,
+    foundAt: Date.parse(at),
+  })
+
+const [T1, T2, T3] = ['2030-01-01T00:00:01Z', '2030-01-01T00:00:02Z', '2030-01-01T00:00:03Z'] as const
 
 describe('GitProject status', (it) => {
   it('stays the same when the same is found again', () => {
@@ -26,15 +32,15 @@ describe('GitProject status', (it) => {
   })
 
   it('puts the ref that moved last first, with its time', () => {
-    const first = after(after(undefined, seen('c1'), 't1'), seen('s1', 'refs/heads/side'), 't2', 'side')
-    equal(after(first, seen('c2'), 't3').refs, [
-      { name: 'refs/heads/main', commit: 'c2', seenAt: 't3' },
-      { name: 'refs/heads/side', commit: 's1', seenAt: 't2' },
+    const first = after(after(undefined, seen('c1'), T1), seen('s1', 'refs/heads/side'), T2, 'side')
+    equal(after(first, seen('c2'), T3).refs, [
+      { name: 'refs/heads/main', commit: 'c2', seenAt: T3 },
+      { name: 'refs/heads/side', commit: 's1', seenAt: T2 },
     ])
   })
 
   it('says why it is not ready and what helps', () => {
-    const [condition] = after(undefined, failed('AuthenticationFailed'), 't1').conditions ?? []
+    const [condition] = after(undefined, failed('AuthenticationFailed'), T1).conditions ?? []
     equal(
       [condition?.status, condition?.reason, condition?.message],
       ['False', 'AuthenticationFailed', 'it did not work. Mend it.'],
@@ -42,13 +48,21 @@ describe('GitProject status', (it) => {
   })
 
   it('does not blame the project for a branch that somebody else misses', () => {
-    const ready = after(undefined, seen('c1'), 't1')
-    equal(after(ready, failed('RefNotFound'), 't2', 'side'), ready)
-    is(after(ready, failed('RefNotFound'), 't2').conditions?.[0]?.status, 'False')
+    const ready = after(undefined, seen('c1'), T1)
+    equal(after(ready, failed('RefNotFound'), T2, 'side'), ready)
+    is(after(ready, failed('RefNotFound'), T2).conditions?.[0]?.status, 'False')
   })
 
   it('shows no text of an internal error', () => {
-    const [condition] = after(undefined, { failure: new Failure('internal', '/secret/path') }, 't1').conditions ?? []
+    const [condition] = after(undefined, { failure: new Failure('internal', '/secret/path') }, T1).conditions ?? []
     is(condition?.message, 'internal error; the cause is in the log of kas.')
+  })
+
+  it('says which commit is new to the project, at whatever ref it was seen', () => {
+    const first = after(undefined, seen('c1'), T1)
+    equal(newCommitIn(undefined, seen('c1')), { refName: 'refs/heads/main', commit: 'c1' })
+    equal(newCommitIn(first, seen('c2')), { refName: 'refs/heads/main', commit: 'c2' })
+    for (const known of [seen('c1'), seen('c1', 'refs/tags/v1'), failed('RefNotFound'), { empty: true } as const])
+      is(newCommitIn(first, known), undefined)
   })
 })

@@ -118,6 +118,15 @@ export interface InstallValues {
     }
   }
   /**
+   * Where the operator and kas send traces of commits, from the push to what is in effect. There are none without it.
+   */
+  tracing?: {
+    /**
+     * What takes OTLP over HTTP, such as http://collector.monitoring:4318. Without user, query and fragment.
+     */
+    endpoint: string
+  }
+  /**
    * Sizes and places of the programs.
    */
   programs?: {

@@ -1,7 +1,7 @@
 /** Many texts to be found in others. */
 interface Finder {
   /** Where any of them stands, in their order. What overlaps or touches is one span. */
-  find(text: string, cut?: Cut): Span[]
+  find(text: string, cut?: Cut): TextRange[]
 }
 
 /** Where a text was shortened. What ends there counts too if it is the beginning of one of them with so many characters. */
@@ -11,7 +11,7 @@ export interface Cut {
 }
 
 /** From one index to before another. */
-export type Span = readonly [from: number, to: number]
+export type TextRange = readonly [from: number, to: number]
 
 /**
  * Looks for all of them in one pass (Aho and Corasick): however many they are, and however much they have in common, a text takes
@@ -21,7 +21,7 @@ export function createFinder(texts: readonly string[]): Finder {
   const { childOf, depths, longest, fallbacks } = treeOf(texts)
   return {
     find(text, cut) {
-      const spans: Span[] = []
+      const ranges: TextRange[] = []
       let node = 0
       for (let at = 0; at < text.length; at++) {
         const character = text.charCodeAt(at)
@@ -34,21 +34,21 @@ export function createFinder(texts: readonly string[]): Finder {
         const end = at + 1
         const depth = depths[node] ?? 0
         const length = cut?.at === end && depth >= cut.least ? depth : (longest[node] ?? 0)
-        if (length > 0) add(spans, end - length, end)
+        if (length > 0) add(ranges, end - length, end)
       }
-      return spans
+      return ranges
     },
   }
 }
 
-/** The spans come in the order of their ends; a long one may contain what came before it. */
-function add(spans: Span[], from: number, to: number): void {
+/** The ranges come in the order of their ends; a long one may contain what came before it. */
+function add(ranges: TextRange[], from: number, to: number): void {
   let begin = from
-  for (let last = spans.at(-1); last && last[1] >= from; last = spans.at(-1)) {
+  for (let last = ranges.at(-1); last && last[1] >= from; last = ranges.at(-1)) {
     begin = Math.min(begin, last[0])
-    spans.pop()
+    ranges.pop()
   }
-  spans.push([begin, to])
+  ranges.push([begin, to])
 }
 
 /** Their beginnings, each a node by its number; 0 is the empty one. */

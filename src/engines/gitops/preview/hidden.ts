@@ -1,5 +1,5 @@
 import { Failure, isRecord } from '../../../std/index.ts'
-import { type Cut, createFinder, type Span } from './finder.ts'
+import { type Cut, createFinder, type TextRange } from './finder.ts'
 
 const MASK = '***'
 
@@ -78,11 +78,11 @@ function spellingsOf(secret: string): string[] {
   return [secret, secret.trim(), JSON.stringify(secret).slice(1, -1), JSON.stringify(secret.trim()).slice(1, -1), ...lines]
 }
 
-function masked(text: string, spans: readonly Span[]): string {
-  if (spans.length === 0) return text
+function masked(text: string, ranges: readonly TextRange[]): string {
+  if (ranges.length === 0) return text
   let shown = ''
   let at = 0
-  for (const [from, to] of spans) {
+  for (const [from, to] of ranges) {
     shown += text.slice(at, from) + MASK
     at = to
   }

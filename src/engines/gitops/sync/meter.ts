@@ -1,5 +1,5 @@
 import type { Metrics } from '../../../adapters/http/index.ts'
-import type { Clock } from '../../../std/index.ts'
+import type { Clock, Span } from '../../../std/index.ts'
 import { type Change, type Entry, entriesOf } from '../objects/change-set.ts'
 
 /**
@@ -43,13 +43,13 @@ export function syncMeter(metrics: Metrics): SyncMeter {
   }
 }
 
-/** Does a step of a sync and tells how long it took. */
+/** Does a step of a sync and tells how long it took; a part of it may have begun before. */
 export async function timed<T>(
   phase: Phase,
   { clock, meter }: { clock: Clock; meter: SyncMeter },
   step: () => Promise<T>,
+  began = clock.now(),
 ): Promise<T> {
-  const began = clock.now()
   try {
     return await step()
   } finally {
@@ -60,9 +60,21 @@ export async function timed<T>(
 /** Not what stayed as it was: that would be all objects of all syncs, all the time. */
 const TOLD: Change[] = ['created', 'configured', 'pruned', 'terminating', 'waiting', 'withheld', 'skipped', 'failed']
 
+/** How many ended how; what did not happen is left out. */
+export const countsOf = (entries: readonly Entry[]): [Change, number][] =>
+  TOLD.map((change): [Change, number] => [change, entriesOf(entries, change).length]).filter(([, many]) => many > 0)
+
 export function count(entries: readonly Entry[], meter: SyncMeter): void {
-  for (const change of TOLD) {
-    const many = entriesOf(entries, change).length
-    if (many > 0) meter.did(change, many)
+  for (const [change, many] of countsOf(entries)) meter.did(change, many)
+}
+
+/** The same meter, which also keeps the phases of one sync as the steps of its span. */
+export function keepingSteps(meter: SyncMeter, clock: Clock): { meter: SyncMeter; steps: Span[] } {
+  const steps: Span[] = []
+  const took = (phase: Phase, milliseconds: number) => {
+    const ended = clock.now()
+    steps.push({ name: phase, began: ended - milliseconds, ended })
+    meter.took(phase, milliseconds)
   }
+  return { meter: { ...meter, took }, steps }
 }

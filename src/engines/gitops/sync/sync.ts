@@ -1,4 +1,4 @@
-import type { Clock } from '../../../std/index.ts'
+import { type Clock, Failure } from '../../../std/index.ts'
 import { healthOf } from '../../health/index.ts'
 import type { Render } from '../../render/index.ts'
 import { type ApplyRequest, apply } from '../apply/apply.ts'
@@ -17,10 +17,13 @@ import { type Observed, observedIn } from '../state/read-states.ts'
 import type { Fight } from '../watch/fights.ts'
 import type { SettledPass, SyncMemory } from '../watch/sync-memory.ts'
 import type { WatchedStates } from '../watch/watched-states.ts'
-import { count, noMeter, type Phase, type SyncMeter, timed } from './meter.ts'
+import { count, keepingSteps, noMeter, type Phase, type SyncMeter, timed } from './meter.ts'
 import { statesOf } from './observe.ts'
+import type { TellSync } from './tell.ts'
 
 export interface SyncRequest extends Wanting, PruneSettings {
+  /** When the rendering began, of which `render` only gives the result. Milliseconds since 1970. */
+  renderedSince?: number
   inventory: InventoryStore
   /** The memory of the last pass, kept up to date by watches. Without it, only `compare` looks at the cluster. */
   memory?: SyncMemory | undefined
@@ -66,16 +69,34 @@ interface Tools {
   render: Render
   clock: Clock
   meter?: SyncMeter | undefined
+  tell?: TellSync | undefined
 }
 
-/** Brings a destination to where a commit says it should be: render, place, plan, apply, prune, and remember. */
+/** Brings a destination to where a commit says it should be. */
 export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSignal): Promise<SyncResult> {
+  const { clock, tell } = tools
+  if (!tell) return bringAbout(request, tools, signal)
+  const { meter, steps } = keepingSteps(tools.meter ?? noMeter, clock)
+  const { owner, snapshot, renderedSince: began = clock.now() } = request
+  const tellEnd = (changes: readonly Entry[], failure?: Failure) =>
+    tell({ commitId: snapshot.commitId, owner, began, ended: clock.now(), steps, changes, failure })
+  const result = await bringAbout(request, { ...tools, meter }, signal).catch((thrown: unknown) => {
+    if (!signal?.aborted) tellEnd([], Failure.from(thrown))
+    throw thrown
+  })
+  tellEnd(result.changes)
+  return result
+}
+
+/** Render, place, plan, apply, prune, and remember. */
+async function bringAbout(request: SyncRequest, tools: Tools, signal: AbortSignal | undefined): Promise<SyncResult> {
   const { render, clock, meter = noMeter } = tools
   const { destination, memory, owner, compare = false } = request
   const context: SyncContext = { kube: destination.kube, owner: owner.id, clock, signal }
   const rules: ObservationRules = { ...request.rules, now: clock.now }
   const time = <T>(phase: Phase, step: () => Promise<T>) => timed(phase, { clock, meter }, step)
-  const wanted = await time('render', () => wantedOf(request, render, memory ?? {}, signal))
+  const rendering = () => wantedOf(request, render, memory ?? {}, signal)
+  const wanted = await timed('render', { clock, meter }, rendering, request.renderedSince)
   declare(request, wanted)
   const { inventory, leftBehind } = await loadFor(destination.kube.server, request.inventory)
   const lastSettledPass = lastSettledPassIn(request, wanted, inventory.held)

@@ -77,7 +77,8 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   const destination = destinationFor(deployment, services)
   await ensureNamespace(deployment, destination, signal)
   const request = await requestOf(pass, destination, before, services)
-  const result = await sync(request, { render: renderFor(deployment, services), clock, meter: services.meter }, signal)
+  const tools = { render: renderFor(deployment, services), clock, meter: services.meter, tell: services.tellSync }
+  const result = await sync(request, tools, signal)
 
   rememberWrite(deployment, result, services)
   tellChanges(events, deployment, result.commitId, withoutRepairs(result))
@@ -154,13 +155,17 @@ function tellHealth(
   deployment: GitOpsDeployment,
   status: StatusDraft,
   { commitId }: SyncResult,
-  { arrivals, meter, context }: Pick<SyncServices, 'arrivals' | 'meter' | 'context'>,
+  { arrivals, meter, tracer, context }: Pick<SyncServices, 'arrivals' | 'meter' | 'tracer' | 'context'>,
 ): void {
   const arrival = arrivals.get(keyOf(deployment.metadata))
   if (arrival?.commitId !== commitId) return
   const now = context.clock.now()
   const isNew = deployment.status?.history?.[0]?.revision !== commitId
-  if (isNew && isTrue(status.conditions, 'Ready')) meter?.took('health', now - (arrival.wroteAt ?? arrival.at))
+  if (!(isNew && isTrue(status.conditions, 'Ready'))) return
+  const { at, wroteAt: began } = arrival
+  meter?.took('health', now - (began ?? at))
+  if (began === undefined) return
+  tracer.record(commitId, { name: 'health', began, ended: now, attributes: { 'berth.owner': ownerOf(deployment).title } })
 }
 
 /** Between two runs the health of the objects is followed, and nothing is written. */

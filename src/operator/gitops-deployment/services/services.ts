@@ -12,11 +12,12 @@ import {
   type Owner,
   type SyncMemories,
   type SyncRequest,
+  type TellSync,
   type Wants,
 } from '../../../engines/gitops/index.ts'
 import { type CompiledRules, type HealthRule, type HealthRules, healthRules } from '../../../engines/health/index.ts'
 import type { Render } from '../../../engines/render/index.ts'
-import { type Clock, createBuckets, LRUCache, type Rate, type ReadYaml } from '../../../std/index.ts'
+import { type Clock, createBuckets, LRUCache, type Rate, type ReadYaml, type Tracer } from '../../../std/index.ts'
 import type { FindOpening } from '../schedule/windows.ts'
 import type { Allotments } from '../source/allotments.ts'
 import type { Following, Source } from '../source/following.ts'
@@ -45,6 +46,7 @@ export interface GitOpsSettings {
   /** Whether spec.dependsOn may name another namespace. */
   crossNamespace?: boolean
   meter?: GitOpsMeter
+  tracer?: Tracer
 }
 
 /** The last pass of one deployment, so that nothing is read again without need. Lost at a restart, at no harm. */
@@ -87,6 +89,8 @@ export interface SyncServices {
   /** When each deployment was first given its present commit. */
   arrivals: Map<string, Arrival>
   meter: GitOpsMeter | undefined
+  tracer: Tracer
+  tellSync: TellSync
   memories: SyncMemories
   wants: Wants
   wakeups: Pick<Waker, 'wake'>
