@@ -155,7 +155,8 @@ async function manifestsRun(context: TourContext): Promise<string> {
 /** A pod asks the Service of its namespace, by its name: nodes learn where a Service leads a moment after its pods are ready. */
 async function askService(context: TourContext): Promise<StepResult> {
   const namespace = await targetNamespace(context)
-  const words = ['exec', '-n', namespace, 'deploy/shop', '--', 'wget', '-T', '5', '-qO-', 'http://shop']
+  // wget has an option for it, with which Debian's crashes.
+  const words = ['exec', '-n', namespace, 'deploy/shop', '--', 'timeout', '5', 'wget', '-qO-', 'http://shop']
   const text = await untilAnswered(context, words)
   return { text: `"${text.trim()}"`, command: `kubectl ${words.join(' ')}` }
 }
