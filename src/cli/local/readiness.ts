@@ -6,6 +6,7 @@ import {
   DeploymentTargetClaims,
   type Kind,
   type KubeObject,
+  SpaceRequests,
   typeMetaOf,
   Workspaces,
 } from '../../api/index.ts'
@@ -28,7 +29,7 @@ const isEstablished = (definition: CustomResourceDefinition | undefined): boolea
 
 /**
  * The policies that write something down do so: a second or two after they were applied. Before that the API server passes them over,
- * and then, until it has read the schemas of the new kinds, refuses the objects with 503.
+ * and then, until it has read the schemas of the new kinds, refuses the objects with 503 or, of a kind that it does not know yet, with 404.
  */
 export async function untilPoliciesHold(kubeconfig: string, signal?: AbortSignal): Promise<void> {
   const kube = connect({ kubeconfig })
@@ -42,8 +43,10 @@ export async function untilPoliciesHold(kubeconfig: string, signal?: AbortSignal
   }
 }
 
+/** The kinds of the policy, each with a spec: the API server gets to know them one by one. */
 const WRITTEN: readonly (readonly [Kind, object])[] = [
   [DeploymentTargetClaims, { deploymentTargetClassName: '' }],
+  [SpaceRequests, { tierName: 'probe' }],
   [Workspaces, {}],
 ]
 
@@ -54,7 +57,7 @@ async function isWritten(kube: Kube, kind: Kind, spec: object): Promise<boolean>
     const seen = await kube.apply<KubeObject>(kind, probe, { manager: 'berth', dryRun: true })
     return seen.metadata.annotations?.[annotations.requester] !== undefined
   } catch (thrown) {
-    if (isFailure(thrown, 'unavailable')) return false
+    if (isFailure(thrown, 'unavailable', 'not-found')) return false
     throw thrown
   }
 }
