@@ -15,7 +15,16 @@ import {
 import { openTracer } from '../adapters/traces/index.ts'
 import { Agents, GitProjects, SpaceRequests, tunnelAudienceOf, Workspaces } from '../api/index.ts'
 import { requestMeter, requireKinds } from '../engines/controller/index.ts'
-import { aborted, systemClock as clock, createLog, type ListenerKeys, type Log, pause, type Tracer } from '../std/index.ts'
+import {
+  aborted,
+  systemClock as clock,
+  createLog,
+  failureReason,
+  type ListenerKeys,
+  type Log,
+  pause,
+  type Tracer,
+} from '../std/index.ts'
 import { createOperatorGate, createProxyGate, createWorkspaceGate } from './authorization/index.ts'
 import { AGES, type KasConfig } from './config.ts'
 import { createDevelops } from './develop.ts'
@@ -156,7 +165,7 @@ async function open(
 function traceTransfer({ commit, milliseconds, bytes, failure }: Transfer, tracer: Tracer): void {
   if (failure?.code === 'cancelled') return
   const ended = clock.now()
-  const error = failure && (failure.reason ?? failure.code)
+  const error = failure && failureReason(failure)
   tracer.record(commit, { name: 'fetch', began: ended - milliseconds, ended, error, attributes: { 'berth.bytes': bytes } })
 }
 

@@ -14,7 +14,7 @@ import {
   requireKinds,
   runControllers,
 } from '../engines/controller/index.ts'
-import { createLog, type Log, sayFailure, systemClock } from '../std/index.ts'
+import { createLog, failureReason, type Log, sayFailure, systemClock } from '../std/index.ts'
 import { countObjects } from './census.ts'
 import type { OperatorConfig } from './config.ts'
 import { type ControllerMeans, controllersOf } from './controllers.ts'
@@ -119,7 +119,7 @@ function prepareControllers({ config, kube, log, source, means }: ControllerInpu
   chargeSpaces(caches)
   const events = createEventRecorder({ kube, clock, log, reporter: 'berth-operator' })
   caches.onShortage((object, why) =>
-    events.record(object, { type: 'Warning', reason: why.reason ?? why.code, message: sayFailure(why) }),
+    events.record(object, { type: 'Warning', reason: failureReason(why), message: sayFailure(why) }),
   )
   const context: ControllerContext = { kube: caches.kube, caches, events, clock, log }
   return { ...context, controllers: controllersOf(context, config, source, means) }

@@ -66,6 +66,9 @@ export async function unlessFailed(work: Promise<unknown>, ...codes: FailureCode
   }
 }
 
+/** For conditions and counters: its reason, or else its code. */
+export const failureReason = ({ reason, code }: Failure): string => reason ?? code
+
 /** With what can be done about it. */
 export const sayFailure = ({ message, remedy }: Failure): string => (remedy === undefined ? message : `${message}. ${remedy}`)
 

@@ -30,7 +30,7 @@ export {
 export { type ConnectionLimits, createConnectionCounter, networkOf } from './connections.ts'
 export { type Cron, lastMatch, nextMatch, parseCron, timeZoneOf } from './cron.ts'
 export { durationOf, spelled } from './duration.ts'
-export { Failure, type FailureCode, type FailureDetails, isFailure, sayFailure, unlessFailed } from './failure.ts'
+export { Failure, type FailureCode, type FailureDetails, failureReason, isFailure, sayFailure, unlessFailed } from './failure.ts'
 export { harmless, harmlessLine, isHarmless } from './harmless.ts'
 export { type Keys, type ListenerKeys, pemOf, renewing } from './keys.ts'
 export { createLog, type Log, type LogFields, type LogLevel, silentLog } from './log.ts'
@@ -65,7 +65,7 @@ export {
   wrongSetting,
 } from './settings.ts'
 export { createTally } from './tally.ts'
-export { beginningOf, withoutEnd } from './text.ts'
+export { beginningOf, isCommitId, withoutEnd } from './text.ts'
 export { logFieldsOf, type Span, silentTracer, type Tracer, traceIdOf } from './trace.ts'
 export { createTurnstile, type Turnstile } from './turnstile.ts'
 export { areTooFarApart, VERSION_SKEW } from './version.ts'

@@ -1,4 +1,4 @@
-import { Failure } from '../../std/index.ts'
+import { Failure, isCommitId } from '../../std/index.ts'
 import { highestTag, parseRange } from './semver.ts'
 
 /**
@@ -11,12 +11,11 @@ export type Revision =
 
 /** Names as git-check-ref-format has them; what starts with `-` would read as an option. */
 const REF_NAME = /^(?![-/.])(?!.*(?:\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)))[^\p{Cc}\s~^:?*[\\]+(?<![/.])$/u
-const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 export function checkRevision(revision: Revision): Revision {
   if (revision.kind === 'default') return revision
   const { kind, name } = revision
-  if (kind === 'commit' && !COMMIT.test(name)) {
+  if (kind === 'commit' && !isCommitId(name)) {
     throw invalid(`commit ${JSON.stringify(name)} is not a full commit id`, 'Write all 40 (or 64) hexadecimal digits.')
   }
   if (kind === 'semver') parseRange(name)

@@ -3,7 +3,7 @@ import { type HrTime, type SpanContext, SpanKind, SpanStatusCode, TraceFlags } f
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace'
-import { type Log, LRUCache, pause, type Span, seconds, systemClock, traceIdOf } from '../../std/index.ts'
+import { isCommitId, type Log, LRUCache, pause, type Span, seconds, systemClock, traceIdOf, withoutEnd } from '../../std/index.ts'
 import type { OpenTracer, TracerSettings } from './port.ts'
 
 /** A batch is tried again for so long; also the connection may take so long, for which the library has no limit. */
@@ -20,7 +20,7 @@ const MOST_ROOTS = 10_000
  */
 export function createOtlpTracer(endpoint: string, { service, version, instance, log }: TracerSettings): OpenTracer {
   const exporter = new OTLPTraceExporter({
-    url: tracesUrl(endpoint),
+    url: `${withoutEnd(endpoint, '/')}/v1/traces`,
     timeoutMillis: PATIENCE,
     httpAgentOptions: { timeout: PATIENCE },
   })
@@ -41,14 +41,15 @@ export function createOtlpTracer(endpoint: string, { service, version, instance,
     processor.onEnd({ ...base, ...readable(span, context, parent) })
     for (const step of span.steps ?? []) send(step, contextOf(context.traceId), context)
   }
+  // An agent has the ids from the network.
   return {
     recordRoot(commitId, span) {
-      if (!isCommit(commitId) || roots.has(commitId)) return
+      if (!isCommitId(commitId) || roots.has(commitId)) return
       roots.set(commitId, true)
       send(span, rootOf(commitId), undefined)
     },
     record(commitId, span) {
-      if (isCommit(commitId)) send(span, contextOf(traceIdOf(commitId)), { ...rootOf(commitId), isRemote: true })
+      if (isCommitId(commitId)) send(span, contextOf(traceIdOf(commitId)), { ...rootOf(commitId), isRemote: true })
     },
     async stop() {
       // The exporter says what is not taken: that is no reason for a program not to end well.
@@ -57,11 +58,6 @@ export function createOtlpTracer(endpoint: string, { service, version, instance,
     },
   }
 }
-
-const tracesUrl = (endpoint: string): string => `${endpoint}${endpoint.endsWith('/') ? '' : '/'}v1/traces`
-
-/** An agent has it from the network. */
-const isCommit = (id: string): boolean => /^[0-9a-f]{40,64}$/.test(id)
 
 const contextOf = (traceId: string, spanId = randomBytes(8).toString('hex')): SpanContext => ({
   traceId,

@@ -5,7 +5,7 @@ import { byUid, type Workspace } from '../../api/index.ts'
 import { accessRulesOf } from '../../engines/access/index.ts'
 import { pour } from '../../engines/tunnel/index.ts'
 import { CONNECT_PORT, PORT_KEYS, portIn } from '../../rpc/index.ts'
-import { Failure } from '../../std/index.ts'
+import { Failure, failureReason } from '../../std/index.ts'
 import { numberOf } from '../number.ts'
 import type { Router } from '../ports.ts'
 
@@ -37,7 +37,7 @@ export const createPortsService = (context: PortsContext): GrpcService =>
         }
       } catch (thrown) {
         const failure = right.ended.aborted ? Failure.from(right.ended.reason) : told(Failure.from(thrown))
-        context.connected.add({ outcome: failure.reason ?? failure.code })
+        context.connected.add({ outcome: failureReason(failure) })
         throw failure
       } finally {
         right.close()

@@ -65,11 +65,7 @@ describe('traces by OTLP', (it) => {
 
   it('are said not to be taken, once, and how many were lost when they are taken again', async () => {
     const lines: string[] = []
-    const log = createLog('info', {
-      write(line) {
-        lines.push(line)
-      },
-    })
+    const log = createLog('info', { write: (line) => lines.push(line) })
     const tracer = await openTracer(receiver.endpoint, { ...about, log })
     receiver.answer(400)
     for (const name of ['first', 'second']) {

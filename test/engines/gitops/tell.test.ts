@@ -17,11 +17,7 @@ function listener() {
       spans.push(span)
     },
   }
-  const log = createLog('info', {
-    write(line) {
-      lines.push(line)
-    },
-  })
+  const log = createLog('info', { write: (line) => lines.push(line) })
   const tell = createTellSync({ log, tracer })
   const owner = { id: 'uid', title: 'GitOpsDeployment team-a/shop' }
   const about = { commitId: COMMIT, owner, began: 1000, ended: 1500, steps: [] }

@@ -1,5 +1,5 @@
 import { causesOf } from '../../../adapters/kube/index.ts'
-import { beginningOf, type Failure } from '../../../std/index.ts'
+import { beginningOf, type Failure, failureReason } from '../../../std/index.ts'
 import { type ObjectId, sayId } from '../../apply/index.ts'
 
 /**
@@ -54,7 +54,7 @@ export function sentenceAbout(id: ObjectId, failure: Failure): string {
   // A failure without a cause is in our own words.
   if (id.kind === 'Secret' && failure.cause !== undefined)
     return withRemedy(
-      missingRight(failure) ?? `the API server refused it (${failure.reason ?? failure.code})${fieldsOf(failure)}`,
+      missingRight(failure) ?? `the API server refused it (${failureReason(failure)})${fieldsOf(failure)}`,
       failure,
     )
   return beginningOf(withRemedy(bare(failure), failure), 1000)

@@ -1,4 +1,4 @@
-import { type Failure, type Log, LRUCache, logFieldsOf, type Span, type Tracer } from '../../../std/index.ts'
+import { type Failure, failureReason, type Log, LRUCache, logFieldsOf, type Span, type Tracer } from '../../../std/index.ts'
 import type { Change, Entry } from '../objects/change-set.ts'
 import type { Owner } from '../objects/place.ts'
 import { countsOf } from './meter.ts'
@@ -26,7 +26,7 @@ export function createTellSync({ log, tracer }: { log: Log; tracer: Tracer }): T
   return ({ commitId, owner, began, ended, steps, changes, failure }) => {
     const counts = countsOf(changes)
     const hasFailed = counts.some(([change]) => change === 'failed')
-    const error = failure ? (failure.reason ?? failure.code) : hasFailed ? 'ApplyFailed' : undefined
+    const error = failure ? failureReason(failure) : hasFailed ? 'ApplyFailed' : undefined
     const hasDone = counts.some(([change]) => DONE.includes(change))
     const outcome = JSON.stringify([commitId, error, counts])
     if (!hasDone && ((counts.length === 0 && !error) || lastTold.get(owner.id) === outcome)) return

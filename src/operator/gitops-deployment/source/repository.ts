@@ -1,6 +1,6 @@
 import { conditionOf, covers, type GitOpsDeployment, type GitProject } from '../../../api/index.ts'
 import type { GitRef } from '../../../rpc/index.ts'
-import { Failure, redactUrls } from '../../../std/index.ts'
+import { Failure, isCommitId, redactUrls } from '../../../std/index.ts'
 import { byRepository, type SyncCaches, sameRepository } from '../watch/caches.ts'
 import type { Wish } from './following.ts'
 
@@ -81,7 +81,7 @@ export function revisionOf({ targetRevision, semver }: { targetRevision?: string
   if (semver?.trim()) return { kind: 'semver', name: semver.trim() }
   const name = targetRevision?.trim() ?? ''
   if (name === '' || name === 'HEAD') return { kind: 'default' }
-  if (/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(name)) return { kind: 'commit', name }
+  if (isCommitId(name)) return { kind: 'commit', name }
   if (name.startsWith('refs/heads/')) return { kind: 'branch', name: name.slice('refs/heads/'.length) }
   if (name.startsWith('refs/tags/')) return { kind: 'tag', name: name.slice('refs/tags/'.length) }
   return name.startsWith('refs/') ? { kind: 'full', name } : { kind: 'short', name }

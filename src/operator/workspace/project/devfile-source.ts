@@ -10,7 +10,7 @@ import {
   isAppliedAtStart,
 } from '../../../devfile/index.ts'
 import type { GitRef } from '../../../rpc/index.ts'
-import { Failure, isFailure, isRecord, type ReadYamlTree, seconds, withoutEnd } from '../../../std/index.ts'
+import { Failure, isCommitId, isFailure, isRecord, type ReadYamlTree, seconds, withoutEnd } from '../../../std/index.ts'
 import { digest } from '../desired/names.ts'
 
 /** Reads files of GitProjects from kas, which knows who may. */
@@ -221,6 +221,6 @@ function uriOf(reference: DevfileReference): string | undefined {
 
 export function gitRefOf(name: string): GitRef {
   if (name === '') return { kind: 'default' }
-  if (/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(name)) return { kind: 'commit', name }
+  if (isCommitId(name)) return { kind: 'commit', name }
   return { kind: name.startsWith('refs/') ? 'full' : 'short', name }
 }
