@@ -1,20 +1,24 @@
 #!/bin/sh
 # Writes debian.txt in a folder: the Debian packages that its debian-wanted.txt names, with what they need and without those after a minus
 # (-* is all that it does not name), in the versions of today. It wants apt, and touches nothing of this machine's: apt's lists and caches
-# are in a folder of their own that goes at the end.
-# Usage: hack/lock-debian-packages.sh hack/node
+# are in a folder of their own that goes at the end. They are of one release, and what that has not is of a newer one where it is named.
+# Usage: hack/lock-debian-packages.sh FOLDER [RELEASE [NEWER]]
+#        hack/lock-debian-packages.sh hack/node
 set -euf
 
 here=$(cd "$1" && pwd)
+release=${2:-bookworm}
+newer=${3:-}
 wanted=$(sed -n 's/^\([a-z].*\)$/\1/p' "$here/debian-wanted.txt")
 unwanted=$(sed -n 's/^-\(.*\)$/\1/p' "$here/debian-wanted.txt")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cat > "$work/sources.list" << END
-deb http://deb.debian.org/debian bookworm main
-deb http://deb.debian.org/debian bookworm-updates main
-deb http://deb.debian.org/debian-security bookworm-security main
+deb http://deb.debian.org/debian $release main
+deb http://deb.debian.org/debian $release-updates main
+deb http://deb.debian.org/debian-security $release-security main
+${newer:+deb http://deb.debian.org/debian $newer main}
 END
 
 for architecture in amd64 arm64; do
@@ -24,6 +28,7 @@ for architecture in amd64 arm64; do
   cat > "$state/apt.conf" << END
 APT::Architecture "$architecture";
 APT::Architectures { "$architecture"; };
+APT::Default-Release "$release";
 APT::Install-Recommends "false";
 APT::Sandbox::User "root";
 Dir::State "$state";

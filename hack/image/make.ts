@@ -9,7 +9,7 @@ import { basename, join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { type Layer, Layout, type PlatformImage } from './oci.ts'
 import { buildBerth, buildKustomize, type Commit, CPUS, commitOf, installNode, REPOSITORY } from './program.ts'
-import { namesOfShell, USER, unpackRoot, unpackShell } from './root.ts'
+import { namesOfShell, USER, unpackRoot, unpackShell, unpackTerminal } from './root.ts'
 import { type Component, componentsOf, debianIn, modulesIn, writeBill } from './sbom.ts'
 
 const HELP = `Makes Berth's images as files, without a builder.
@@ -130,11 +130,13 @@ async function makeFor(
   say('unpacking Debian packages')
   await unpackRoot(at('root'), unpacking)
   await unpackShell(at('shell'), shared.shellNames, unpacking)
+  await unpackTerminal(at('terminal'), at('debian'), unpacking)
   say('building kustomize')
   const kustomize = await buildKustomize(architecture, at('node'))
   say('fetching Node')
   const node = await installNode(architecture, at('node'))
-  const [root, shell, program] = [await pack(layout, at('root')), await pack(layout, at('shell')), await pack(layout, at('node'))]
+  const [root, program] = [await pack(layout, at('root')), await pack(layout, at('node'))]
+  const [shell, terminal] = [await pack(layout, at('shell')), await pack(layout, at('terminal'))]
   const add = async (image: string, about: { config: object; layers: readonly Layer[]; components: readonly Component[] }) => {
     const bill = join(making.output, `${basename(image)}-${architecture}.cdx.json`)
     const subject = { type: 'container', name: image, version }
@@ -151,8 +153,8 @@ async function makeFor(
     }),
     workspace: await add(`${name}-workspace`, {
       config: WORKSPACE,
-      layers: [root, shell],
-      components: [...debian, ...debianIn(at('shell'))],
+      layers: [root, shell, terminal],
+      components: [...debian, ...debianIn(at('shell')), ...debianIn(at('terminal'), 'debian-13')],
     }),
   }
 }

@@ -1,7 +1,7 @@
 /** The lowest layer: what Debian has of programs and libraries, and the user that everything runs as. */
 import { execFile } from 'node:child_process'
-import { globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { copyFileSync, globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { readDebianLock, unpackDebian } from '../../src/adapters/control-plane/index.ts'
 
@@ -60,6 +60,30 @@ export async function unpackRoot(root: string, unpacking: Unpacking): Promise<vo
 export async function unpackShell(root: string, names: readonly string[], unpacking: Unpacking): Promise<void> {
   await unpack(root, unpacking, isShell)
   for (const name of names) symlinkSync('busybox', join(root, 'usr/bin', name))
+}
+
+/** What a terminal in the browser needs of its packages: it runs in containers that have other libraries, or none. */
+const TERMINAL = {
+  bin: 'usr/bin/ttyd',
+  lib: 'usr/lib/*-linux-gnu/{ld-linux-*.so.+([0-9]),lib{c,cap,crypto,json-c,ssl,uv,websockets,z,zstd}.so.+([0-9])}',
+  // Looked for in LD_LIBRARY_PATH, which programs that the terminal starts see as well: there is nothing else beside it.
+  'lib/plugins': 'usr/lib/*-linux-gnu/libwebsockets-evlib_uv.so',
+}
+
+const ABOUT_PACKAGES = ['usr/share/doc/*/copyright', 'var/lib/dpkg/status.d/*']
+
+/** A terminal in the browser that can be copied into any container, in `usr/lib/terminal`. */
+export async function unpackTerminal(root: string, work: string, unpacking: Unpacking): Promise<void> {
+  const { architecture, downloads } = unpacking
+  const { packages, day } = readDebianLock(join(import.meta.dirname, 'terminal/debian.txt'), architecture)
+  await unpackDebian({ packages, day, downloads, into: work, env: process.env })
+  const copy = (path: string, to: string) => {
+    mkdirSync(dirname(join(root, to)), { recursive: true })
+    copyFileSync(join(work, path), join(root, to))
+  }
+  for (const [folder, pattern] of Object.entries(TERMINAL))
+    for (const path of globSync(pattern, { cwd: work })) copy(path, join('usr/lib/terminal', folder, basename(path)))
+  for (const path of globSync(ABOUT_PACKAGES, { cwd: work })) copy(path, `${path}.terminal`)
 }
 
 /** Those names. The shell for this machine says them, whatever machine an image is for. */

@@ -32,7 +32,7 @@ export function writeBill(file: string, { subject, created, components }: Bill):
 }
 
 /** The Debian packages in a root, as `unpackDebian` notes them. */
-export function debianIn(root: string): Component[] {
+export function debianIn(root: string, release = 'debian-12'): Component[] {
   const folder = join(root, 'var/lib/dpkg/status.d')
   return readdirSync(folder).map((file) => {
     const control = readFileSync(join(folder, file), 'utf8')
@@ -42,7 +42,7 @@ export function debianIn(root: string): Component[] {
       type: 'library',
       name,
       version,
-      purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}&distro=debian-12`,
+      purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}&distro=${release}`,
     }
   })
 }

@@ -4,18 +4,28 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
+import type { InstallValues } from '../../src/cli/install/generated/values.ts'
 import { findingIn, findingsIn } from '../cli/berth.ts'
 import { cloneRepository } from '../support/clone.ts'
 import { lacksNode } from '../support/node.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
-import { makeImages, type Site, serveGit, startSite } from './pods/site.ts'
+import { makeImages, type Site, serveGit, soon, startSite } from './pods/site.ts'
+import { openTerminal } from './pods/terminal.ts'
 
 const MOST_BYTES = 250e6
 const run = promisify(execFile)
 
 /** In another namespace than the usual one: what names that one by itself shows. */
 const NAMESPACE = 'platform'
+
+/** Who it is that lets people in is not asked for what is public. */
+const PROXY: InstallValues['proxy'] = {
+  url: 'https://sign-in.workspaces.example.com',
+  oidcIssuer: 'https://id.example.com',
+  oidcClientId: 'berth',
+  certificateNames: ['*.workspaces.example.com'],
+}
 
 /** A kustomization that is one only where kustomize makes it: the name of the ConfigMap ends with a digest. */
 const KUSTOMIZATION = 'configMapGenerator: [{ name: said, literals: [word=hello] }]'
@@ -80,10 +90,10 @@ describe(
       assert.match(installation, `image: localhost/berth:${site.tag}\n`)
     })
 
-    it('is no larger than 250 MB, of which the part for pods of people is a fifth', async () => {
+    it('is no larger than 250 MB, of which the part for pods of people is a quarter', async () => {
       const [program = 0, workspace = 0] = await sizesIn(join(made(), 'images.tar'), join(site.folder, 'layout'))
       assert.ok(program <= MOST_BYTES, `${program} bytes`)
-      assert.ok(workspace <= MOST_BYTES / 5, `${workspace} bytes`)
+      assert.ok(workspace <= MOST_BYTES / 4, `${workspace} bytes`)
     })
 
     it('makes the certificate that kas shows, and the doctor finds all of it well', async () => {
@@ -135,9 +145,31 @@ describe(
       assert.match(await site.inside(namespace, name, 'cat $PROJECTS_ROOT/web/production/kustomization.yaml'), /hello/)
     })
 
+    it('opens a workspace in the browser: a terminal, by the proxy alone, and by no page of others', async () => {
+      await site.secret(NAMESPACE, 'berth-proxy-oidc', { 'client-secret': 'secret' })
+      await site.install({ proxy: PROXY })
+      await site.applyFile('browser.yaml')
+      await site.untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspace/terminal')
+      const url = await site.kubectl('get', '-n', 'team-a', 'workspace/terminal', '-o', 'jsonpath={.status.ports[0].url}')
+      const terminal = await openTerminal(site, url)
+      try {
+        await soon(async () => assert.match(await terminal.page(), /^HTTP\/1.1 200 .*<title>ttyd/s))
+        // What the line says is not what it prints.
+        await terminal.type('echo "$((6 * 7)) libraries: <$LD_LIBRARY_PATH>" | tee typed', '42 libraries: <>')
+        const [pod] = await site.items('pods', '-A', '-l', 'berth.dev/workspace=terminal')
+        const { name, namespace } = pod.metadata
+        assert.is(await site.inside(namespace, name, 'cat $PROJECT_SOURCE/typed'), '42 libraries: <>\n')
+        const stranger = await terminal.type('echo', 'x', 'https://other.example.com').catch(({ message }) => message)
+        assert.match(stranger, /403|socket hang up|ECONNRESET/)
+      } finally {
+        await terminal.close()
+        await site.kubectl('delete', 'secret', '-n', NAMESPACE, 'berth-proxy-oidc')
+      }
+    })
+
     it('goes without a trace, and leaves what people made', async () => {
       const { stdout } = await site.berth('uninstall', '--namespace', NAMESPACE, '--yes')
-      assert.match(stdout, /^Workspace +1 +deleted, with their files$/m)
+      assert.match(stdout, /^Workspace +2 +deleted, with their files$/m)
       assert.equal(await clusterWide(), [...before, 'namespace/git', 'namespace/team-a'].toSorted())
       assert.is((await site.items('rolebindings', '-n', 'team-a')).length, 1)
     })

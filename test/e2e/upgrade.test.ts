@@ -138,7 +138,7 @@ describe(
       const port = await freePort()
       line = await lineBetween(
         { enter: [], address: `127.0.0.1:${port}` },
-        await site.kasAt(8154),
+        await site.serviceAt('kas', 8154),
         join(site.folder, 'people.sock'),
       )
       const server = ['--server', `https://127.0.0.1:${port}`, '--certificate-authority', ca]

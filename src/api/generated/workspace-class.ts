@@ -222,7 +222,11 @@ export interface WorkspaceClassSpec {
    */
   editor?: {
     /**
-     * Image that brings the editor; empty means none.
+     * An editor that Berth knows how to bring and to start: Terminal (ttyd, from the operator's --workspace-image), CodeServer or OpenVSCode (from their own images, for containers with glibc). Empty means what the image brings.
+     */
+    preset?: '' | 'Terminal' | 'CodeServer' | 'OpenVSCode'
+    /**
+     * Image that brings the editor; with a preset, in place of the image that the preset has. Empty without a preset means no editor.
      */
     image?: string
     /**

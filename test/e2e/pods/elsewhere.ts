@@ -61,8 +61,8 @@ export async function startElsewhere(site: Site): Promise<Elsewhere> {
       const agents = { enter: cluster.enter, address: `${NODE_ADDRESS}:8150` }
       const people = { enter: [], address: `127.0.0.1:${port}` }
       lines = [
-        await lineBetween(agents, await site.kasAt(8150), join(site.folder, 'agents.sock')),
-        await lineBetween(people, await site.kasAt(8154), join(site.folder, 'people.sock')),
+        await lineBetween(agents, await site.serviceAt('kas', 8150), join(site.folder, 'agents.sock')),
+        await lineBetween(people, await site.serviceAt('kas', 8154), join(site.folder, 'people.sock')),
       ]
     },
     disconnect,

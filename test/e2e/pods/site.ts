@@ -52,8 +52,8 @@ export interface Site {
   workspacePod(): Promise<AnyItem>
   /** What a script prints in the clone that this workspace has of `web`. */
   inWorkspace(script: string): Promise<string>
-  /** Where a port of kas is. */
-  kasAt(port: number): Promise<End>
+  /** Where a port of a Service of Berth's is. */
+  serviceAt(name: string, port: number): Promise<End>
   /** Stops the node with its control plane, and starts it with what it had, or what somebody has made of its folder meanwhile. */
   restart(meanwhile?: (folder: string) => Promise<void>): Promise<void>
   remove(): Promise<void>
@@ -163,8 +163,8 @@ export async function startSite({ namespace, values: basic = {} }: { namespace: 
       const { name, namespace: its } = (await site.workspacePod()).metadata
       return site.inside(its, name, `cd $PROJECTS_ROOT/web\n${script}`)
     },
-    async kasAt(port) {
-      const ip = await cluster.kubectl('get', 'service', '-n', namespace, 'kas', '-o', 'jsonpath={.spec.clusterIP}')
+    async serviceAt(name, port) {
+      const ip = await cluster.kubectl('get', 'service', '-n', namespace, name, '-o', 'jsonpath={.spec.clusterIP}')
       return { enter: cluster.enter, address: `${ip}:${port}` }
     },
     async restart(meanwhile) {

@@ -1,5 +1,6 @@
 import type { V1Container } from '@kubernetes/client-node'
 import type { Container, Devfile } from '../../../devfile/index.ts'
+import { bringCommandOf } from './editor-presets.ts'
 import { type EventCommand, isOnlyApplied } from './event-steps.ts'
 import { editorPortOf } from './hosts.ts'
 import type { Addition, WorkspacePlan } from './plan.ts'
@@ -26,6 +27,7 @@ export function withEditor({ settings, devfile }: WorkspacePlan, container: Cont
 
 /** The image of the editor puts it into a folder that its container has, too; there it is started. */
 export function editorAddition({ settings, devfile }: WorkspacePlan): Addition {
+  const { editor = {} } = settings
   const port = editorPortOf(settings)
   const container = editorContainerOf(devfile)
   if (port === undefined || !container) return {}
@@ -39,7 +41,8 @@ export function editorAddition({ settings, devfile }: WorkspacePlan): Addition {
   ]
   const bringer: V1Container = {
     name: 'berth-editor',
-    image: settings.editor?.image ?? '',
+    image: editor.image ?? '',
+    ...bringCommandOf(editor),
     env,
     resources: RESOURCES,
     volumeMounts: mounts,

@@ -8,6 +8,7 @@ import {
   type WorkspaceClass,
   type WorkspaceClassSpec,
 } from '../../../api/index.ts'
+import { withPresetImage } from '../desired/index.ts'
 import { classObstacle, type Obstacle } from './obstacle.ts'
 
 const DEFAULT_CLASS = 'default'
@@ -48,11 +49,19 @@ export function frozenClass(
 }
 
 /** The defaults are frozen too: no newer operator lets pods begin anew. */
-export const chosenFrom = ({ metadata, spec }: WorkspaceClass, { image, namespace }: ClassDefaults): ChosenClass => ({
-  name: metadata.name,
-  generation: metadata.generation ?? 0,
-  settings: { ...spec, projectCloner: { image, ...spec.projectCloner }, proxy: { namespace, ...spec.proxy } },
-})
+export function chosenFrom({ metadata, spec }: WorkspaceClass, { image, namespace }: ClassDefaults): ChosenClass {
+  const editor = withPresetImage(spec.editor, image)
+  return {
+    name: metadata.name,
+    generation: metadata.generation ?? 0,
+    settings: {
+      ...spec,
+      projectCloner: { image, ...spec.projectCloner },
+      proxy: { namespace, ...spec.proxy },
+      ...(editor && { editor }),
+    },
+  }
+}
 
 /** An upgrade moves nothing: the volume with the files is where it is. */
 function whereItIs(now: WorkspaceClassSpec, before: WorkspaceClassSpec): WorkspaceClassSpec {

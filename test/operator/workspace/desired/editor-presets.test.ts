@@ -1,0 +1,88 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { bringCommandOf } from '../../../../src/operator/workspace/desired/editor-presets.ts'
+import { withPresetImage } from '../../../../src/operator/workspace/desired/index.ts'
+import { chosenFrom } from '../../../../src/operator/workspace/place/class.ts'
+import { describe } from '../../../support/suite.ts'
+import { workspaceClass } from '../../../support/workspaces.ts'
+
+const PRESETS = ['Terminal', 'CodeServer', 'OpenVSCode'] as const
+
+describe('workspace: presets of editors', (it) => {
+  const root = mkdtempSync(join(tmpdir(), 'editors-'))
+  it.after(() => rmSync(root, { recursive: true }))
+  const temporaryFolder = () => mkdtempSync(join(root, 'folder-'))
+
+  /** An image that has a program in the place of an editor: it says its words, its home, and what libraries it is given. */
+  const imageWith = (program: string) => {
+    const image = temporaryFolder()
+    const file = join(image, program)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, '#!/bin/sh\necho "$*"\necho "$HOME ${LD_LIBRARY_PATH:-none} $PWD"\n')
+    chmodSync(file, 0o755)
+    return image
+  }
+
+  /** Brings an editor from where the image has it, and starts it in another container. */
+  const started = (preset: (typeof PRESETS)[number], { image, home }: { image: string; home: string }) => {
+    const [tools, project] = [temporaryFolder(), temporaryFolder()]
+    const env = { PATH: process.env.PATH, BERTH_TOOLS_DIR: tools, BERTH_EDITOR_PORT: '60001', PROJECT_SOURCE: project }
+    const [program = '', ...words] = bringCommandOf({ preset }).command ?? []
+    const folder = words.findIndex((word) => word.startsWith('/'))
+    // Twice, as an init container may run.
+    for (const _ of [1, 2]) execFileSync(program, words.with(folder, join(image, words[folder] ?? '')), { env })
+    const said = execFileSync(join(tools, 'start'), { env: { ...env, HOME: home }, encoding: 'utf8' })
+    return { said: said.replaceAll(tools, 'TOOLS').replaceAll(project, 'PROJECT').split('\n'), tools }
+  }
+
+  it('are frozen with their image, which is the operator’s for the terminal, and the class’s where that names one', () => {
+    const frozen = (editor: object) =>
+      chosenFrom(workspaceClass('standard', { editor }), { image: 'workspace:1', namespace: 'berth-system' }).settings.editor
+    assert.equal(frozen({ preset: 'Terminal' }), { preset: 'Terminal', image: 'workspace:1' })
+    assert.match(frozen({ preset: 'CodeServer', image: '' })?.image ?? '', /^codercom\/code-server:/)
+    assert.match(frozen({ preset: 'OpenVSCode' })?.image ?? '', /^gitpod\/openvscode-server:/)
+    assert.is(frozen({ preset: 'CodeServer', image: 'mine:1' })?.image, 'mine:1')
+    assert.equal(frozen({ preset: '', image: '' }), { preset: '', image: '' })
+    assert.is(withPresetImage(undefined, 'workspace:1'), undefined)
+  })
+
+  it('start in the project, on the port, with a home that can be written', () => {
+    const home = temporaryFolder()
+    const server = { image: imageWith('usr/lib/code-server/bin/code-server'), home: '/nowhere' }
+    const { said, tools } = started('CodeServer', server)
+    assert.equal(said.slice(0, 2), [
+      '--auth none --bind-addr 0.0.0.0:60001 --disable-telemetry --disable-update-check PROJECT',
+      'TOOLS/home none PROJECT',
+    ])
+    assert.ok(statSync(join(tools, 'home')).isDirectory())
+    const open = started('OpenVSCode', { image: imageWith('home/.openvscode-server/bin/openvscode-server'), home })
+    assert.equal(open.said.slice(0, 2), [
+      '--without-connection-token --telemetry-level off --host 0.0.0.0 --port 60001 --default-folder PROJECT',
+      `${home} none PROJECT`,
+    ])
+  })
+
+  it('give the terminal libraries of its own, and nothing of them to what it starts', () => {
+    const image = imageWith('usr/lib/terminal/lib/ld-linux-x86-64.so.2')
+    const [words = '', where = ''] = started('Terminal', { image, home: image }).said
+    assert.match(words, /^--library-path TOOLS\/editor\/lib TOOLS\/editor\/bin\/ttyd --port 60001 /)
+    assert.match(words, / --writable --check-origin env -u LD_LIBRARY_PATH \S+sh$/)
+    assert.is(where, `${image} TOOLS/editor/lib/plugins PROJECT`)
+  })
+
+  it('say which folder an image lacks', () => {
+    for (const preset of PRESETS) {
+      const [program = '', ...words] = bringCommandOf({ preset }).command ?? []
+      const folder = words.find((word) => word.startsWith('/')) ?? ''
+      const tools = temporaryFolder()
+      const absent = words.map((word) => (word === folder ? join(tools, 'absent') : word))
+      const { status, stderr } = spawnSync(program, absent, { env: { PATH: process.env.PATH, BERTH_TOOLS_DIR: tools } })
+      assert.is(status, 1)
+      assert.match(stderr.toString(), 'absent, from which the editor of the WorkspaceClass comes')
+    }
+    assert.equal(bringCommandOf({ image: 'mine:1' }), {})
+  })
+})
