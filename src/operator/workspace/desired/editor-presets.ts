@@ -21,10 +21,11 @@ export LD_LIBRARY_PATH="$lib/plugins"
 exec "$lib"/ld-linux-*.so.* --library-path "$lib" "$BERTH_TOOLS_DIR/editor/bin/ttyd" --port "$BERTH_EDITOR_PORT" \\
   --writable --check-origin env -u LD_LIBRARY_PATH "$shell"`,
   },
+  // Its --port goes before PORT of the workspace; that of its --bind-addr does not.
   CodeServer: {
     image: 'codercom/code-server:4.130.0',
     folder: '/usr/lib/code-server',
-    start: `exec "$BERTH_TOOLS_DIR/editor/bin/code-server" --auth none --bind-addr "0.0.0.0:$BERTH_EDITOR_PORT" \\
+    start: `exec "$BERTH_TOOLS_DIR/editor/bin/code-server" --auth none --host 0.0.0.0 --port "$BERTH_EDITOR_PORT" \\
   --disable-telemetry --disable-update-check "$PWD"`,
   },
   OpenVSCode: {

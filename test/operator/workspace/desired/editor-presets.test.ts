@@ -54,7 +54,7 @@ describe('workspace: presets of editors', (it) => {
     const server = { image: imageWith('usr/lib/code-server/bin/code-server'), home: '/nowhere' }
     const { said, tools } = started('CodeServer', server)
     assert.equal(said.slice(0, 2), [
-      '--auth none --bind-addr 0.0.0.0:60001 --disable-telemetry --disable-update-check PROJECT',
+      '--auth none --host 0.0.0.0 --port 60001 --disable-telemetry --disable-update-check PROJECT',
       'TOOLS/home none PROJECT',
     ])
     assert.ok(statSync(join(tools, 'home')).isDirectory())
