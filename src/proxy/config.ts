@@ -35,6 +35,8 @@ export const SETTINGS = {
     'what the provider knows the proxy by'),
   clientSecret: optional('--oidc-client-secret <file>', 'BERTH_OIDC_CLIENT_SECRET', anyText,
     'its secret; without it the client is a public one'),
+  oidcCa: optional('--oidc-ca <file>', 'BERTH_OIDC_CA', anyText,
+    'certificate authorities of the provider, PEM; those of the system without it'),
   scopes: setting('--oidc-scopes <list>', 'BERTH_OIDC_SCOPES', words, 'profile,email',
     'beside openid'),
   // All four as the API server has them, so that names are the same.
@@ -93,12 +95,13 @@ export type ProxyConfig = ReturnType<typeof parseConfig>
 
 export function parseConfig(flags: Flags, env: EnvironmentVariables) {
   const { authorize, authorizeCallers, tlsCert, tlsKey, kas, kasToken, kasCa, ...rest } = readSettings(SETTINGS, flags, env)
-  const { issuer, clientId, clientSecret, scopes, usernameClaim, usernamePrefix, groupsClaim, groupsPrefix, ...others } = rest
+  const { issuer, clientId, clientSecret, oidcCa, scopes, usernameClaim, usernamePrefix, groupsClaim, groupsPrefix, ...others } =
+    rest
   return {
     ...others,
     authorize: authorizeOf(authorize, authorizeCallers),
     tls: tlsFiles(tlsCert, tlsKey),
-    oidc: { issuer, clientId, clientSecret, scopes: [...new Set(['openid', ...scopes])] },
+    oidc: { issuer, clientId, clientSecret, ca: oidcCa, scopes: [...new Set(['openid', ...scopes])] },
     identity: { usernameClaim, usernamePrefix, groupsClaim, groupsPrefix },
     kas: kasOf(kas, kasToken, kasCa),
   }

@@ -97,8 +97,10 @@ async function openDashboard(
 }
 
 async function providerOf({ oidc, host }: ProxyConfig, clock: Clock) {
-  const { clientSecret: file, issuer, clientId, scopes } = oidc
-  const text = file === undefined ? undefined : (await readNamed(file, '--oidc-client-secret')).toString('utf8').trim()
+  const textOf = async (file: string | undefined, flag: string) =>
+    file === undefined ? undefined : (await readNamed(file, flag)).toString('utf8').trim()
+  const text = await textOf(oidc.clientSecret, '--oidc-client-secret')
   const clientSecret = text === undefined ? undefined : new Secret(text)
-  return connectProvider({ issuer, clientId, clientSecret, scopes, redirectUri: `https://${host}/callback`, clock })
+  const ca = await textOf(oidc.ca, '--oidc-ca')
+  return connectProvider({ ...oidc, clientSecret, ca, redirectUri: `https://${host}/callback`, clock })
 }

@@ -44,7 +44,7 @@ export const LAW: Record<string, Room> = {
       '@opentelemetry/sdk-trace',
     ],
   },
-  'adapters/auth': { imports: ['std'], packages: ['jose', 'openid-client'] },
+  'adapters/auth': { imports: ['std'], packages: ['jose', 'openid-client', 'undici'] },
   'adapters/certificates': { imports: ['std'], packages: ['asn1js', 'ipaddr.js', 'pkijs'] },
   'adapters/control-plane': {
     imports: ['std', 'adapters/certificates'],

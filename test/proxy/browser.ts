@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http'
 import { text } from 'node:stream/consumers'
 
 export interface Answer {
@@ -28,8 +28,8 @@ export interface Browser {
 
 const MOST_REDIRECTS = 12
 
-/** Every https URL is asked of the proxy, by its host; every http one is real. */
-export function browser(proxy: string): Browser {
+/** Every https URL is asked of the proxy, by its host, or of whom it is reached by; every http one is real. */
+export function browser(proxy: string | ((url: URL) => RequestOptions)): Browser {
   const jars = new Map<string, Map<string, string>>()
   const jar = (host: string): Map<string, string> => {
     const found = jars.get(host) ?? new Map<string, string>()
@@ -48,15 +48,16 @@ export function browser(proxy: string): Browser {
   }
   const ask = async (where: string | URL, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Answer> => {
     const url = new URL(where)
-    const isReal = url.protocol === 'http:'
-    const [host = '', port] = (isReal ? url.host : proxy).split(':')
+    const at = (place: string): RequestOptions => ({
+      host: place.replace(/:\d+$/, ''),
+      port: place.replace(/^.*:/, ''),
+      agent: false,
+    })
+    const reached = url.protocol === 'http:' ? at(url.host) : typeof proxy === 'string' ? at(proxy) : proxy(url)
     const answer = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
       const own = cookies(url.host)
       const all = { host: url.host, accept: 'text/html,*/*', ...(own && { cookie: own }), ...headers }
-      const request = httpRequest(
-        { host, port, method, path: `${url.pathname}${url.search}`, headers: all, agent: false },
-        resolve,
-      )
+      const request = httpRequest({ ...reached, method, path: `${url.pathname}${url.search}`, headers: all }, resolve)
       request.on('error', reject)
       request.end(body)
     })

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { listen } from '../../src/adapters/http/serve.ts'
@@ -13,6 +14,8 @@ export interface Claims {
 
 export interface IdentityProvider {
   readonly issuer: string
+  /** Where it is on 127.0.0.1. */
+  readonly port: number
   readonly clientId: string
   /** Whoever comes next is signed in as this one. */
   signInAs(claims: Claims): void
@@ -36,9 +39,16 @@ const CLIENT = 'berth'
 
 /**
  * A small OpenID Connect provider on loopback, real in what matters to a client: discovery, keys, authorization code with PKCE (a
- * code counts once, for the redirect and the challenge it was given for), ID tokens signed with RS256. Nobody types a password.
+ * code counts once, for the redirect and the challenge it was given for), ID tokens signed with RS256. Nobody types a password. With `tls`
+ * it is behind this certificate; `issuer` is how others know it, where something leads from there to its port.
  */
-export async function identityProvider(): Promise<IdentityProvider> {
+export async function identityProvider({
+  tls,
+  issuer,
+}: {
+  tls?: { cert: string; key: string }
+  issuer?: string
+} = {}): Promise<IdentityProvider> {
   const [own, foreign] = await Promise.all([generateKeyPair('RS256'), generateKeyPair('RS256')])
   const jwk = { ...(await exportJWK(own.publicKey)), kid: 'first', alg: 'RS256', use: 'sig' }
   const codes = new Map<string, Code>()
@@ -78,17 +88,19 @@ export async function identityProvider(): Promise<IdentityProvider> {
     const access = { access_token: randomBytes(8).toString('hex'), token_type: 'Bearer', expires_in: provider.lifetime }
     json(response, { ...access, id_token: await idToken(code) })
   }
-  const server = createServer((request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', provider.issuer)
     if (pathname === '/.well-known/openid-configuration') return json(response, describe(provider.issuer))
     if (pathname === '/keys') return json(response, { keys: [jwk] })
     if (pathname === '/authorize') return authorize(searchParams, response)
     if (pathname === '/token') return void token(request, response)
     json(response, {}, 404)
-  })
+  }
+  const server = tls ? createSecureServer(tls, answer) : createServer(answer)
   const port = await listen(server, '127.0.0.1', 0)
   const provider: IdentityProvider = {
-    issuer: `http://127.0.0.1:${port}`,
+    issuer: issuer ?? `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    port,
     clientId: CLIENT,
     lifetime: 3600,
     forge: undefined,

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -6,7 +7,9 @@ import {
   ClientSecretBasic,
   ClientSecretPost,
   type Configuration,
+  type CustomFetch,
   calculatePKCECodeChallenge,
+  customFetch,
   discovery,
   enableNonRepudiationChecks,
   None,
@@ -14,6 +17,7 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client'
+import { Agent, fetch } from 'undici'
 import { type Clock, Failure, hours, remembered, type Secret } from '../../std/index.ts'
 
 interface ProviderOptions {
@@ -22,6 +26,8 @@ interface ProviderOptions {
   clientId: string
   /** Without it the client is a public one, and PKCE alone protects the code. */
   clientSecret: Secret<string> | undefined
+  /** PEM of the authorities that its certificate is checked by; those of the system without it. */
+  ca: string | undefined
   /** It sends people back there. */
   redirectUri: string
   scopes: readonly string[]
@@ -35,10 +41,17 @@ const DESCRIBED = hours(1)
 const ANSWER_WITHIN_SECONDS = 10
 
 /** An OpenID Connect provider: authorization code, always with PKCE, state and nonce. */
+/** Throws `invalid` for authorities that cannot be read. */
 export function connectProvider(options: ProviderOptions) {
-  const { redirectUri, scopes, clock } = options
+  const { redirectUri, scopes, clock, ca } = options
+  const fetching = ca === undefined ? {} : { [customFetch]: fetchTrusting(ca) }
   // A description that could not be had is not remembered: the next one who comes tries again.
-  const describe = remembered(discover, () => options.issuer, clock, { fresh: DESCRIBED, most: 1 })
+  const describe = remembered(
+    (who: ProviderOptions) => discover(who, fetching),
+    () => options.issuer,
+    clock,
+    { fresh: DESCRIBED, most: 1 },
+  )
   return {
     /** Gives, beside where to go, what has to be known again when somebody comes back; nobody else may know it. */
     async begin() {
@@ -84,10 +97,33 @@ export function connectProvider(options: ProviderOptions) {
   }
 }
 
-async function discover({ issuer, clientId, clientSecret }: ProviderOptions): Promise<Configuration> {
+/** Given to a configuration, it is used for whatever that asks later. */
+function fetchTrusting(ca: string): CustomFetch {
+  const dispatcher = new Agent({ connect: { ca: authoritiesIn(ca) } })
+  return (url, { body, ...rest }) => fetch(url, { ...rest, body: body ?? null, dispatcher })
+}
+
+const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/** Read here, because TLS leaves out what it cannot read, and then trusts nobody without a word. */
+function authoritiesIn(pem: string): string[] {
+  try {
+    return (pem.match(BLOCK) ?? [pem]).map((one) => new X509Certificate(one).toString())
+  } catch (cause) {
+    throw new Failure('invalid', 'the authorities of the identity provider cannot be read', {
+      cause,
+      remedy: 'Give certificates as PEM, one after the other.',
+    })
+  }
+}
+
+async function discover(
+  { issuer, clientId, clientSecret }: ProviderOptions,
+  fetching: { [customFetch]?: CustomFetch },
+): Promise<Configuration> {
   const url = new URL(issuer)
   const execute = [enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [allowInsecureRequests] : [])]
-  const options = { execute, timeout: ANSWER_WITHIN_SECONDS }
+  const options = { execute, timeout: ANSWER_WITHIN_SECONDS, ...fetching }
   const secret = clientSecret?.reveal()
   try {
     const found = await discovery(url, clientId, {}, secret === undefined ? None() : ClientSecretBasic(secret), options)

@@ -33,6 +33,7 @@ export function overlayOf(values: ImageValues): Overlay {
       patches: [
         ...installed.map((program) => patchOf('Deployment', program, podsOf(program, values, settings))),
         ...(values.gitCa === undefined ? [] : [patchOf('Deployment', 'operator', GIT_CA)]),
+        ...(proxy?.oidcCa === undefined ? [] : [patchOf('Deployment', 'proxy', OIDC_CA)]),
         ...(kas?.certificateIssuer ? [certificateOf('kas', kas.certificateIssuer, kas.names)] : []),
         ...(proxy?.certificateIssuer ? [certificateOf('berth-proxy', proxy.certificateIssuer, proxy.certificateNames)] : []),
         ...(labels ? MONITORED.map((kind) => labelled(kind, labels)) : []),
@@ -148,23 +149,26 @@ function podsOf(
   }
 }
 
-/** The operator takes it from a file. */
-const GIT_CA = {
+/** A program takes authorities from a file, which is a key of its ConfigMap. */
+const authoritiesOf = (container: Program, variable: string, { map, key, at }: Record<'map' | 'key' | 'at', string>) => ({
   spec: {
     template: {
       spec: {
         containers: [
           {
-            name: 'operator',
-            env: [{ name: 'BERTH_GIT_CA', value: '/etc/berth/git/ca.crt' }],
-            volumeMounts: [{ name: 'git-ca', mountPath: '/etc/berth/git', readOnly: true }],
+            name: container,
+            env: [{ name: variable, value: `/etc/berth/${at}/ca.crt` }],
+            volumeMounts: [{ name: `${at}-ca`, mountPath: `/etc/berth/${at}`, readOnly: true }],
           },
         ],
-        volumes: [{ name: 'git-ca', configMap: { name: 'berth', items: [{ key: 'gitCa', path: 'ca.crt' }] } }],
+        volumes: [{ name: `${at}-ca`, configMap: { name: map, items: [{ key, path: 'ca.crt' }] } }],
       },
     },
   },
-}
+})
+
+const GIT_CA = authoritiesOf('operator', 'BERTH_GIT_CA', { map: 'berth', key: 'gitCa', at: 'git' })
+const OIDC_CA = authoritiesOf('proxy', 'BERTH_OIDC_CA', { map: 'berth-proxy', key: 'oidcCa', at: 'provider' })
 
 /** What cert-manager is asked for, beside what `deploy/` says. */
 function certificateOf(name: string, issuer: IssuerValues, names: readonly string[] = []) {

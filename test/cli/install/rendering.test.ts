@@ -33,6 +33,7 @@ proxy:
   url: https://sign-in.w.example.com
   oidcIssuer: https://id.example.com
   oidcClientId: berth
+  oidcCa: "-----BEGIN CERTIFICATE-----\\nMII"
   certificateNames: ['*.w.example.com']
   tunnels: true
 programs:
@@ -136,6 +137,7 @@ describe('berth install', (it) => {
     )
     const { host, oidc, kas: throughKas } = proxy({}, variablesOf(objects, 'proxy'))
     assert.equal([host, oidc.issuer], ['sign-in.w.example.com', 'https://other.example.com'])
+    assert.is(oidc.ca, '/etc/berth/provider/ca.crt')
     assert.is(throughKas?.address, 'grpcs://kas.platform.svc:8150')
     for (const kind of ['PodMonitor', 'PrometheusRule'])
       assert.equal(named(objects, kind, 'berth')?.metadata.labels, {

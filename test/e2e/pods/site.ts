@@ -4,6 +4,7 @@ import { arch, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createAuthority, issueCertificate } from '../../../src/adapters/certificates/index.ts'
+import { NODE_ADDRESS } from '../../../src/adapters/control-plane/index.ts'
 import type { AnyObject } from '../../../src/api/index.ts'
 import type { InstallValues } from '../../../src/cli/install/generated/values.ts'
 import { hours, minutes, systemClock } from '../../../src/std/index.ts'
@@ -27,7 +28,7 @@ export interface Site {
   tag: string
   /** The digests of the images by name, such as `localhost/berth:0.1.0`. */
   digests: ReadonlyMap<string, string>
-  /** Of the Git server, and of kas for whoever has none made. */
+  /** Of the Git server and the identity provider, and of kas for whoever has none made. */
   tls: Record<'tls.crt' | 'tls.key' | 'ca.crt', string>
   /** As the node was started last. */
   cluster(): NodeCluster
@@ -87,7 +88,7 @@ async function makeCertificate() {
   const validity = { clock: systemClock, lifetime: hours(24) }
   const authority = await createAuthority('berth-test', validity)
   const dnsNames = ['git.git.svc', 'kas.berth-system.svc']
-  const request = { name: 'berth', dnsNames, addresses: ['127.0.0.1'], usages: ['server'] as const }
+  const request = { name: 'berth', dnsNames, addresses: ['127.0.0.1', NODE_ADDRESS], usages: ['server'] as const }
   const { certificate, key } = await issueCertificate(authority, request, validity)
   return { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authority.certificate }
 }

@@ -92,6 +92,10 @@ export interface InstallValues {
      */
     oidcGroupsPrefix?: string
     /**
+     * PEM of the authorities of the provider, where these are not among the known ones.
+     */
+    oidcCa?: string
+    /**
      * Hosts that it gets a certificate for, such as *.workspaces.example.com. Without them the Secret berth-proxy-tls has to be filled.
      *
      * @minItems 1
