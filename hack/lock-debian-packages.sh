@@ -1,14 +1,17 @@
 #!/bin/sh
 # Writes debian.txt in a folder: the Debian packages that its debian-wanted.txt names, with what they need and without those after a minus
 # (-* is all that it does not name), in the versions of today. It wants apt, and touches nothing of this machine's: apt's lists and caches
-# are in a folder of their own that goes at the end. They are of one release, and what that has not is of a newer one where it is named.
-# Usage: hack/lock-debian-packages.sh FOLDER [RELEASE [NEWER]]
-#        hack/lock-debian-packages.sh hack/node
+# are in a folder of their own that goes at the end. They are of bookworm; a line `# Releases: OLDER NEWER` in debian-wanted.txt names another,
+# and one for what that has not.
+# Usage: hack/lock-debian-packages.sh hack/node
 set -euf
 
 here=$(cd "$1" && pwd)
-release=${2:-bookworm}
-newer=${3:-}
+releases=$(sed -n 's/^# Releases: //p' "$here/debian-wanted.txt")
+releases=${releases:-bookworm}
+release=${releases% *}
+newer=${releases#"$release"}
+newer=${newer# }
 wanted=$(sed -n 's/^\([a-z].*\)$/\1/p' "$here/debian-wanted.txt")
 unwanted=$(sed -n 's/^-\(.*\)$/\1/p' "$here/debian-wanted.txt")
 work=$(mktemp -d)
@@ -21,6 +24,8 @@ deb http://deb.debian.org/debian-security $release-security main
 ${newer:+deb http://deb.debian.org/debian $newer main}
 END
 
+printf 'Package: *\nPin: release n=%s\nPin-Priority: 100\n' "${newer:-none}" > "$work/preferences"
+
 for architecture in amd64 arm64; do
   state="$work/$architecture"
   mkdir -p "$state/lists/partial" "$state/archives/partial"
@@ -28,7 +33,6 @@ for architecture in amd64 arm64; do
   cat > "$state/apt.conf" << END
 APT::Architecture "$architecture";
 APT::Architectures { "$architecture"; };
-APT::Default-Release "$release";
 APT::Install-Recommends "false";
 APT::Sandbox::User "root";
 Dir::State "$state";
@@ -36,6 +40,8 @@ Dir::State::status "$state/status";
 Dir::Cache "$state";
 Dir::Etc::sourcelist "$work/sources.list";
 Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::preferences "$work/preferences";
+Dir::Etc::preferencesparts "/dev/null";
 END
   export APT_CONFIG="$state/apt.conf"
   apt-get update -q > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }

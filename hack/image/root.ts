@@ -62,14 +62,25 @@ export async function unpackShell(root: string, names: readonly string[], unpack
   for (const name of names) symlinkSync('busybox', join(root, 'usr/bin', name))
 }
 
+const LIBRARIES = 'usr/lib/*-linux-gnu'
+const SONAMES = [
+  'c.so.6',
+  'cap.so.2',
+  'crypto.so.3',
+  'json-c.so.5',
+  'ssl.so.3',
+  'uv.so.1',
+  'websockets.so.19',
+  'z.so.1',
+  'zstd.so.1',
+]
 /** What a terminal in the browser needs of its packages: it runs in containers that have other libraries, or none. */
 const TERMINAL = {
-  bin: 'usr/bin/ttyd',
-  lib: 'usr/lib/*-linux-gnu/{ld-linux-*.so.+([0-9]),lib{c,cap,crypto,json-c,ssl,uv,websockets,z,zstd}.so.+([0-9])}',
-  // Looked for in LD_LIBRARY_PATH, which programs that the terminal starts see as well: there is nothing else beside it.
-  'lib/plugins': 'usr/lib/*-linux-gnu/libwebsockets-evlib_uv.so',
+  bin: ['usr/bin/ttyd'],
+  lib: [`${LIBRARIES}/ld-linux-*.so.?`, ...SONAMES.map((name) => `${LIBRARIES}/lib${name}`)],
+  // Looked for in LD_LIBRARY_PATH, where nothing else is to be found.
+  'lib/plugins': [`${LIBRARIES}/libwebsockets-evlib_uv.so`],
 }
-
 const ABOUT_PACKAGES = ['usr/share/doc/*/copyright', 'var/lib/dpkg/status.d/*']
 
 /** A terminal in the browser that can be copied into any container, in `usr/lib/terminal`. */
@@ -81,8 +92,12 @@ export async function unpackTerminal(root: string, work: string, unpacking: Unpa
     mkdirSync(dirname(join(root, to)), { recursive: true })
     copyFileSync(join(work, path), join(root, to))
   }
-  for (const [folder, pattern] of Object.entries(TERMINAL))
-    for (const path of globSync(pattern, { cwd: work })) copy(path, join('usr/lib/terminal', folder, basename(path)))
+  for (const [folder, patterns] of Object.entries(TERMINAL))
+    for (const pattern of patterns) {
+      const [path] = globSync(pattern, { cwd: work })
+      if (path === undefined) throw new Error(`the packages of the terminal for ${architecture} have no ${pattern}`)
+      copy(path, join('usr/lib/terminal', folder, basename(path)))
+    }
   for (const path of globSync(ABOUT_PACKAGES, { cwd: work })) copy(path, `${path}.terminal`)
 }
 

@@ -2,7 +2,7 @@ import type { UpgradedConnection } from '../adapters/http/index.ts'
 import type { Kube } from '../adapters/kube/index.ts'
 import { annotations, Workspaces } from '../api/index.ts'
 import { type Clock, every, Failure, isFailure, type Log, minutes, timestamp } from '../std/index.ts'
-import type { RoutedWorkspace, RouteTable } from './ports.ts'
+import type { Route, RoutedWorkspace, RouteTable } from './ports.ts'
 
 export type Activity = ReturnType<typeof createActivity>
 
@@ -11,6 +11,8 @@ const ROUND = minutes(1)
 const WATCHED_EVERY = minutes(4)
 /** A visitor sends more than this in a minute by the keyboard: pings of an editor's connections stay below. */
 const IDLE_BYTES = 2048
+/** A terminal sends what is typed, a few bytes for a key, and once a minute the answer to a ping. */
+const IDLE_BYTES_OF_TERMINAL = 64
 
 /**
  * Tells each Workspace at most once a minute when somebody last used it: by that, idle ones are stopped. Requests are use; so are
@@ -19,12 +21,12 @@ const IDLE_BYTES = 2048
 export function createActivity(kube: Kube, routes: Pick<RouteTable, 'workspace' | 'workspaces'>, clock: Clock, log: Log) {
   /** By UID, while it is not written yet: when, and how, in the words of the annotation. */
   const uses = new Map<string, { at: number; by: 'Requests' | 'Connection' }>()
-  const lines = new Set<{ uid: string; line: UpgradedConnection; seen: number }>()
+  const lines = new Set<{ uid: string; line: UpgradedConnection; seen: number; idle: number }>()
 
   const listen = () => {
     for (const watch of lines) {
       const now = watch.line.received()
-      if (now - watch.seen > IDLE_BYTES) uses.set(watch.uid, { at: clock.now(), by: 'Connection' })
+      if (now - watch.seen > watch.idle) uses.set(watch.uid, { at: clock.now(), by: 'Connection' })
       watch.seen = now
     }
   }
@@ -59,8 +61,8 @@ export function createActivity(kube: Kube, routes: Pick<RouteTable, 'workspace' 
   const stopTelling = every(clock, ROUND, tell)
   return {
     used: ({ uid }: RoutedWorkspace) => void uses.set(uid, { at: clock.now(), by: 'Requests' }),
-    lineOpened({ uid }: RoutedWorkspace, line: UpgradedConnection) {
-      const watch = { uid, line, seen: line.received() }
+    lineOpened({ workspace: { uid, terminal }, port }: Route, line: UpgradedConnection) {
+      const watch = { uid, line, seen: line.received(), idle: port === terminal ? IDLE_BYTES_OF_TERMINAL : IDLE_BYTES }
       lines.add(watch)
       void line.closed.then(() => lines.delete(watch))
     },

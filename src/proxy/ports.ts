@@ -14,6 +14,8 @@ export interface RoutedWorkspace {
   readonly isWanted: boolean
   /** Whether its class stops it when nobody uses it. */
   readonly isWatched: boolean
+  /** The port where its editor is a terminal. */
+  readonly terminal: number | undefined
   /** When it was last used, as far as that is written; milliseconds since the epoch. */
   readonly lastActivity: number
   /** When some proxy last looked at that. */

@@ -26,6 +26,10 @@ export function routedWorkspaceOf(workspace: Workspace, services: readonly Servi
     status: defined({ actualState, step, failure, willStartAt, stoppedBecause }),
     isWanted: (spec.desiredState ?? 'Running') !== 'Stopped',
     isWatched: (status?.class?.settings?.idle?.stopAfterMinutes ?? 0) > 0,
+    terminal:
+      status?.class?.settings?.editor?.preset === 'Terminal'
+        ? [...rules.ports.values()].find(({ isShell }) => isShell)?.port
+        : undefined,
     lastActivity: timeIn(annotations.lastActivity),
     watchedAt: timeIn(annotations.activityWatched),
     upstreams:

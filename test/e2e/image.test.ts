@@ -166,11 +166,16 @@ describe(
         assert.match((await owner.open(url)).body, '<title>ttyd')
         const terminal = await outside.openTerminal(owner, url)
         // What the line says is not what it prints.
-        await terminal.type('echo "$((6 * 7)) libraries: <$LD_LIBRARY_PATH>" | tee typed', '42 libraries: <>')
+        await terminal.type(
+          'echo "$((6 * 7)) <$LD_LIBRARY_PATH> $(git rev-parse --show-toplevel)" | tee typed',
+          '42 <> /projects/web',
+        )
         terminal.close()
+        const elsewhere = outside.openTerminal(owner, url, 'https://60001-other.workspaces.example.com')
+        assert.is(await elsewhere.catch(({ message }) => message), 'Unexpected server response: 403')
         const [pod] = await site.items('pods', '-A', '-l', 'berth.dev/workspace=terminal')
         const { name, namespace } = pod.metadata
-        assert.is(await site.inside(namespace, name, 'cat $PROJECT_SOURCE/typed'), '42 libraries: <>\n')
+        assert.is(await site.inside(namespace, name, 'cat $PROJECT_SOURCE/typed'), '42 <> /projects/web\n')
       } finally {
         await outside.close()
         // Berth's namespace goes only where nobody has something of their own in it.

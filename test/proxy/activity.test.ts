@@ -60,10 +60,13 @@ describe('the use of a workspace', (it) => {
     // Pings of an editor are no use; what somebody types is.
     let received = 0
     const closed = Promise.withResolvers<void>()
-    activity.lineOpened(await workspace(), {
-      received: () => received,
-      closed: closed.promise,
-    })
+    activity.lineOpened(
+      { host: 'web', port: 3000, workspace: await workspace() },
+      {
+        received: () => received,
+        closed: closed.promise,
+      },
+    )
     received = 1000
     await pass()
     received = 10_000
@@ -74,14 +77,29 @@ describe('the use of a workspace', (it) => {
     ok(second > Date.parse(`${first}`))
     await eventually(() => routes.workspace(uid)?.lastActivity === second)
 
+    // In a terminal it is a line.
+    let typed = 0
+    const ended = Promise.withResolvers<void>()
+    const terminal = { host: 'terminal', port: 60_001, workspace: { ...(await workspace()), terminal: 60_001 } }
+    activity.lineOpened(terminal, { received: () => typed, closed: ended.promise })
+    typed = 12
+    await pass()
+    typed += 240
+    await pass()
+    await counts(3)
+    const third = Date.parse(`${(await said())[annotations.lastActivity]}`)
+    ok(third - second >= minutes(2))
+    await eventually(() => routes.workspace(uid)?.lastActivity === third)
+    ended.resolve()
+
     // Nobody uses it: then it is only told that somebody looks, and seldom.
     closed.resolve()
     for (let n = 0; n < 4; n++) await pass()
-    await counts(3)
+    await counts(4)
     activity.used(await workspace())
     await activity.stop()
     await becomes(annotations.lastActivityBy, 'Requests')
-    await counts(4)
+    await counts(5)
     is(clock.waiting(), 0)
   })
 })

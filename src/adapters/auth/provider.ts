@@ -40,8 +40,7 @@ export type Provider = ReturnType<typeof connectProvider>
 const DESCRIBED = hours(1)
 const ANSWER_WITHIN_SECONDS = 10
 
-/** An OpenID Connect provider: authorization code, always with PKCE, state and nonce. */
-/** Throws `invalid` for authorities that cannot be read. */
+/** An OpenID Connect provider: authorization code, always with PKCE, state and nonce. Throws `invalid` for authorities that cannot be read. */
 export function connectProvider(options: ProviderOptions) {
   const { redirectUri, scopes, clock, ca } = options
   const fetching = ca === undefined ? {} : { [customFetch]: fetchTrusting(ca) }

@@ -150,7 +150,7 @@ function podsOf(
 }
 
 /** A program takes authorities from a file, which is a key of its ConfigMap. */
-const authoritiesOf = (container: Program, variable: string, { map, key, at }: Record<'map' | 'key' | 'at', string>) => ({
+const authoritiesPatchOf = (container: Program, variable: string, { map, key, at }: Record<'map' | 'key' | 'at', string>) => ({
   spec: {
     template: {
       spec: {
@@ -167,8 +167,8 @@ const authoritiesOf = (container: Program, variable: string, { map, key, at }: R
   },
 })
 
-const GIT_CA = authoritiesOf('operator', 'BERTH_GIT_CA', { map: 'berth', key: 'gitCa', at: 'git' })
-const OIDC_CA = authoritiesOf('proxy', 'BERTH_OIDC_CA', { map: 'berth-proxy', key: 'oidcCa', at: 'provider' })
+const GIT_CA = authoritiesPatchOf('operator', 'BERTH_GIT_CA', { map: 'berth', key: 'gitCa', at: 'git' })
+const OIDC_CA = authoritiesPatchOf('proxy', 'BERTH_OIDC_CA', { map: 'berth-proxy', key: 'oidcCa', at: 'provider' })
 
 /** What cert-manager is asked for, beside what `deploy/` says. */
 function certificateOf(name: string, issuer: IssuerValues, names: readonly string[] = []) {

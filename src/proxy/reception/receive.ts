@@ -91,7 +91,7 @@ async function serveUpgrade(
       services.clock,
     )
     record.status = line ? 101 : 502
-    if (line) services.activity.lineOpened(found.route.workspace, line)
+    if (line) services.activity.lineOpened(found.route, line)
   } catch (thrown) {
     if (!socket.destroyed) refuse(noAnswer(record, found.route, thrown))
   }

@@ -79,15 +79,19 @@ const INPUT = '0'
 /** The protocol of ttyd: the first byte says what a message is. See https://github.com/tsl0922/ttyd/blob/1.7.7/src/protocol.c. */
 function terminalOf(socket: WebSocket): Terminal {
   let all = ''
+  const shows = (text: string) =>
+    new Promise<string>((resolve, reject) => {
+      socket.on('message', () => all.includes(text) && resolve(all))
+      socket.on('close', () => reject(new Error(`the terminal was closed after ${JSON.stringify(all)}`)))
+    })
   socket.on('message', (data: Buffer) => {
     const message = data.toString()
     if (message.startsWith(OUTPUT)) all += message.slice(1)
   })
   return {
-    async type(line, shown) {
+    type(line, shown) {
       socket.send(`${INPUT}${line}\r`)
-      while (!all.includes(shown)) await once(socket, 'message')
-      return all
+      return shows(shown)
     },
     close: () => socket.terminate(),
   }

@@ -189,6 +189,12 @@ export const OF_CONTAINERS = {
     remedy: 'Read its log, and correct the preStart command or what it needs.',
     waitLimit: WAIT_LIMITS.none,
   },
+  EditorNotBrought: {
+    step: 'InitContainer',
+    what: 'cannot bring the editor of the class',
+    remedy: `Have ${ADMIN} give the class an image that has it, in editor.image, or as workspaceImage of the installation; then berth restart --upgrade.`,
+    waitLimit: WAIT_LIMITS.none,
+  },
   PostStartFailed: {
     step: 'PostStart',
     what: 'was ended, because its postStart command failed',

@@ -1,4 +1,5 @@
 import type { ContainerState, ContainerStatus, CoreEvent, Pod } from '../../../api/index.ts'
+import { EDITOR } from '../desired/index.ts'
 import { causeOf, type TroubleReason } from './causes.ts'
 import { cloneReason } from './clones.ts'
 import { type Evidence, timeOf } from './evidence.ts'
@@ -116,7 +117,7 @@ const CODES: Record<number, TroubleReason> = {
 }
 
 function crashReason({ isInit, status }: SeenContainer, ended: Ended | undefined): TroubleReason {
-  if (!ended) return isInit ? 'InitContainerFailed' : 'CrashLoopBackOff'
+  if (!ended) return isInit ? initFailure(status.name) : 'CrashLoopBackOff'
   const clone = isInit ? cloneReason(status.name, ended.message) : undefined
   if (clone) return clone
   if (ended.reason === 'OOMKilled') return 'OutOfMemory'
@@ -125,8 +126,11 @@ function crashReason({ isInit, status }: SeenContainer, ended: Ended | undefined
   }
   // An init container that cannot find its command is told by that, too.
   const byCode = CODES[ended.exitCode]
-  return isInit && byCode !== 'CommandNotFound' ? 'InitContainerFailed' : (byCode ?? 'CrashLoopBackOff')
+  return isInit && byCode !== 'CommandNotFound' ? initFailure(status.name) : (byCode ?? 'CrashLoopBackOff')
 }
+
+/** The class brings the editor, and the devfile all others. */
+const initFailure = (container: string): TroubleReason => (container === EDITOR ? 'EditorNotBrought' : 'InitContainerFailed')
 
 function howItEnded(ended: Ended | undefined): string {
   if (!ended) return 'it ends again and again'
@@ -137,7 +141,7 @@ function howItEnded(ended: Ended | undefined): string {
 /** It has ended just now, and the kubelet starts it again at once: only a second time is a crash loop. */
 function ofRestart(seen: SeenContainer, ended: Ended): Symptom | undefined {
   if (seen.isInit && ended.exitCode === 0) return undefined
-  const ofInit = cloneReason(seen.status.name, ended.message) ?? 'InitContainerFailed'
+  const ofInit = cloneReason(seen.status.name, ended.message) ?? initFailure(seen.status.name)
   const reason = seen.isInit ? ofInit : ended.reason === 'OOMKilled' ? 'OutOfMemory' : 'ContainerRestarting'
   return symptomOf(seen, {
     reason,

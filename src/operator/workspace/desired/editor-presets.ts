@@ -1,3 +1,4 @@
+import type { V1Container } from '@kubernetes/client-node'
 import type { WorkspaceClassSpec } from '../../../api/index.ts'
 
 type Editor = NonNullable<WorkspaceClassSpec['editor']>
@@ -12,14 +13,21 @@ interface EditorPreset {
 }
 
 const PRESETS: Record<Exclude<NonNullable<Editor['preset']>, ''>, EditorPreset> = {
-  // It comes with its own libraries, and what it starts is to have those of its container.
+  // It comes with its own libraries, and what it starts has those of its container, and what that says of them.
   Terminal: {
     folder: '/usr/lib/terminal',
-    start: `lib=$BERTH_TOOLS_DIR/editor/lib
-shell=$(command -v bash || command -v sh)
+    start: `set -- "$(command -v bash || command -v sh)"
+[ -z "\${LD_PRELOAD+x}" ] || set -- "LD_PRELOAD=$LD_PRELOAD" "$@"
+if [ -n "\${LD_LIBRARY_PATH+x}" ]; then
+  set -- "LD_LIBRARY_PATH=$LD_LIBRARY_PATH" "$@"
+else
+  set -- -u LD_LIBRARY_PATH "$@"
+fi
+unset LD_PRELOAD
+lib=$BERTH_TOOLS_DIR/editor/lib
 export LD_LIBRARY_PATH="$lib/plugins"
 exec "$lib"/ld-linux-*.so.* --library-path "$lib" "$BERTH_TOOLS_DIR/editor/bin/ttyd" --port "$BERTH_EDITOR_PORT" \\
-  --writable --check-origin env -u LD_LIBRARY_PATH "$shell"`,
+  --writable --check-origin --ping-interval 60 env "$@"`,
   },
   // Its --port goes before PORT of the workspace; that of its --bind-addr does not.
   CodeServer: {
@@ -38,13 +46,11 @@ exec "$lib"/ld-linux-*.so.* --library-path "$lib" "$BERTH_TOOLS_DIR/editor/bin/t
 
 const BRING = `set -eu
 if [ ! -d "$1" ]; then
-  words="the image has no folder $1, from which the editor of the WorkspaceClass comes"
-  echo "$words" >&2
-  [ ! -w /dev/termination-log ] || printf '%s' "$words" > /dev/termination-log
+  echo "the image has no folder $1, from which the editor of the WorkspaceClass comes" >&2
   exit 1
 fi
-mkdir -p "$BERTH_TOOLS_DIR/editor"
-cp -R "$1/." "$BERTH_TOOLS_DIR/editor"
+rm -rf "$BERTH_TOOLS_DIR/editor"
+cp -R "$1" "$BERTH_TOOLS_DIR/editor"
 printf '%s\\n' "$2" > "$BERTH_TOOLS_DIR/start"
 chmod +x "$BERTH_TOOLS_DIR/start"
 `
@@ -52,10 +58,9 @@ chmod +x "$BERTH_TOOLS_DIR/start"
 /** Editors open in the project, if their container has it, and keep settings in the home; where nobody may write that, they go with the pod. */
 const BEFORE = `#!/bin/sh
 [ ! -d "$PROJECT_SOURCE" ] || cd "$PROJECT_SOURCE"
-if [ ! -w "\${HOME:-}" ]; then
-  export HOME="$BERTH_TOOLS_DIR/home"
-  mkdir -p "$HOME"
-fi
+[ -w "\${HOME:-}" ] || export HOME="$BERTH_TOOLS_DIR/home"
+[ -w "\${TMPDIR:-/tmp}" ] || export TMPDIR="$BERTH_TOOLS_DIR/tmp"
+mkdir -p "$HOME" "\${TMPDIR:-/tmp}"
 `
 
 /** The editor with the image that brings it, which a preset says where the class does not. */
@@ -64,9 +69,9 @@ export function withPresetImage(editor: Editor | undefined, workspaceImage: stri
   return { ...editor, image: PRESETS[editor.preset].image ?? workspaceImage }
 }
 
-/** What its init container runs; nothing where the image does it by itself. */
-export function bringCommandOf({ preset }: Editor): { command?: string[] } {
+/** What its init container runs, of which the last words are told; nothing where the image does it by itself. */
+export function bringCommandOf({ preset }: Editor): Pick<V1Container, 'command' | 'terminationMessagePolicy'> {
   if (!preset) return {}
   const { folder, start } = PRESETS[preset]
-  return { command: ['sh', '-c', BRING, 'sh', folder, BEFORE + start] }
+  return { command: ['sh', '-c', BRING, 'sh', folder, BEFORE + start], terminationMessagePolicy: 'FallbackToLogsOnError' }
 }

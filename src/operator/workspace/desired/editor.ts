@@ -8,6 +8,8 @@ import { securityOf } from './rights.ts'
 
 const TOOLS = '/.workspace-data/tools'
 const VOLUME = 'workspace-tools'
+/** The init container that brings the editor. */
+export const EDITOR = 'berth-editor'
 const MARKS = ['gl/inject-editor', 'berth.dev/inject-editor']
 /** It copies files; a quota wants to hear how much that takes. */
 const RESOURCES = { requests: { cpu: '50m', memory: '64Mi' }, limits: { cpu: '500m', memory: '512Mi' } }
@@ -40,7 +42,7 @@ export function editorAddition({ settings, devfile }: WorkspacePlan): Addition {
     { name: 'GL_EDITOR_LOG_LEVEL', value: 'info' },
   ]
   const bringer: V1Container = {
-    name: 'berth-editor',
+    name: EDITOR,
     image: editor.image ?? '',
     ...bringCommandOf(editor),
     env,
@@ -60,4 +62,4 @@ exit 127
 `
 
 /** The start of the editor, which nothing waits for: whether it is up is for its probe to say. */
-export const editorStart: EventCommand = { id: 'berth-editor', commandLine: START, dir: '', env: [], waits: false, limit: 0 }
+export const editorStart: EventCommand = { id: EDITOR, commandLine: START, dir: '', env: [], waits: false, limit: 0 }

@@ -57,6 +57,17 @@ export const INIT_AND_PROBES: Row[] = [
     step: 'InitContainer clone',
   },
   {
+    why: 'init: the one that brings the editor is of the class',
+    given: {
+      deployment: starting,
+      pods: [pod({ init: [looping(exit(1, 'Error', 'the image has no folder /usr/lib/terminal'), 5, 'berth-editor')] })],
+    },
+    state: 'Failed',
+    reason: 'EditorNotBrought',
+    step: 'InitContainer berth-editor',
+    says: /no folder \/usr\/lib\/terminal/,
+  },
+  {
     why: 'init: one that is killed for its memory',
     given: { deployment: starting, pods: [pod({ init: [looping(exit(137, 'OOMKilled'), 5, 'clone')] })] },
     state: 'Failed',
