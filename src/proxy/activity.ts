@@ -11,7 +11,7 @@ const ROUND = minutes(1)
 const WATCHED_EVERY = minutes(4)
 /** A visitor sends more than this in a minute by the keyboard: pings of an editor's connections stay below. */
 const IDLE_BYTES = 2048
-/** A terminal sends what is typed, a few bytes for a key, and once a minute the answer to a ping. */
+/** A terminal sends what is typed, a few bytes for a key, and a few bytes for each of two pings a minute. */
 const IDLE_BYTES_OF_TERMINAL = 64
 
 /**
