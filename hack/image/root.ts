@@ -28,7 +28,7 @@ const FILES = {
   'etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
 }
 
-const LOCK = join(import.meta.dirname, 'debian.txt')
+const LOCK = 'debian.txt'
 /** It has programs that only containers in people's pods need. */
 const SHELL = 'busybox-static'
 const isShell = (name: string): boolean => name === SHELL
@@ -41,7 +41,7 @@ interface Unpacking {
 
 /** Debian's part of every image. */
 export async function unpackRoot(root: string, unpacking: Unpacking): Promise<void> {
-  await unpack(root, unpacking, (name) => !isShell(name))
+  await unpack(root, unpacking, { isWanted: (name) => !isShell(name) })
   const isLicence = (path: string) => path.endsWith('/copyright')
   const unread = [
     ...globSync(UNREAD, { cwd: root }),
@@ -58,7 +58,7 @@ export async function unpackRoot(root: string, unpacking: Unpacking): Promise<vo
 
 /** A shell with what scripts call, under the names that they call it by. */
 export async function unpackShell(root: string, names: readonly string[], unpacking: Unpacking): Promise<void> {
-  await unpack(root, unpacking, isShell)
+  await unpack(root, unpacking, { isWanted: isShell })
   for (const name of names) symlinkSync('busybox', join(root, 'usr/bin', name))
 }
 
@@ -85,9 +85,7 @@ const ABOUT_PACKAGES = ['usr/share/doc/*/copyright', 'var/lib/dpkg/status.d/*']
 
 /** A terminal in the browser that can be copied into any container, in `usr/lib/terminal`. */
 export async function unpackTerminal(root: string, work: string, unpacking: Unpacking): Promise<void> {
-  const { architecture, downloads } = unpacking
-  const { packages, day } = readDebianLock(join(import.meta.dirname, 'terminal/debian.txt'), architecture)
-  await unpackDebian({ packages, day, downloads, into: work, env: process.env })
+  await unpack(work, unpacking, { lock: 'terminal/debian.txt' })
   const copy = (path: string, to: string) => {
     mkdirSync(dirname(join(root, to)), { recursive: true })
     copyFileSync(join(work, path), join(root, to))
@@ -95,7 +93,7 @@ export async function unpackTerminal(root: string, work: string, unpacking: Unpa
   for (const [folder, patterns] of Object.entries(TERMINAL))
     for (const pattern of patterns) {
       const [path] = globSync(pattern, { cwd: work })
-      if (path === undefined) throw new Error(`the packages of the terminal for ${architecture} have no ${pattern}`)
+      if (path === undefined) throw new Error(`the packages of the terminal for ${unpacking.architecture} have no ${pattern}`)
       copy(path, join('usr/lib/terminal', folder, basename(path)))
     }
   for (const path of globSync(ABOUT_PACKAGES, { cwd: work })) copy(path, `${path}.terminal`)
@@ -103,7 +101,7 @@ export async function unpackTerminal(root: string, work: string, unpacking: Unpa
 
 /** Those names. The shell for this machine says them, whatever machine an image is for. */
 export async function namesOfShell(work: string): Promise<string[]> {
-  await unpack(work, { downloads: work }, isShell)
+  await unpack(work, { downloads: work }, { isWanted: isShell })
   const { stdout } = await promisify(execFile)(join(work, 'usr/bin/busybox'), ['--list'])
   return stdout
     .trim()
@@ -111,9 +109,15 @@ export async function namesOfShell(work: string): Promise<string[]> {
     .filter((name) => name !== 'busybox')
 }
 
-async function unpack(root: string, unpacking: Unpacking, isWanted: (name: string) => boolean): Promise<void> {
-  const { architecture, downloads } = unpacking
-  const { packages, day } = readDebianLock(LOCK, architecture)
+interface Choice {
+  /** The file beside this one. */
+  lock?: string
+  isWanted?(name: string): boolean
+}
+
+async function unpack(root: string, { architecture, downloads }: Unpacking, choice: Choice): Promise<void> {
+  const { lock = LOCK, isWanted = () => true } = choice
+  const { packages, day } = readDebianLock(join(import.meta.dirname, lock), architecture)
   const wanted = packages.filter(({ path }) => isWanted(path.replace(/^.*\//, '').replace(/_.*/, '')))
   await unpackDebian({ packages: wanted, day, downloads, into: root, env: process.env })
 }

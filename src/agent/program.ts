@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readNamed, tokenOf } from '../adapters/files/index.ts'
+import { readOptional, tokenOf } from '../adapters/files/index.ts'
 import { dial, type GrpcConnection, objectStreamOver } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { connect, openPassage } from '../adapters/kube/index.ts'
@@ -146,7 +146,7 @@ async function connectionTo(
   return dial({
     address: kasAddress,
     token: show,
-    extraCa: caCertFile === undefined ? undefined : await readNamed(caCertFile, '--ca-cert-file'),
+    extraCa: await readOptional(caCertFile, '--ca-cert-file'),
     headers: kasHeaders,
     serverName: kasTlsServerName,
     insecureSkipVerify: kasInsecureSkipTlsVerify,

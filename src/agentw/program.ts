@@ -1,4 +1,4 @@
-import { readNamed, tokenOf } from '../adapters/files/index.ts'
+import { readOptional, tokenOf } from '../adapters/files/index.ts'
 import { dial } from '../adapters/grpc/index.ts'
 import { type PoolSize, serveTunnels } from '../engines/tunnel/index.ts'
 import { CONNECT_PORT, PORT_KEYS } from '../rpc/index.ts'
@@ -30,7 +30,7 @@ export async function start(
   const connection = dial({
     address: config.kasAddress,
     token,
-    extraCa: caCertFile === undefined ? undefined : await readNamed(caCertFile, '--ca-cert-file'),
+    extraCa: await readOptional(caCertFile, '--ca-cert-file'),
     userAgent: `berth-agentw/${version}`,
     everyAddress: true,
   })

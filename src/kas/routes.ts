@@ -1,5 +1,5 @@
 import { createSigner, createVerifier } from '../adapters/auth/index.ts'
-import { readNamed } from '../adapters/files/index.ts'
+import { readOptional } from '../adapters/files/index.ts'
 import {
   addressesBehind,
   dial,
@@ -44,7 +44,7 @@ export async function createRoutes(options: RoutesOptions) {
   const tunnels = createTunnels({ clock, onRefused: () => meters.limited('tunnels') })
   const secret =
     config.privateApiSecret === undefined ? undefined : await sharedSecret(config.privateApiSecret, '--private-api-secret')
-  const ca = config.peersCa === undefined ? undefined : await readNamed(config.peersCa, '--peers-ca')
+  const ca = await readOptional(config.peersCa, '--peers-ca')
   const jwt = secret && { secret, issuer: KAS, audience: KAS, clock }
   let gateway: GrpcServer | undefined
   if (jwt) {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readNamed } from '../adapters/files/index.ts'
+import { readOptional } from '../adapters/files/index.ts'
 import { createObjectStream } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { chargeSpaces, connect, createCaches, createEventRecorder, waitingFor } from '../adapters/kube/index.ts'
@@ -49,7 +49,8 @@ export async function start(config: OperatorConfig, signal: AbortSignal, surroun
   const meter = loopMeter(metrics)
   const account = { namespace: config.leaseNamespace, name: 'berth-operator' }
   const token = kasToken({ kube, clock, account, audience: AUDIENCE })
-  const authorities = { kasCa: await textOf(config.kasCa, '--kas-ca'), gitCa: await textOf(config.gitCa, '--git-ca') }
+  const [kasCa, gitCa] = [await readOptional(config.kasCa, '--kas-ca'), await readOptional(config.gitCa, '--git-ca')]
+  const authorities = { kasCa: kasCa?.toString(), gitCa: gitCa?.toString() }
   const ca = authorities.kasCa === undefined ? undefined : Buffer.from(authorities.kasCa)
   const source = createObjectStream({ address: ca ? `grpcs://${config.kas}` : config.kas, token, ca, clock })
   const agents = config.kasApi === undefined ? undefined : { url: config.kasApi, token, ca, audience: AUDIENCE }
@@ -109,9 +110,6 @@ interface ControllerInputs {
   source: Source
   means: ControllerMeans
 }
-
-const textOf = async (file: string | undefined, flag: string): Promise<string | undefined> =>
-  file === undefined ? undefined : (await readNamed(file, flag)).toString('utf8')
 
 function prepareControllers({ config, kube, log, source, means }: ControllerInputs) {
   const clock = systemClock

@@ -1,5 +1,5 @@
 import { connectProvider, createTickets, type TicketKeys } from '../adapters/auth/index.ts'
-import { readNamed } from '../adapters/files/index.ts'
+import { readOptional } from '../adapters/files/index.ts'
 import { createForwarder, type Metrics } from '../adapters/http/index.ts'
 import type { Cache, Caches, Kube } from '../adapters/kube/index.ts'
 import type { ConfigMap, Workspace } from '../api/index.ts'
@@ -97,10 +97,8 @@ async function openDashboard(
 }
 
 async function providerOf({ oidc, host }: ProxyConfig, clock: Clock) {
-  const textOf = async (file: string | undefined, flag: string) =>
-    file === undefined ? undefined : (await readNamed(file, flag)).toString('utf8').trim()
-  const text = await textOf(oidc.clientSecret, '--oidc-client-secret')
-  const clientSecret = text === undefined ? undefined : new Secret(text)
-  const ca = await textOf(oidc.ca, '--oidc-ca')
+  const text = await readOptional(oidc.clientSecret, '--oidc-client-secret')
+  const clientSecret = text && new Secret(text.toString().trim())
+  const ca = (await readOptional(oidc.ca, '--oidc-ca'))?.toString()
   return connectProvider({ ...oidc, clientSecret, ca, redirectUri: `https://${host}/callback`, clock })
 }

@@ -1,4 +1,4 @@
-import { readNamed, tokenOf } from '../adapters/files/index.ts'
+import { readOptional, tokenOf } from '../adapters/files/index.ts'
 import { dial, openLine } from '../adapters/grpc/index.ts'
 import type { Upstream } from '../adapters/http/index.ts'
 import type { Clock } from '../std/index.ts'
@@ -15,7 +15,7 @@ export async function connectTunnels({ address, tokenFile, ca }: NonNullable<Pro
   const connection = dial({
     address,
     token: tokenOf(tokenFile, '--kas-token'),
-    ca: ca === undefined ? undefined : await readNamed(ca, '--kas-ca'),
+    ca: await readOptional(ca, '--kas-ca'),
     userAgent: 'berth-proxy',
     everyAddress: true,
   })

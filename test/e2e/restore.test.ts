@@ -91,7 +91,7 @@ describe(
       spaces = [await site.spaceOf('production'), await site.spaceOf('elsewhere')]
       await arrivesIn(elsewhere.cluster, laterSpace, 'after')
       for (const claim of [spaces[1] ?? '', laterSpace])
-        await elsewhere.cluster.kubectl('rollout', 'status', '-n', claim, 'deployment/web', '--timeout=120s')
+        await elsewhere.cluster.kubectl('rollout', 'status', '-n', claim, 'deployment/web', `--timeout=${PATIENT.within}ms`)
       await eventually(() => elsewhere.cluster.kubectl('get', 'configmap', 'more', '-n', spaces[1] ?? ''), PATIENT)
       await eventually(() => elsewhere.cluster.kubectl('get', 'configmap', 'by-agent', '-n', 'default'), PATIENT)
       await site.inWorkspace('echo late > late')

@@ -3,4 +3,4 @@
  * read is told with its flag. Not here: kubeconfigs (adapters/kube), and files of people at a terminal (cli).
  */
 export { type KeyFiles, openKeys } from './keys.ts'
-export { readNamed, tokenOf } from './named.ts'
+export { readNamed, readOptional, tokenOf } from './named.ts'

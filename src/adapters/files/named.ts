@@ -10,6 +10,10 @@ export async function readNamed(file: string, flag: string): Promise<Buffer> {
   }
 }
 
+/** The same where a program may do without the file; `undefined` for none. */
+export const readOptional = async (file: string | undefined, flag: string): Promise<Buffer | undefined> =>
+  file === undefined ? undefined : readNamed(file, flag)
+
 /** Reads the token of a file for each call: a token is exchanged by writing the file anew. A newline at its end is no part of it. */
 export const tokenOf =
   (file: string, flag: string): (() => Promise<Secret<string>>) =>

@@ -68,8 +68,7 @@ export async function startElsewhere(site: Site): Promise<Elsewhere> {
     disconnect,
     async startAgent() {
       await site.berth('agent', 'create', 'dev', '--project', 'team-a/config', '-n', 'team-a')
-      const shown = await site.kubectl('get', 'secret', '-n', site.namespace, 'kas-tls', '-o', 'jsonpath={.data.ca\\.crt}')
-      await writeFile(authority, Buffer.from(shown, 'base64'))
+      await writeFile(authority, await site.authorityIn('kas-tls'))
       const words = ['--kas-address', `grpcs://${KAS_THERE}:8150`, '--kas-ca-file', authority]
       const image = ['--image', `localhost/berth:${site.tag}`]
       await apply(cluster.kube, SERVICE_OF_LINE)

@@ -39,9 +39,7 @@ export async function startOutside(site: Site): Promise<Outside> {
 
   /** By the certificates of whom somebody outside trusts: the provider's, and what the proxy shows. */
   const reach = async () => {
-    const path = 'jsonpath={.data.ca\\.crt}'
-    const shown = await site.kubectl('get', 'secret', '-n', site.namespace, 'berth-proxy-tls', '-o', path)
-    const trusted = [ca, Buffer.from(shown, 'base64').toString()]
+    const trusted = [ca, await site.authorityIn('berth-proxy-tls')]
     return ({ host, hostname }: URL) =>
       host === ISSUER
         ? connect({ host: '127.0.0.1', port: provider.port, ca: trusted })

@@ -53,6 +53,8 @@ export interface Site {
   workspacePod(): Promise<AnyItem>
   /** What a script prints in the clone that this workspace has of `web`. */
   inWorkspace(script: string): Promise<string>
+  /** The certificate of the authority in a Secret of Berth's. */
+  authorityIn(secret: string): Promise<string>
   /** Where a port of a Service of Berth's is. */
   serviceAt(name: string, port: number): Promise<End>
   /** Stops the node with its control plane, and starts it with what it had, or what somebody has made of its folder meanwhile. */
@@ -143,7 +145,7 @@ export async function startSite({ namespace, values: basic = {} }: { namespace: 
     },
     kubectl: (...words) => cluster.kubectl(...words),
     items: async (...words) => JSON.parse(await cluster.kubectl('get', ...words, '-o', 'json')).items,
-    untilIs: (condition, ...words) => cluster.kubectl('wait', `--for=${condition}`, '--timeout=180s', ...words),
+    untilIs: (condition, ...words) => cluster.kubectl('wait', `--for=${condition}`, `--timeout=${PATIENT.within}ms`, ...words),
     secret: (inNamespace, name, stringData) =>
       apply(cluster.kube, object('Secret', { name, namespace: inNamespace }, { stringData })),
     applyFile: async (name) => apply(cluster.kube, (await textOf(name)).replaceAll('TAG', tag)),
@@ -163,6 +165,10 @@ export async function startSite({ namespace, values: basic = {} }: { namespace: 
     async inWorkspace(script) {
       const { name, namespace: its } = (await site.workspacePod()).metadata
       return site.inside(its, name, `cd $PROJECTS_ROOT/web\n${script}`)
+    },
+    async authorityIn(secret) {
+      const encoded = await cluster.kubectl('get', 'secret', '-n', namespace, secret, '-o', 'jsonpath={.data.ca\\.crt}')
+      return Buffer.from(encoded, 'base64').toString()
     },
     async serviceAt(name, port) {
       const ip = await cluster.kubectl('get', 'service', '-n', namespace, name, '-o', 'jsonpath={.spec.clusterIP}')

@@ -118,19 +118,18 @@ const CODES: Record<number, TroubleReason> = {
 
 function crashReason({ isInit, status }: SeenContainer, ended: Ended | undefined): TroubleReason {
   if (!ended) return isInit ? initFailure(status.name) : 'CrashLoopBackOff'
-  const clone = isInit ? cloneReason(status.name, ended.message) : undefined
-  if (clone) return clone
   if (ended.reason === 'OOMKilled') return 'OutOfMemory'
   if (ended.reason === 'StartError' || ended.reason === 'ContainerCannotRun') {
     return matchOf(COMMANDS, ended.message ?? '') ?? 'RunContainerError'
   }
   // An init container that cannot find its command is told by that, too.
   const byCode = CODES[ended.exitCode]
-  return isInit && byCode !== 'CommandNotFound' ? initFailure(status.name) : (byCode ?? 'CrashLoopBackOff')
+  return isInit && byCode !== 'CommandNotFound' ? initFailure(status.name, ended.message) : (byCode ?? 'CrashLoopBackOff')
 }
 
-/** The class brings the editor, and the devfile all others. */
-const initFailure = (container: string): TroubleReason => (container === EDITOR ? 'EditorNotBrought' : 'InitContainerFailed')
+/** Why an init container failed: what clones may say so, the class brings the editor, and the devfile has all others. */
+const initFailure = (container: string, lastWords?: string): TroubleReason =>
+  cloneReason(container, lastWords) ?? (container === EDITOR ? 'EditorNotBrought' : 'InitContainerFailed')
 
 function howItEnded(ended: Ended | undefined): string {
   if (!ended) return 'it ends again and again'
@@ -141,7 +140,7 @@ function howItEnded(ended: Ended | undefined): string {
 /** It has ended just now, and the kubelet starts it again at once: only a second time is a crash loop. */
 function ofRestart(seen: SeenContainer, ended: Ended): Symptom | undefined {
   if (seen.isInit && ended.exitCode === 0) return undefined
-  const ofInit = cloneReason(seen.status.name, ended.message) ?? initFailure(seen.status.name)
+  const ofInit = initFailure(seen.status.name, ended.message)
   const reason = seen.isInit ? ofInit : ended.reason === 'OOMKilled' ? 'OutOfMemory' : 'ContainerRestarting'
   return symptomOf(seen, {
     reason,
