@@ -8,7 +8,8 @@ interface Highlighter {
 }
 
 /** Required, not imported: its types would bring those of a browser into every file of Berth. */
-const highlighter: Highlighter = createRequire(import.meta.url)('highlight.js/lib/common')
+const require = createRequire(import.meta.url)
+const highlighter: Highlighter = require('highlight.js/lib/common')
 
 /** A part of a page that has a heading: what search finds. */
 export interface Section {
