@@ -7,7 +7,10 @@ import { fileBehind, hrefTo, isPage, readPages, type Source, sourceOf } from './
 import { renderFile, renderPage } from './render.ts'
 import { searchScript } from './search.ts'
 
-/** Writes the site into a folder. */
+/** In every site, and in no folder of the repository. */
+export const SEARCH_SCRIPT = 'site/index.js'
+
+/** Writes the site into a folder, and counts its pages. */
 export function makeSite(repository: string, version: string, output: string): number {
   const pages = renderAll(repository)
   const index = pages.get('docs/README.md')
@@ -23,7 +26,7 @@ export function makeSite(repository: string, version: string, output: string): n
     fileURLToPath(import.meta.resolve('minisearch').replace('/es/index.js', '/umd/index.js')),
     join(output, 'site/minisearch.js'),
   )
-  write('site/index.js', searchScript(pages.values()))
+  write(SEARCH_SCRIPT, searchScript(pages.values()))
   return pages.size
 }
 
