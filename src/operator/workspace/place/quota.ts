@@ -107,13 +107,14 @@ export function overQuota(
   const isIn = (other: Workspace) => hasPlace(other) || other.metadata.uid === reserved
   const holders = others.filter(isIn)
   const isBefore = (other: Workspace) => rankOf(other) < rankOf(workspace)
-  const waiting = others.filter((other) => !isIn(other) && isBefore(other)).sort((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1))
+  const waiting = others.filter((other) => !isIn(other) && isBefore(other)).sort(byRank)
   for (const other of waiting) if (!brokenRule(other, found, holders)) holders.push(other)
   const broken = brokenRule(workspace, found, holders)
   return broken && refusal(workspace, found, broken)
 }
 
 const rankOf = (each: Workspace): string => `${each.metadata.creationTimestamp ?? ''} ${keyOf(refOf(each))}`
+const byRank = (one: Workspace, other: Workspace): number => (rankOf(one) < rankOf(other) ? -1 : 1)
 
 function brokenRule({ spec }: Workspace, { spec: limits }: WorkspaceClass, holders: readonly Workspace[]): Rule | undefined {
   const { workspacesQuota = -1, workspacesPerUserQuota = -1 } = limits
@@ -133,7 +134,8 @@ const elsewhere = (count: number): string => (count === 1 ? 'one of another name
 function refusal({ metadata, spec }: Workspace, found: WorkspaceClass, { field, most, holders }: Rule): Obstacle {
   const { name } = found.metadata
   const isSameOwner = (other: Workspace) => spec.owner !== undefined && spec.owner === other.spec.owner
-  const known = holders.filter((other) => other.metadata.namespace === metadata.namespace || isSameOwner(other))
+  // Caches have them in orders of their own: two operators that act would write their two messages over each other for ever.
+  const known = holders.filter((other) => other.metadata.namespace === metadata.namespace || isSameOwner(other)).sort(byRank)
   const named = known.slice(0, MOST_NAMED).map((other) => `${keyOf(refOf(other))} (${other.spec.owner ?? 'nobody'})`)
   const rest = holders.length - named.length
   const list = [...named, ...(rest > 0 ? [named.length > 0 ? `${rest} more` : elsewhere(rest)] : [])].join(', ')

@@ -26,6 +26,7 @@ describe('workspace: quotas, decided', (it) => {
     const said =
       'WorkspaceClass standard allows 3 workspaces by its workspacesQuota, held by team-a/web (ada@example.com), team-a/api (grace@example.com), 1 more'
     equal(why(one('next', ADA, 3), { workspacesQuota: 3 }, all), said)
+    equal(why(one('next', ADA, 3), { workspacesQuota: 3 }, all.toReversed()), said)
     match(
       why(one('next', ADA, 3), { workspacesPerUserQuota: 1 }, all) ?? '',
       `allows 1 workspace of ${ADA} by its workspacesPerUserQuota`,
