@@ -33,6 +33,7 @@ export function pageOf({ source, rendered }: SitePage, { navigation, pages, vers
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(rendered.title === 'Berth' ? 'Berth' : `${rendered.title} · Berth`)}</title>
+<link rel="stylesheet" href="${at('site/base.css')}">
 <link rel="stylesheet" href="${at('site/docs.css')}">
 <script defer src="${at('site/docs.js')}"></script>
 </head>

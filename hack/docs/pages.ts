@@ -22,8 +22,11 @@ export function readPages(repository: string): Map<string, Source> {
 export const sourceOf = (repository: string, path: string): Source => ({
   path,
   text: readFileSync(join(repository, path), 'utf8'),
-  to: isPage(path) ? path.replace(/(^|\/)README\.md$/, '$1index.md').replace(/\.md$/, '.html') : `${path}.html`,
+  to: placeOf(path),
 })
+
+const placeOf = (path: string): string =>
+  isPage(path) ? path.replace(/(^|\/)README\.md$/, '$1index.md').replace(/\.md$/, '.html') : `${path}.html`
 
 export const isPage = (path: string): boolean => path.endsWith('.md')
 
@@ -39,5 +42,8 @@ export function fileBehind(repository: string, page: string, href: string): stri
   return front === undefined ? undefined : join(path, front)
 }
 
-/** From one page of the site to another. */
+/** From a page to a place in the site. */
 export const hrefTo = (from: Source, to: string): string => relative(dirname(from.to), to)
+
+/** From a page to another file of the repository. */
+export const hrefToFile = (from: Source, path: string): string => hrefTo(from, placeOf(path))

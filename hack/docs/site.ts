@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pageOf, type SitePage } from './layout.ts'
 import { navigationOf } from './navigation.ts'
-import { fileBehind, hrefTo, isPage, readPages, type Source, sourceOf } from './pages.ts'
+import { fileBehind, hrefToFile, isPage, readPages, type Source, sourceOf } from './pages.ts'
 import { renderFile, renderPage } from './render.ts'
 import { searchScript } from './search.ts'
 
@@ -22,6 +22,7 @@ export function makeSite(repository: string, version: string, output: string): n
   }
   for (const page of pages.values()) write(page.source.to, pageOf(page, { navigation, pages, version }))
   cpSync(join(import.meta.dirname, 'site'), join(output, 'site'), { recursive: true })
+  cpSync(join(repository, 'static/base.css'), join(output, 'site/base.css'))
   cpSync(
     fileURLToPath(import.meta.resolve('minisearch').replace('/es/index.js', '/umd/index.js')),
     join(output, 'site/minisearch.js'),
@@ -41,7 +42,7 @@ function renderAll(repository: string): Map<string, SitePage> {
       const file = fileBehind(repository, source.path, path)
       if (file === undefined) return
       if (!isPage(file)) files.add(file)
-      return `${hrefTo(source, sourceOf(repository, file).to)}${anchor === undefined ? '' : `#${anchor}`}`
+      return `${hrefToFile(source, file)}${anchor === undefined ? '' : `#${anchor}`}`
     }
     done.set(source.path, { source, rendered: renderPage(source.text, resolve) })
   }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { equal, is, ok } from 'uvu/assert'
 import { describe } from '../support/suite.ts'
 
-const sheet = readFileSync(new URL('../../static/dashboard/dashboard.css', import.meta.url), 'utf8')
+const sheet = readFileSync(new URL('../../static/base.css', import.meta.url), 'utf8')
 const [light = '', dark = ''] = [...sheet.matchAll(/:root \{([^}]*)\}/g)].map(([, block = '']) => block)
 
 const coloursIn = (block: string): Map<string, string> =>
