@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { arch } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
+import { Refusal, runScript } from '../output.ts'
 import { type Layer, Layout, type PlatformImage } from './oci.ts'
 import { buildBerth, buildKustomize, type Commit, CPUS, commitOf, installNode, REPOSITORY } from './program.ts'
 import { namesOfShell, USER, unpackRoot, unpackShell, unpackTerminal } from './root.ts'
@@ -80,7 +81,7 @@ async function main(): Promise<void> {
   if (values.help) return void process.stdout.write(HELP)
   const architectures = values.architecture.split(',')
   const unknown = architectures.find((one) => !Object.hasOwn(CPUS, one))
-  if (unknown !== undefined) throw new Error(`--architecture ${unknown} is none of ${Object.keys(CPUS).join(', ')}`)
+  if (unknown !== undefined) throw new Refusal(`--architecture ${unknown} is none of ${Object.keys(CPUS).join(', ')}`)
   const output = resolve(values.output)
   const commit = await commitOf(REPOSITORY)
   mkdirSync(output, { recursive: true })
@@ -162,7 +163,7 @@ async function makeFor(
 /** It is rendered by the kustomize that is in the image. */
 async function writeInstallation({ work, output, name, version }: Making): Promise<void> {
   const [here] = Object.entries(CPUS).find(([, cpu]) => cpu === arch()) ?? []
-  if (here === undefined) throw new Error(`there is no kustomize for this machine, whose CPU is ${arch()}`)
+  if (here === undefined) throw new Refusal(`there is no kustomize for this machine, whose CPU is ${arch()}`)
   const env = { ...process.env, BERTH_KUBECTL: await buildKustomize(here, folderIn(work)('renderer')) }
   const images = ['--image', `${name}:${version}`, '--workspace-image', `${name}-workspace:${version}`]
   const words = [join(REPOSITORY, 'src', 'cli', 'main.ts'), 'install', ...images]
@@ -185,4 +186,4 @@ async function pack(layout: Layout, folder: string): Promise<Layer> {
   return layer
 }
 
-await main()
+await runScript('image', main)

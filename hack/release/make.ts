@@ -1,13 +1,14 @@
 /** Makes a release of Berth: `npm run release -- --help`. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { bundleFromLock } from '../bundle.ts'
 import { commitOf, REPOSITORY } from '../image/program.ts'
 import { componentsOf, writeBill } from '../image/sbom.ts'
+import { emptyOutput, Refusal, runScript } from '../output.ts'
 
 const HELP = `Makes the files of a release, and pushes its images.
 
@@ -64,7 +65,7 @@ async function main(): Promise<void> {
   const changes = changesOf(version)
   await refuseUncommitted()
   const output = resolve(values.output)
-  empty(output)
+  emptyOutput(output, 'SHA256SUMS')
   const pushed = push ? await pushedBefore([`${name}:${version}`, `${name}-workspace:${version}`]) : new Map<string, string>()
   const images = await makeImages(['--name', name, '--architecture', architecture, '--output', output])
   await makePackage(output, version)
@@ -73,9 +74,6 @@ async function main(): Promise<void> {
   if (push) await pushAll(join(output, 'images.tar'), images, pushed)
   console.log(`Berth ${version} is in ${output}${push ? ', and its images are in the registry' : ''}.`)
 }
-
-/** What whoever asks for a release has to mend first. */
-class Refusal extends Error {}
 
 /** The part of the changelog, without its heading. */
 function changesOf(version: string): string {
@@ -92,15 +90,6 @@ function changesOf(version: string): string {
 async function refuseUncommitted(): Promise<void> {
   const changed = (await run('git', ['status', '--porcelain'])).trimEnd()
   if (changed !== '') throw new Refusal(`a release is what a commit has, and these files differ from it:\n${changed}`)
-}
-
-/** Of an earlier release, and of nothing else. */
-function empty(folder: string): void {
-  mkdirSync(folder, { recursive: true })
-  const names = readdirSync(folder)
-  if (names.length > 0 && !names.includes('SHA256SUMS'))
-    throw new Refusal(`${folder} has files that are of no release: name another with --output, or remove it`)
-  for (const name of names) rmSync(join(folder, name), { recursive: true })
 }
 
 async function makeImages(options: string[]): Promise<Image[]> {
@@ -179,10 +168,4 @@ async function pushedBefore(references: readonly string[]): Promise<Map<string, 
 
 const oras = (...words: string[]): Promise<string> => run('go', ['tool', 'oras', ...words], ORAS)
 
-try {
-  await main()
-} catch (failure) {
-  if (!(failure instanceof Refusal)) throw failure
-  console.error(`release: ${failure.message}`)
-  process.exitCode = 1
-}
+await runScript('release', main)

@@ -64,7 +64,7 @@ describe(
       await commit()
       const nowhere = `localhost:${await freePort()}/team/berth`
       assert.match(await refusal('--name', nowhere, '--push'), `the registry does not say whether it has ${nowhere}:${version}: `)
-      assert.match(await refusal(...name, '--output', 'deploy'), 'deploy has files that are of no release')
+      assert.match(await refusal(...name, '--output', 'deploy'), 'deploy has no SHA256SUMS, and so holds something else')
     })
 
     it('has the package, the images, what installs them, bills, notes and sums, and its images are in the registry', async () => {
