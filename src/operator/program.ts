@@ -49,9 +49,8 @@ export async function start(config: OperatorConfig, signal: AbortSignal, surroun
   const meter = loopMeter(metrics)
   const account = { namespace: config.leaseNamespace, name: 'berth-operator' }
   const token = kasToken({ kube, clock, account, audience: AUDIENCE })
-  const [kasCa, gitCa] = [await readOptional(config.kasCa, '--kas-ca'), await readOptional(config.gitCa, '--git-ca')]
-  const authorities = { kasCa: kasCa?.toString(), gitCa: gitCa?.toString() }
-  const ca = authorities.kasCa === undefined ? undefined : Buffer.from(authorities.kasCa)
+  const [ca, gitCa] = [await readOptional(config.kasCa, '--kas-ca'), await readOptional(config.gitCa, '--git-ca')]
+  const authorities = { kasCa: ca?.toString(), gitCa: gitCa?.toString() }
   const source = createObjectStream({ address: ca ? `grpcs://${config.kas}` : config.kas, token, ca, clock })
   const agents = config.kasApi === undefined ? undefined : { url: config.kasApi, token, ca, audience: AUDIENCE }
   const tracer = await openTracer(config.otlpEndpoint, { service: 'berth-operator', version, instance: config.identity, log })

@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import GithubSlugger from 'github-slugger'
 import { equal, ok } from 'uvu/assert'
 import { describe } from '../support/suite.ts'
 
@@ -15,25 +16,11 @@ const proseOf = (path: string): string =>
 const linksIn = (path: string): string[] =>
   [...proseOf(path).matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = '']) => to).filter((to) => !/^[a-z]+:/.test(to))
 
-/** As GitHub names a heading: lower case, signs left out, a hyphen for each blank. */
-const anchorOf = (heading: string): string =>
-  heading
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .trim()
-    .replaceAll(' ', '-')
-
-/** A second heading of the same words gets a number. */
+/** As GitHub names the headings. */
 function anchorsIn(path: string): Set<string> {
-  const anchors = new Set<string>()
-  for (const [, heading = ''] of readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm)) {
-    const anchor = anchorOf(heading)
-    let number = 0
-    while (anchors.has(number === 0 ? anchor : `${anchor}-${number}`)) number++
-    anchors.add(number === 0 ? anchor : `${anchor}-${number}`)
-  }
-  return anchors
+  const slugger = new GithubSlugger()
+  const headings = readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm)
+  return new Set(Array.from(headings, ([, heading = '']) => slugger.slug(heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1'))))
 }
 
 /** Why a link leads nowhere. */
