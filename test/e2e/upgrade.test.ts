@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import * as assert from 'uvu/assert'
 import { freePort } from '../../src/adapters/control-plane/index.ts'
+import { minutes, pause, systemClock } from '../../src/std/index.ts'
 import { kubectl as findKubectl } from '../support/builders/snapshots.ts'
 import { lacksNode } from '../support/node.ts'
 import { describe } from '../support/suite.ts'
@@ -126,22 +127,26 @@ describe(
       await site?.remove()
     })
 
+    const ca = () => join(site.folder, 'ca.crt')
+    const startAgent = async (berth: Site['berth'], image: string) => {
+      const words = ['--kas-ca-file', ca(), '--image', image]
+      await apply(site.cluster().kube, (await berth('agent', 'manifest', 'dev', '-n', 'team-a', ...words)).stdout)
+    }
+
     it('begins with the first, its workspaces, its deployments, and a session through an agent', async () => {
       await site.untilIs('jsonpath={.status.actualState}=Running', '-n', 'team-a', 'workspaces', '--all')
       await arrives('first')
       await eventually(async () => (await standing()).counts.applied === SYNCS, PATIENT)
       await first.berth('agent', 'create', 'dev', '--project', 'team-a/config', '-n', 'team-a')
-      const ca = join(site.folder, 'ca.crt')
-      await writeFile(ca, site.tls['ca.crt'])
-      const words = ['--kas-ca-file', ca, '--image', first.image]
-      await apply(site.cluster().kube, (await first.berth('agent', 'manifest', 'dev', '-n', 'team-a', ...words)).stdout)
+      await writeFile(ca(), site.tls['ca.crt'])
+      await startAgent(first.berth, first.image)
       const port = await freePort()
       line = await lineBetween(
         { enter: [], address: `127.0.0.1:${port}` },
         await site.serviceAt('kas', 8154),
         join(site.folder, 'people.sock'),
       )
-      const server = ['--server', `https://127.0.0.1:${port}`, '--certificate-authority', ca]
+      const server = ['--server', `https://127.0.0.1:${port}`, '--certificate-authority', ca()]
       const { stdout } = await first.berth('agent', 'kubeconfig', 'dev', '-n', 'team-a', ...server)
       people = join(site.folder, 'dev.yaml')
       await writeFile(people, stdout)
@@ -154,26 +159,20 @@ describe(
       return [...new Set(images)]
     }
 
-    /** Takes one version to another, while a session goes on, and each push has all deployments look at it. */
+    /** Takes one version to another, while each push has all deployments look at it. */
     const keeps = async (word: string, image: string, change: () => Promise<void>) => {
-      const { name, namespace } = (await site.workspacePod()).metadata
-      const session = startSession(await findKubectl(), ['--kubeconfig', people, 'exec', '-i', '-n', namespace, name])
-      await session.answers('before')
       const before = await standing()
       assert.equal(before.counts, { pods: WORKSPACES + 2, applied: SYNCS })
       await Promise.all([change(), push(`${word}-meanwhile`)])
       await push(word)
-      await session.answers('after')
       assert.equal(await imagesOfPrograms(), [image])
       await arrives(word)
       await untilAllHaveSeenIt()
-      await session.answers('and after that')
       assert.equal(await standing(), before)
-      await session.end()
       await eventually(() => site.kubectl('--kubeconfig', people, 'get', 'namespaces', '-o', 'name'), PATIENT)
     }
 
-    it('is upgraded: no pod of anybody starts again, nothing that was applied changes, and no session is cut', async () => {
+    it('is upgraded: no pod of anybody starts again, and nothing that was applied changes', async () => {
       await keeps('upgraded', `localhost/berth:${site.tag}`, () => site.install())
     })
 
@@ -187,8 +186,24 @@ describe(
       await site.untilIs('jsonpath={.status.phase}=Bound', '-n', 'team-a', 'deploymenttargetclaim/another')
     })
 
-    it('goes back to the first, as quietly', async () => {
+    it('goes back to the first, as quietly, and no session is cut by the kas that ends', async () => {
+      const image = `localhost/berth:${site.tag}`
+      await startAgent(site.berth, image)
+      const agents = async () =>
+        (await site.items('pods', '-A')).filter(({ metadata }) => /^berth-agent-dev-/.test(metadata.name))
+      await eventually(async () => {
+        const images = (await agents()).map(({ spec }) => spec.containers[0].image)
+        return images.length === 2 && images.every((each) => each === image)
+      }, PATIENT)
+      await eventually(() => site.kubectl('--kubeconfig', people, 'get', 'namespaces', '-o', 'name'), PATIENT)
+      const { name, namespace } = (await site.workspacePod()).metadata
+      const session = startSession(await findKubectl(), ['--kubeconfig', people, 'exec', '-i', '-n', namespace, name])
+      await session.answers('before')
       await keeps('back', first.image, () => first.install())
+      // Longer than both sides of a connection wait until they look whether it is alive.
+      await pause(systemClock, minutes(1.5))
+      await session.answers('after that')
+      await session.end()
     })
   },
   (await lacksNode()) ?? (await lacksFirst()),

@@ -7,6 +7,7 @@ import type {
 } from '@bufbuild/protobuf'
 import { Client, type ClientOptions, compressionAlgorithms, type Metadata, type MethodDefinition } from '@grpc/grpc-js'
 import { type Clock, type Secret, seconds, systemClock } from '../../std/index.ts'
+import './pings.ts'
 import { parseAddress } from './address.ts'
 import { credentialsFor, type Trust } from './credentials.ts'
 import { definitionOf, rawDefinition, WINDOW } from './definition.ts'
