@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { arch, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -86,6 +87,30 @@ export async function makeImages(
   return new Map(Array.from(stdout.matchAll(/^(\S+)@(sha256:\w+)$/gm), ([, image = '', digest = '']) => [image, digest]))
 }
 
+interface Made {
+  folder: string
+  digests: ReadonlyMap<string, string>
+}
+
+let ours: Promise<Made> | undefined
+
+/** Those of this repository, made once for all test files of a process: that takes longer than many a test. */
+function ourImages(): Promise<Made> {
+  ours ??= makeOurs()
+  ours.catch(() => {
+    ours = undefined
+  })
+  return ours
+}
+
+async function makeOurs(): Promise<Made> {
+  const results = join(REPOSITORY, 'test-results')
+  await mkdir(results, { recursive: true })
+  const folder = await mkdtemp(join(results, 'images-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return { folder, digests: await makeImages(REPOSITORY, folder) }
+}
+
 async function makeCertificate() {
   const validity = { clock: systemClock, lifetime: hours(24) }
   const authority = await createAuthority('berth-test', validity)
@@ -116,7 +141,8 @@ git push --quiet origin HEAD:main
 export async function startSite({ namespace, values: basic = {} }: { namespace: string; values?: InstallValues }): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-site-'))
   const { version: tag } = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8'))
-  const digests = await makeImages(REPOSITORY, join(folder, 'made'))
+  const { digests, folder: made } = await ourImages()
+  await symlink(made, join(folder, 'made'))
   const tls = await makeCertificate()
   let cluster = await nodeCluster(join(folder, 'node'))
   const site: Site = {
