@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { blocksOf } from './docs/parts.ts'
 import { execute } from './runner/execute.ts'
 import { describe } from './support/suite.ts'
 
@@ -9,8 +10,8 @@ const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 const SCRIPTS: Record<string, string> = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts
 
 /** The lines of the README's shell blocks, without comments, prompts and what follows `&&`'s partner on the same line. */
-const commands = [...README.matchAll(/^```(?:sh|bash|console)\n([\s\S]*?)^```/gm)]
-  .flatMap(([, block = '']) => block.split('\n'))
+const commands = blocksOf(README, 'sh')
+  .flatMap((block) => block.split('\n'))
   .flatMap((line) =>
     line
       .replace(/^\$ /, '')

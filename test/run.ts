@@ -8,14 +8,16 @@
  *
  * `npm test -- e2e` runs what wants a real node, and makes its programs first; other runs have it where they are made already.
  *
- * TEST_KUBECONFIG names a cluster to use, TEST_JOBS how many processes run at once (five on two cores: many wait).
+ * TEST_KUBECONFIG names a cluster to use, TEST_JOBS how many processes run at once (five on two cores: many wait; two of them
+ * for real nodes).
  * A file that fails is run once more, alone, after all others; if it then passes it counts, a line calls it UNSTABLE, and what it
  * printed first is kept in test-results/. The last line is the result; the exit code is 0 only if something ran and nothing failed.
  * What this machine lacks something for is left out, and a line says so.
  */
 import { randomInt } from 'node:crypto'
 import { globSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chdir } from 'node:process'
 import { parseArgs } from 'node:util'
@@ -23,7 +25,7 @@ import { Failure, seconds } from '../src/std/index.ts'
 import { type Attempt, attempt, type Process } from './runner/attempt.ts'
 import { type SharedCluster, sharedCluster } from './runner/cluster.ts'
 import { type Command, type Execution, execute } from './runner/execute.ts'
-import { processesOf, sampling } from './runner/plan.ts'
+import { onNodesOf, processesOf, sampling } from './runner/plan.ts'
 import { keepOutput, tryAgain } from './runner/second-try.ts'
 import { type Timed, timesTable } from './runner/times.ts'
 import { type Verdict, verdictOfCheck, verdictOfTests } from './runner/verdict.ts'
@@ -38,6 +40,8 @@ const LONGEST_LINE = 2000
 const GOGC = '800'
 /** Many wait for something, so that two cores have room for five; of more cores the cluster's servers make no use. */
 const JOBS = availableParallelism() > 1 ? 5 : 2
+/** So many of them may be for files that start real nodes. */
+const NODE_JOBS = availableParallelism() > 1 ? 2 : 1
 
 const OPTIONS = {
   times: { type: 'boolean', default: false },
@@ -76,26 +80,33 @@ async function main(order: Order, signal: AbortSignal): Promise<Score> {
   const files = order.isExhaustive ? sampling(named) : named
 
   // The control plane comes up while the checks run: both take a few seconds.
+  const images = await mkdtemp(join(tmpdir(), 'berth-images-'))
   const rising = files.length > 0 ? sharedCluster(print, signal).catch((thrown: unknown) => noCluster(total, thrown)) : undefined
   const work = checks.map((check) => async () => {
     const execution = await execute(check, signal)
     settle(total, check.title, verdictOfCheck(execution), execution)
   })
   try {
-    await runAll(work, files, async () => processOf(order, await rising), total, signal)
+    await runAll(work, files, async () => processOf(order, await rising, images), total, signal)
   } finally {
     await (await rising)?.remove()
+    await rm(images, { recursive: true, force: true })
   }
   return total
 }
 
-function processOf({ isHostile, isExhaustive, seed, parts }: Order, cluster: SharedCluster | undefined): Process | undefined {
+function processOf(
+  { isHostile, isExhaustive, seed, parts }: Order,
+  cluster: SharedCluster | undefined,
+  images: string,
+): Process | undefined {
   return (
     cluster && {
       env: {
         ...cluster.env,
         TEST_SEED: String(seed),
         TEST_EXHAUSTIVE: isExhaustive ? 'true' : undefined,
+        TEST_IMAGES: images,
         // The programs of a node take minutes to make, so that only who names the tests with one waits for it.
         TEST_NODE: parts.some((part) => part.includes('e2e')) ? 'make' : undefined,
         // The modules that most files load are compiled once a run.
@@ -132,13 +143,23 @@ async function runAll(
     const process = await how()
     return process ? attempt(group, process, signal) : []
   }
-  const tests = processesOf(files).map((group) => async () => {
+  const testing = (group: string[]) => async () => {
     for (const each of await run(group)) await note(each)
-  })
+  }
+  const work = (list: (() => Promise<void>)[], atOnce: number) =>
+    inParallel(list, atOnce, async (each) => {
+      if (!signal.aborted) await each()
+    })
+  const onNodes = onNodesOf(files)
   const jobs = Number(process.env.TEST_JOBS) || JOBS
-  await inParallel([...checks, ...tests], jobs, async (work) => {
-    if (!signal.aborted) await work()
-  })
+  const nodeJobs = Math.min(NODE_JOBS, onNodes.length)
+  await Promise.all([
+    work([...checks, ...processesOf(files).map(testing)], Math.max(1, jobs - nodeJobs)),
+    work(
+      onNodes.map((file) => testing([file])),
+      nodeJobs,
+    ),
+  ])
 
   const { attempts, unstable } = await tryAgain(failures, async (file) => (await run([file]))[0]?.execution)
   for (const { file, execution } of attempts) settle(total, file, verdictOfTests(execution), execution)

@@ -7,10 +7,11 @@ import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 import { documents, movedTo } from '../support/verbs.ts'
 import { understood } from './command-lines.ts'
+import { blocksOf } from './parts.ts'
 
 const DOCS = join(import.meta.dirname, '..', '..', 'docs')
 const text = readFileSync(join(DOCS, 'agents.md'), 'utf8')
-const blocks = [...text.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, block = '']) => block)
+const blocks = blocksOf(text, 'yaml')
 const objects = blocks.filter((block) => block.startsWith('apiVersion')).flatMap(documents)
 const files = blocks.filter((block) => !block.startsWith('apiVersion'))
 

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { ok } from 'uvu/assert'
 import { plain } from '../../src/cli/shell.ts'
 import { verbs } from '../../src/cli/verbs.ts'
+import { blocksOf } from './parts.ts'
 
 const shell = {
   print: () => undefined,
@@ -20,7 +21,7 @@ const shell = {
 /** Every command line of Berth in a page, without its comment and what it is piped into. */
 const commandsIn = (text: string): string[] =>
   [
-    ...[...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) => block.split('\n')),
+    ...blocksOf(text, 'sh').flatMap((block) => block.split('\n')),
     ...[...text.matchAll(/`(berth [^`]+)`/g)].map(([, all = '']) => all),
   ]
     .map((line) => line.replace(/\s+(#|[|>] ).*$/, '').trim())

@@ -6,11 +6,11 @@ import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 import { documents, movedTo } from '../support/verbs.ts'
 import { understood } from './command-lines.ts'
+import { blocksOf } from './parts.ts'
 
 const DOCS = join(import.meta.dirname, '..', '..', 'docs')
 const text = readFileSync(join(DOCS, 'gitops.md'), 'utf8')
-const blocks = (language: string) =>
-  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, block = '']) => block)
+const blocks = (language: string) => blocksOf(text, language)
 
 describe('the page about GitOps', (it) => {
   const cluster = testCluster()

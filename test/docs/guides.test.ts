@@ -12,6 +12,7 @@ import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 import { documents, movedTo } from '../support/verbs.ts'
 import { understood } from './command-lines.ts'
+import { blocksOf } from './parts.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const DOCS = join(ROOT, 'docs')
@@ -25,13 +26,12 @@ const GUIDES = [
   { page: 'troubleshooting.md', objects: 0, lines: 20, overlays: 0 },
 ] as const
 
-const blocksIn = (text: string): string[] => [...text.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, block = '']) => block)
 /** What is written for kubectl, and no object of the API. */
 const isOverlay = (block: string): boolean => block.includes('kind: Kustomization')
 /** What is written for `berth install`. */
 const isValues = (block: string): boolean => /^image: /m.test(block)
 const objectsIn = (text: string) =>
-  blocksIn(text)
+  blocksOf(text, 'yaml')
     .filter((block) => !isOverlay(block) && !isValues(block))
     .flatMap(documents)
 
@@ -89,7 +89,7 @@ describe('the guides', (it) => {
     })
 
     it(`show overlays that render, with folders that are there: ${page}`, async () => {
-      const found = blocksIn(text).filter(isOverlay)
+      const found = blocksOf(text, 'yaml').filter(isOverlay)
       is(found.length, overlays)
       for (const overlay of found) {
         const rendered = await render(overlay)
@@ -101,7 +101,7 @@ describe('the guides', (it) => {
     })
 
     it(`show values that \`berth install\` takes: ${page}`, async () => {
-      for (const block of blocksIn(text).filter(isValues)) {
+      for (const block of blocksOf(text, 'yaml').filter(isValues)) {
         const read = await readValues(ROOT, { name: page, text: block }, {})
         ok('values' in read && read.values.image, JSON.stringify(read))
       }

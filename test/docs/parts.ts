@@ -17,16 +17,26 @@ export interface Block {
   text: string
 }
 
+/** The blocks of one language in the text of a page. */
+export const blocksOf = (text: string, language: string): string[] =>
+  blocksIn({ blocks: piecesIn(text).filter((piece) => typeof piece !== 'string') }, language)
+
 /** The parts of a page, in the order in which one reads them. */
 export function partsOf(page: string): Part[] {
   const slugger = new GithubSlugger()
   const parts: { id: string; blocks: Block[] }[] = []
-  const pieces = readFileSync(join(ROOT, page), 'utf8').matchAll(/^#+ (.+)$|^( *)```(\w*)[^\n]*\n([\s\S]*?)^\2```/gm)
-  for (const [, heading, indent = '', language = '', text = ''] of pieces)
-    if (heading === undefined) parts.at(-1)?.blocks.push({ language, text: withoutIndent(text, indent) })
-    else parts.push({ id: `${page}#${slugger.slug(heading)}`, blocks: [] })
+  for (const piece of piecesIn(readFileSync(join(ROOT, page), 'utf8')))
+    if (typeof piece === 'string') parts.push({ id: `${page}#${slugger.slug(piece)}`, blocks: [] })
+    else parts.at(-1)?.blocks.push(piece)
   return parts
 }
+
+/** Headings and blocks. */
+const piecesIn = (text: string): (string | Block)[] =>
+  Array.from(
+    text.matchAll(/^#+ (.+)$|^( *)```(\w*)[^\n]*\n([\s\S]*?)^\2```/gm),
+    ([, heading, indent = '', language = '', block = '']) => heading ?? { language, text: withoutIndent(block, indent) },
+  )
 
 const withoutIndent = (text: string, indent: string): string =>
   text
@@ -42,5 +52,5 @@ export function partOf(id: string): Part {
   return part
 }
 
-export const blocksIn = (part: Part, language: string): string[] =>
-  part.blocks.filter((block) => block.language === language).map(({ text }) => text)
+export const blocksIn = ({ blocks }: Pick<Part, 'blocks'>, language: string): string[] =>
+  blocks.filter((block) => block.language === language).map(({ text }) => text)

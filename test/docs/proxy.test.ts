@@ -4,10 +4,11 @@ import { equal, is, ok } from 'uvu/assert'
 import { readValues } from '../../src/cli/install/values.ts'
 import { parseConfig } from '../../src/proxy/index.ts'
 import { describe } from '../support/suite.ts'
+import { blocksOf } from './parts.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const text = readFileSync(join(ROOT, 'docs', 'proxy.md'), 'utf8')
-const [block = ''] = [...text.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, yaml = '']) => yaml)
+const [block = ''] = blocksOf(text, 'yaml')
 const deployment = readFileSync(join(ROOT, 'deploy/proxy/program/deployment.yaml'), 'utf8')
 
 describe('the page about the proxy', (it) => {

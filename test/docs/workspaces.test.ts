@@ -5,9 +5,10 @@ import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 import { documents } from '../support/verbs.ts'
 import { understood } from './command-lines.ts'
+import { blocksOf } from './parts.ts'
 
 const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'workspaces.md'), 'utf8')
-const blocks = [...text.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, block = '']) => block)
+const blocks = blocksOf(text, 'yaml')
 const crd = (plural: string) => readFileSync(join(import.meta.dirname, '..', '..', 'crds', `berth.dev_${plural}.yaml`), 'utf8')
 
 describe('the page about workspaces', (it) => {

@@ -2,17 +2,15 @@ import { existsSync, globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { createAuthority, issueCertificate } from '../../src/adapters/certificates/index.ts'
-import { hours, systemClock } from '../../src/std/index.ts'
 import { blocksIn, partsOf } from '../docs/parts.ts'
 import { lacksNode } from '../support/node.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
 import { AGENT_CONFIGURATION, application, arrivesIn } from './pods/application.ts'
-import { renameImages } from './pods/images.ts'
+import { REPOSITORY, renameImages } from './pods/images.ts'
 import { startOutside } from './pods/outside.ts'
 import { type Reader, startReader } from './pods/reader.ts'
-import { PATIENT, REPOSITORY, type Site, serveGit, startSite } from './pods/site.ts'
+import { makeCertificate, PATIENT, type Site, serveGit, startSite } from './pods/site.ts'
 
 const PAGES = ['*.md', '{docs,examples}/**/*.md']
 
@@ -59,13 +57,8 @@ kind: ConfigMap
 metadata: { name: guarded, annotations: { gitops.berth.dev/prune: confirm } }
 `
 
-async function certificateFiles(): Promise<Record<string, string>> {
-  const validity = { clock: systemClock, lifetime: hours(24) }
-  const authority = await createAuthority('reader', validity)
-  const dnsNames = ['*.workspaces.example.com', 'kas.berth-system.svc']
-  const { certificate, key } = await issueCertificate(authority, { name: 'reader', dnsNames, usages: ['server'] }, validity)
-  return { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authority.certificate }
-}
+/** Of those whom the documents let people bring a certificate for. */
+const CERTIFIED = ['*.workspaces.example.com', 'kas.berth-system.svc']
 
 describe(
   'what the documents say, typed as it stands there',
@@ -96,7 +89,7 @@ describe(
       await site.cluster().importImages(images)
       await site.applyFile('monitoring-kinds.yaml')
       reader = await startReader(site)
-      for (const [name, text] of Object.entries(await certificateFiles())) await reader.write(name, text)
+      for (const [name, text] of Object.entries(await makeCertificate(CERTIFIED))) await reader.write(name, text)
     })
     it.after(() => site?.remove())
 
@@ -260,7 +253,7 @@ describe(
     it('is all of it', () => {
       const pages = PAGES.flatMap((pattern) => globSync(pattern, { cwd: REPOSITORY }))
       const parts = pages.flatMap(partsOf).filter((part) => blocksIn(part, 'sh').length > 0)
-      const known = [...reader.followed, ...Object.keys(ELSEWHERE)].toSorted()
+      const known = [...reader.followed(), ...Object.keys(ELSEWHERE)].toSorted()
       assert.equal(known, parts.map(({ id }) => id).toSorted())
       for (const file of Object.values(ELSEWHERE)) assert.ok(existsSync(join(REPOSITORY, file)), file)
     })

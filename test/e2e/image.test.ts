@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import type { InstallValues } from '../../src/cli/install/generated/values.ts'
@@ -10,11 +8,11 @@ import { cloneRepository } from '../support/clone.ts'
 import { lacksNode } from '../support/node.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
+import { makeImages, openImages } from './pods/images.ts'
 import { startOutside } from './pods/outside.ts'
-import { makeImages, PATIENT, type Site, serveGit, startSite } from './pods/site.ts'
+import { PATIENT, type Site, serveGit, startSite } from './pods/site.ts'
 
 const MOST_BYTES = 250e6
-const run = promisify(execFile)
 
 /** In another namespace than the usual one: what names that one by itself shows. */
 const NAMESPACE = 'platform'
@@ -29,13 +27,11 @@ const KUSTOMIZATION = 'configMapGenerator: [{ name: said, literals: [word=hello]
 
 /** Bytes of the files in each image of an archive. */
 async function sizesIn(archive: string, into: string): Promise<number[]> {
-  await mkdir(into)
-  await run('tar', ['--extract', '--file', archive, '--directory', into])
+  const { manifests } = await openImages(archive, into)
   const blob = (digest: string) => readFile(join(into, 'blobs', ...digest.split(':')))
   const json = async (digest: string) => JSON.parse((await blob(digest)).toString())
-  const { manifests } = JSON.parse(await readFile(join(into, 'index.json'), 'utf8'))
   return Promise.all(
-    manifests.map(async ({ digest }: { digest: string }) => {
+    manifests.map(async ({ digest }) => {
       const { manifests: platforms } = await json(digest)
       const { layers } = await json(platforms[0].digest)
       const sizes = await Promise.all(

@@ -7,7 +7,8 @@ import { lacksNode } from '../support/node.ts'
 import { lacksRegistry, type Registry, serveRegistry } from '../support/registry.ts'
 import { describe } from '../support/suite.ts'
 import { apply, eventually } from '../support/verbs.ts'
-import { REPOSITORY, type Site, startSite } from './pods/site.ts'
+import { REPOSITORY } from './pods/images.ts'
+import { type Site, startSite } from './pods/site.ts'
 
 const run = promisify(execFile)
 const NAMESPACE = 'berth-system'

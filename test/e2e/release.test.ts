@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { arch, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
@@ -8,9 +8,9 @@ import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { cloneRepository } from '../support/clone.ts'
 import { lacksRegistry, type Registry, serveRegistry } from '../support/registry.ts'
 import { describe } from '../support/suite.ts'
+import { ARCHITECTURE } from './pods/images.ts'
 
 const run = promisify(execFile)
-const ARCHITECTURE = arch() === 'x64' ? 'amd64' : arch()
 const IDENTITY = ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'commit.gpgsign=false']
 const INDEX = 'application/vnd.oci.image.index.v1+json'
 

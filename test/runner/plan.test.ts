@@ -1,13 +1,14 @@
 import { globSync } from 'node:fs'
 import { equal, not, ok } from 'uvu/assert'
 import { describe } from '../support/suite.ts'
-import { ALONE, processesOf } from './plan.ts'
+import { ALONE, onNodesOf, processesOf } from './plan.ts'
 
 describe('the plan of a run', (it) => {
   const files = globSync('test/**/*.test.ts').sort()
+  const isOnNode = (file: string) => file.startsWith('test/e2e/')
 
   it('has every file once', () => {
-    equal(processesOf(files).flat().sort(), files)
+    equal([...processesOf(files).flat(), ...onNodesOf(files)].sort(), files)
   })
 
   it('begins with the longest that is alone, and does not end with one', () => {
@@ -21,12 +22,11 @@ describe('the plan of a run', (it) => {
     not.equal(groups.at(-1), alone.at(-1))
   })
 
-  it('has real nodes one after the other, in one process that starts at once', () => {
-    equal(
-      processesOf(files)[1],
-      files.filter((file) => file.startsWith('test/e2e/')),
-    )
-    equal(processesOf(['test/runner/plan.test.ts']), [['test/runner/plan.test.ts']])
+  it('begins with the longest of those on real nodes, and leaves none of them out', () => {
+    equal(onNodesOf(files).toSorted(), files.filter(isOnNode))
+    equal(onNodesOf(files)[0], 'test/e2e/as-pods.test.ts')
+    equal(onNodesOf(['test/e2e/up.test.ts', 'test/e2e/later.test.ts']), ['test/e2e/up.test.ts', 'test/e2e/later.test.ts'])
+    equal(onNodesOf(['test/runner/plan.test.ts']), [])
   })
 
   it('lets small files share a process', () => {

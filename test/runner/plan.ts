@@ -8,8 +8,13 @@ const SAMPLE = 'test/support/sample.ts'
 /** So many files share a process: few enough that one that crashes holds up few. */
 const TOGETHER = 20
 const TOGETHER_WITH_CLUSTER = 3
-/** They start real nodes, of which one keeps two cores busy: one after the other, beside what is lighter. */
+/** They start real nodes and wait for them most of the time: two at once, beside what is lighter. */
 const ON_NODES = 'test/e2e/'
+/**
+ * The longest of them is the first, beside short ones: what both lanes want, such as the images of Berth, is made by then. The rest
+ * comes behind these, by name.
+ */
+const NODES_FIRST = ['as-pods', 'node', 'node-policies', 'traces', 'up', 'documents', 'image', 'upgrade']
 
 /** test/architecture/ reads imports by the compiler, which takes seconds; here too many cost only a process. */
 const IMPORT = /^(?:import|export)\s[^;'"]*?from\s*'(\.[^']+)'|^import '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm
@@ -37,24 +42,24 @@ export const ALONE = [
 ]
 
 /**
- * The test files by process: loading a file's modules often costs more than its tests. What is alone waits, what needs no cluster
+ * The test files by process, but for those on nodes: loading a file's modules often costs more than its tests. What is alone waits, what needs no cluster
  * keeps the processors busy, and files of a folder are alike: at any time there is some of each under way.
  */
 export function processesOf(files: string[]): string[][] {
   const needsCluster = reaching(CLUSTER)
   const alone = ALONE.filter((file) => files.includes(file))
-  const onNodes = files.filter((file) => file.startsWith(ON_NODES))
-  const others = files.filter((file) => !ALONE.includes(file) && !onNodes.includes(file))
+  const others = files.filter((file) => !ALONE.includes(file) && !file.startsWith(ON_NODES))
   const plain = others.filter((file) => !needsCluster(file))
   const clustered = chunks(others.filter(needsCluster), TOGETHER_WITH_CLUSTER)
   const half = Math.ceil(clustered.length / 2)
-  return spread(
-    chunks(alone, 1),
-    onNodes.length > 0 ? [onNodes] : [],
-    chunks(plain, TOGETHER),
-    clustered.slice(0, half),
-    clustered.slice(half).reverse(),
-  )
+  return spread(chunks(alone, 1), chunks(plain, TOGETHER), clustered.slice(0, half), clustered.slice(half).reverse())
+}
+
+/** The files that start real nodes, in their order: each has a process of its own. */
+export function onNodesOf(files: string[]): string[] {
+  const first = NODES_FIRST.map((name) => `${ON_NODES}${name}.test.ts`)
+  const mine = files.filter((file) => file.startsWith(ON_NODES))
+  return [...first.filter((file) => mine.includes(file)), ...mine.filter((file) => !first.includes(file))]
 }
 
 /** One list of several, in which each of them is spread evenly from the beginning to the end. */

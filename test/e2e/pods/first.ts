@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { makeImages, REPOSITORY, type Site } from './site.ts'
+import { makeImages, REPOSITORY } from './images.ts'
+import type { Site } from './site.ts'
 
 /**
  * The first commit with an image of Berth; the one before it has none. From version 0.3 on the way leads over 0.2

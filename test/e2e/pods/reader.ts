@@ -6,13 +6,14 @@ import * as assert from 'uvu/assert'
 import { blocksIn, partOf } from '../../docs/parts.ts'
 import { kubectl as findKubectl } from '../../support/builders/snapshots.ts'
 import { runAtTerminal } from '../../support/terminal.ts'
-import { REPOSITORY, type Site } from './site.ts'
+import { REPOSITORY } from './images.ts'
+import type { Site } from './site.ts'
 
 /** Types what the documents say, in a folder that has a clone of Berth beside it. */
 export interface Reader {
   folder: string
   /** Parts of which all commands were typed. */
-  followed: Set<string>
+  followed(): string[]
   /** Types the commands of a part as they stand there, and gives what they print. It is over with the first that fails. */
   follow(id: string, how?: How & { blocks?: readonly number[] }): Promise<string>
   type(script: string, how?: How): Promise<string>
@@ -45,6 +46,8 @@ exec '${process.execPath}' '${join(REPOSITORY, 'src/cli/main.ts')}' "$@"
 `
 const MOST_BYTES = 2 ** 26
 
+const shellOf = (id: string): string[] => blocksIn(partOf(id), 'sh')
+
 export async function startReader(site: Site): Promise<Reader> {
   const around = join(site.folder, 'reader')
   const [folder, programs] = [join(around, 'here'), join(around, 'programs')]
@@ -57,14 +60,13 @@ export async function startReader(site: Site): Promise<Reader> {
 
   const reader: Reader = {
     folder,
-    followed: new Set(),
+    followed: () => [...typed].filter(([id, { size }]) => size === shellOf(id).length).map(([id]) => id),
     async follow(id, { blocks, ...how } = {}) {
-      const all = blocksIn(partOf(id), 'sh')
+      const all = shellOf(id)
       const numbers = blocks ?? [...all.keys()]
       const printed = await reader.type(numbers.map((number) => all[number]).join(''), how)
       const before = typed.get(id) ?? new Set()
       typed.set(id, new Set([...before, ...numbers]))
-      if (typed.get(id)?.size === all.length) reader.followed.add(id)
       return printed
     },
     async type(script, { folder: cwd = folder, instead = {}, answer } = {}) {

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
-import { rmSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { arch, tmpdir } from 'node:os'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createAuthority, issueCertificate } from '../../../src/adapters/certificates/index.ts'
@@ -12,10 +11,8 @@ import { hours, minutes, systemClock } from '../../../src/std/index.ts'
 import { kubectl } from '../../support/builders/snapshots.ts'
 import { type NodeCluster, nodeCluster } from '../../support/node.ts'
 import { apply, eventually } from '../../support/verbs.ts'
+import { ourImages, REPOSITORY } from './images.ts'
 import type { End } from './line.ts'
-
-export const REPOSITORY = join(import.meta.dirname, '..', '..', '..')
-export const ARCHITECTURE = arch() === 'x64' ? 'amd64' : arch()
 
 const run = promisify(execFile)
 
@@ -75,46 +72,10 @@ export type AnyItem = any
 export const uidWithRestarts = ({ metadata, status }: AnyItem): string =>
   `${metadata.uid} ${status.containerStatuses.map((each: AnyItem) => each.restartCount)}`
 
-/** Writes the images that a repository makes, and what installs them, into a folder. Gives their digests by name. */
-export async function makeImages(
-  repository: string,
-  output: string,
-  { name = 'localhost/berth', mask = '022' } = {},
-): Promise<Map<string, string>> {
-  const words = ['hack/image/make.ts', '--architecture', ARCHITECTURE, '--output', output, '--name', name]
-  const shell = ['-c', 'umask "$0"; exec "$@"', mask, process.execPath, ...words]
-  const { stdout } = await run('sh', shell, { cwd: repository })
-  return new Map(Array.from(stdout.matchAll(/^(\S+)@(sha256:\w+)$/gm), ([, image = '', digest = '']) => [image, digest]))
-}
-
-interface Made {
-  folder: string
-  digests: ReadonlyMap<string, string>
-}
-
-let ours: Promise<Made> | undefined
-
-/** Those of this repository, made once for all test files of a process: that takes longer than many a test. */
-function ourImages(): Promise<Made> {
-  ours ??= makeOurs()
-  ours.catch(() => {
-    ours = undefined
-  })
-  return ours
-}
-
-async function makeOurs(): Promise<Made> {
-  const results = join(REPOSITORY, 'test-results')
-  await mkdir(results, { recursive: true })
-  const folder = await mkdtemp(join(results, 'images-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  return { folder, digests: await makeImages(REPOSITORY, folder) }
-}
-
-async function makeCertificate() {
+/** The certificate of a server, its key and the authority that issued it, each by the name of its file. */
+export async function makeCertificate(dnsNames: string[]): Promise<Site['tls']> {
   const validity = { clock: systemClock, lifetime: hours(24) }
   const authority = await createAuthority('berth-test', validity)
-  const dnsNames = ['git.git.svc', 'kas.berth-system.svc']
   const request = { name: 'berth', dnsNames, addresses: ['127.0.0.1', NODE_ADDRESS], usages: ['server'] as const }
   const { certificate, key } = await issueCertificate(authority, request, validity)
   return { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authority.certificate }
@@ -143,7 +104,7 @@ export async function startSite({ namespace, values: basic = {} }: { namespace: 
   const { version: tag } = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8'))
   const { digests, folder: made } = await ourImages()
   await symlink(made, join(folder, 'made'))
-  const tls = await makeCertificate()
+  const tls = await makeCertificate(['git.git.svc', 'kas.berth-system.svc'])
   let cluster = await nodeCluster(join(folder, 'node'))
   const site: Site = {
     folder,
