@@ -21,6 +21,7 @@ import { isDefinition, objectsIn } from '../manifests.ts'
 import { type ClusterOptions, kubeconfigOf, withKube } from '../options.ts'
 import { isRolledOut, type PodTrouble, troubleOfPods } from '../pods.ts'
 import type { Shell } from '../shell.ts'
+import { sayChanges } from './changes.ts'
 import { confirm } from './confirmation.ts'
 import { inventoryOf, readInventory, withInventory } from './inventory.ts'
 import { findLostFields, type LostField } from './lost-fields.ts'
@@ -80,8 +81,10 @@ export async function applyInstallation(
     try {
       // Until it is removed, what it has no more is listed too: after an interruption nothing else would know of it.
       const inventory = inventoryOf([...objects, ...leftOut], namespace)
+      const before = await presentOf(kube, objects)
       await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], withInventory(text, inventory))
       await untilEstablished(shell, kube)
+      shell.say(sayChanges(before, await presentOf(kube, objects)))
       if (defaults || (await isBare(kube))) await makeDefaults(shell, kube)
       for (const object of leftOut) {
         await removeObject(kube, object, 'Background')

@@ -74,6 +74,7 @@ describe('berth install --apply', (it) => {
     const { code, stdout, stderr } = await install(MORE)
     assert.is(code, 0, stderr)
     assert.match(stderr, `Installing Berth in namespace platform of the cluster at ${plane.kube.server}.\n`)
+    assert.match(stderr, /^Made \d{2,}: .+ and \d+ more\.$/m)
     assert.match(stderr, 'Waiting until proxy runs.\n')
     assert.match(stdout, 'Berth runs in namespace platform. Look at it with `berth doctor`.')
     assert.equal(await names(), { classes: ['isolation-level-namespace'], tiers: ['appstudio-env'] })
@@ -105,6 +106,9 @@ describe('berth install --apply', (it) => {
     const again = await install(LESS)
     assert.is(again.code, 0, again.stderr)
     assert.not.match(again.stderr, 'Removed')
+    assert.match(again.stderr, /^Nothing had to change: all \d+ objects are as they should be\.$/m)
+    const other = await install(LESS.replace('platform', 'platform, programs: { operator: { replicas: 1 } }'))
+    assert.match(other.stderr, 'Changed 1: Deployment platform/operator.\n')
   })
 
   it('leaves classes and tiers to people, unless it is told to make its own', async () => {
