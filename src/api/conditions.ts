@@ -1,3 +1,5 @@
+import { beginningOf } from '../std/index.ts'
+
 /** metav1.Condition. */
 export interface Condition {
   type: string
@@ -14,6 +16,9 @@ export type Statement = Omit<Condition, 'lastTransitionTime'>
 /** A condition that is False. */
 export const notTrue = (type: string, reason: string, message: string): Statement => ({ type, status: 'False', reason, message })
 
+/** A longer message would make the whole status Invalid, and then nothing of it would be told. Characters, with the ellipsis. */
+const LONGEST = 32_767
+
 /** The new list: statements in their order, then whatever stood there of other types. Times move only with `status`. */
 export function withConditions(
   before: readonly Condition[] | undefined,
@@ -24,7 +29,8 @@ export function withConditions(
   const stated = statements.map((statement) => {
     const was = old.get(statement.type)
     old.delete(statement.type)
-    return { ...statement, lastTransitionTime: was && was.status === statement.status ? was.lastTransitionTime : now }
+    const message = beginningOf(statement.message, LONGEST)
+    return { ...statement, message, lastTransitionTime: was && was.status === statement.status ? was.lastTransitionTime : now }
   })
   return [...stated, ...old.values()]
 }

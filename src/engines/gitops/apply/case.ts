@@ -42,7 +42,10 @@ export function versionKnown({ item, seen, writer }: ObjectWrite): string | unde
   return state?.presence === 'present' ? state.version : undefined
 }
 
-export const patch = ({ item, kind, writer }: ObjectWrite, steps: JsonPatchStep[]): Promise<AnyObject> =>
+export const patch = (
+  { item, kind, writer }: Pick<ObjectWrite, 'item' | 'kind' | 'writer'>,
+  steps: JsonPatchStep[],
+): Promise<AnyObject> =>
   writer.send(item, () => writer.kube.patch(kind, refOf(item.object), steps, { manager: managerOf(writer.owner) }))
 
 /** `before`: as it was, if that was seen; else what the watch told counts. */

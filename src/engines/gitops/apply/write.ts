@@ -18,6 +18,7 @@ import {
   versionKnown,
   type WriteOutcome,
 } from './case.ts'
+import { isOfOlderVersion, moveToVersion } from './migrate.ts'
 import { immutable, immutableFieldsIn, isForced, recreate } from './recreate.ts'
 import { formerOwner, isAtStake, keepPodSecurity, takingOver } from './take-over.ts'
 
@@ -56,7 +57,8 @@ async function outcomeOf(item: Desired, writer: ObjectWriter): Promise<WriteOutc
   try {
     return await attempt(item, writer)
   } catch (failure) {
-    if (!isFailure(failure, 'conflict') || writer.stateOf(key)?.presence !== 'present') throw failure
+    const isStale = isFailure(failure, 'conflict') && writer.stateOf(key)?.presence === 'present'
+    if (!isStale && !(isOfOlderVersion(failure) && (await moveToVersion(item, writer)))) throw failure
     return attempt(item, { ...writer, stateOf: (other) => (other === key ? undefined : writer.stateOf(other)) })
   }
 }

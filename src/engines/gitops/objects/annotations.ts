@@ -1,4 +1,5 @@
 import type { AnyObject } from '../../../api/index.ts'
+import { beginningOf } from '../../../std/index.ts'
 import type { ObjectId } from '../../apply/index.ts'
 
 /** The author of a manifest may ask for something with one object, beyond the settings of the sync. */
@@ -62,18 +63,18 @@ export function unknownWish({ metadata: { annotations = {} } }: AnyObject): stri
   for (const [annotation, value] of Object.entries(annotations)) {
     const known = TABLE.filter(([name]) => name === annotation && name.startsWith(PREFIX)).map((row) => row[1])
     const strange = known.length > 0 && wordsOf(value).some((word) => !known.includes(word) && !isRefusal(word))
-    if (strange) return `is annotated ${annotation}: ${JSON.stringify(value)}; write ${known.join(' or ')}`
+    if (strange) return `is annotated ${annotation}: ${shown(value)}; write ${known.join(' or ')}`
   }
   return undefined
 }
 
-const wordsOf = (value: string | undefined): string[] =>
-  value === undefined
-    ? []
-    : String(value)
-        .toLowerCase()
-        .split(',')
-        .map((word) => word.trim())
+const shown = (value: string): string => JSON.stringify(beginningOf(value, 100))
+
+const wordsOf = (value = ''): string[] =>
+  value
+    .toLowerCase()
+    .split(',')
+    .map((word) => word.trim())
 
 /** The opposite of the wish, said aloud. */
 const isRefusal = (word: string): boolean => word === '' || word === 'false' || word === 'enabled'
@@ -101,8 +102,7 @@ export function dependenciesOf({ metadata: { annotations } }: AnyObject): Depend
   for (const [annotation, read] of [[OURS, readOurs] as const, [THEIRS, readTheirs] as const]) {
     for (const reference of listed(annotations[annotation])) {
       const id = read(reference.split('/'))
-      if (!id)
-        return { ids: [], problem: `is annotated ${annotation}: ${JSON.stringify(reference)}; write ${FORMAT[annotation]}` }
+      if (!id) return { ids: [], problem: `is annotated ${annotation}: ${shown(reference)}; write ${FORMAT[annotation]}` }
       ids.push(id)
     }
   }

@@ -6,6 +6,7 @@ import { idOf, keyOfId, type ObjectId, sayId } from '../../apply/index.ts'
 import type { Manifest } from '../../render/index.ts'
 import { unknownWish } from './annotations.ts'
 import type { Entry } from './change-set.ts'
+import { formed } from './form.ts'
 import { type Limits, trespass } from './limits.ts'
 
 /** In whose name objects are kept. */
@@ -56,21 +57,24 @@ export async function place(
   const byKey = new Map<string, Desired>()
   const refused: Entry[] = []
   const scopes = scopesIn(to.kube, manifests)
-  for (const { object, source } of manifests) {
-    const scope = scopes.known(object) ?? (await scopes.find(object))
-    const before = placed.get(object)
+  for (const { object: written, source } of manifests) {
     // The same text in two files is one object to the reader.
-    const isAsBefore = before?.source === source && scope.namespaced === (before.id.namespace !== undefined)
-    const item = isAsBefore ? before : desiredOf(withNamespace(normalized(object), scope.namespaced, to.namespace), source, owner)
+    const before = placed.get(written)?.source === source ? placed.get(written) : undefined
+    const form = before ? undefined : formed(written)
+    const object = form?.object ?? written
+    const scope: Scope = form?.problem === undefined ? (scopes.known(object) ?? (await scopes.find(object))) : form
+    const isAsBefore = before !== undefined && scope.namespaced === (before.id.namespace !== undefined)
+    const placing = () => withNamespace(normalized((form ?? formed(written)).object), scope.namespaced, to.namespace)
+    const item = isAsBefore ? before : desiredOf(placing(), source, owner)
     const twin = byKey.get(item.key)
-    if (twin) throw twice(item, twin)
+    if (twin && form?.problem === undefined) throw twice(item, twin)
     // An object that was placed under the same limits may be there.
     const why = isAsBefore
       ? undefined
-      : (scope.problem ?? objection(item.object, scope.namespaced === true, to) ?? unknownWish(object))
+      : (scope.problem ?? objection(item.object, scope.namespaced === true, to) ?? unknownWish(item.object))
     if (why === undefined) {
       byKey.set(item.key, item)
-      if (!isAsBefore) placed.set(object, item)
+      if (!isAsBefore) placed.set(written, item)
     } else refused.push({ id: item.id, change: scope.isOnItsWay ? 'waiting' : 'failed', why, source })
   }
   return { desired: [...byKey.values()], byKey, refused }

@@ -1,5 +1,5 @@
 import type { DeleteHow } from '../../../adapters/kube/index.ts'
-import { sayId } from '../../apply/index.ts'
+import { type ObjectId, sayId } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import type { Entry } from '../objects/change-set.ts'
 import type { SyncContext } from '../objects/context.ts'
@@ -41,6 +41,8 @@ interface Leaving {
   wanted: Wanted
   held: readonly Held[]
   states: ObjectStates
+  /** What became of those that were applied. */
+  applied: readonly Entry[]
   /** Objects of this commit that are not in effect. */
   undone: number
 }
@@ -50,16 +52,17 @@ export async function pruneWhatLeft(request: PruneSettings, leaving: Leaving, co
   const { destination, owner, prune: prunes = true, wants, guards, confirmed, propagation } = request
   const { kube } = destination
   const isWantedByOther = ({ key }: Held) => wants?.successorOf(owner.id, kube.server, key) !== undefined
-  const wantedByOther = leaving.plan.prune.filter(isWantedByOther)
-  const left = leaving.plan.prune.filter((item) => !wantedByOther.includes(item))
+  const { leaves, otherNames } = withoutOtherNames(leaving)
+  const wantedByOther = leaves.filter(isWantedByOther)
+  const left = leaves.filter((item) => !wantedByOther.includes(item))
   const guarded = { held: leaving.held, rendered: leaving.wanted.rendered, guards: { ...GUARDS, ...guards }, confirmed }
   if (!prunes)
     return {
-      pruned: [...wantedByOther.map(released), ...(guardEmptyRender(left, guarded) ?? left.map(released))],
+      pruned: [...otherNames, ...wantedByOther.map(released), ...(guardEmptyRender(left, guarded) ?? left.map(released))],
       deletionsLater: [],
     }
   // It is ours until it carries another owner label: the sync that wants it may fail to take it.
-  const takenByOther = await settledByLooking(wantedByOther, { ...context, held: leaving.held })
+  const takenByOther = [...otherNames, ...(await settledByLooking(wantedByOther, { ...context, held: leaving.held }))]
   const pending = wantedByOther.filter(({ id }) => !takenByOther.some((entry) => entry.id === id))
   // The new revision may need what the old one brings along, until it is in effect as a whole.
   if (leaving.undone > 0) return { pruned: takenByOther, deletionsLater: pending }
@@ -70,6 +73,24 @@ export async function pruneWhatLeft(request: PruneSettings, leaving: Leaving, co
   const watched = (key: string) => watchedIn(leaving.states.get(key))
   const pruned = await prune(left, { ...guarded, ...context, limits: destination, watched, propagation })
   return { pruned: [...takenByOther, ...pruned], deletionsLater: pending }
+}
+
+/** One object may be served by two groups of the API: where its manifest moved from one to the other, it did not leave. */
+function withoutOtherNames({ plan, wanted, held, applied }: Leaving): { leaves: readonly Held[]; otherNames: Entry[] } {
+  if (plan.prune.length === 0) return { leaves: plan.prune, otherNames: [] }
+  const stays = new Map<string | undefined, ObjectId>(
+    held.filter(({ key }) => wanted.byKey.has(key)).map(({ uid, id }) => [uid, id]),
+  )
+  for (const { uid, id } of applied) stays.set(uid, id)
+  stays.delete(undefined)
+  const isOtherName = ({ uid }: Held) => stays.has(uid)
+  return {
+    leaves: plan.prune.filter((item) => !isOtherName(item)),
+    otherNames: plan.prune.filter(isOtherName).map(({ id, uid }) => {
+      const now = stays.get(uid)
+      return { id, change: 'skipped', why: `is the same object as ${now ? sayId(now) : 'another'}, which stays` }
+    }),
+  }
 }
 
 /** The first object of the commit that is not healthy. */

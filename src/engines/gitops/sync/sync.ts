@@ -114,7 +114,7 @@ async function bringAbout(request: SyncRequest, tools: Tools, signal: AbortSigna
   const { applied, recorded } = await time('apply', () => applyPlan(request, { plan, wanted, before, states, rules }, context))
   const repairs = repaired(drifts, applied)
   const undone = wanted.refused.length + entriesOf(applied, 'failed', 'waiting').length
-  const leaving = { plan, wanted, held: before.held, states: states.current, undone }
+  const leaving = { plan, wanted, held: before.held, states: states.current, applied, undone }
   const { pruned, deletionsLater } = await time('prune', () => pruneWhatLeft(request, leaving, context))
 
   const changes = [...applied, ...pruned]
