@@ -1,5 +1,5 @@
 import type { DescEnum, DescField, DescMessage, JsonObject, JsonValue } from '@bufbuild/protobuf'
-import type { YamlTree } from '../std/index.ts'
+import { isNear, type YamlTree } from '../std/index.ts'
 import { type MistakeList, type MistakePlace, shown } from './mistakes.ts'
 
 /** Told of each value that has the right shape: `rule` is the name of its field, `GitopsCF.manifest_projects`. */
@@ -119,16 +119,4 @@ function unknownKey(desc: DescMessage, path: string, name: string): string {
   const where = path ? `${path} has` : 'there is'
   if (desc.fields.length === 0) return `${where} the key ${shown(name)}; leave it out, nothing can be said here`
   return `${where} no key ${shown(name)}; ${near ? `did you mean ${near.name}?` : `the keys are ${namesOf(desc)}`}`
-}
-
-/** One letter too many, too few or another one, or other signs between the words. */
-function isNear(right: string, wrong: string): boolean {
-  const plain = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '')
-  const [a, b] = [plain(right), plain(wrong)]
-  if (a === b) return true
-  if (Math.abs(a.length - b.length) > 1 || a.length < 4) return false
-  let at = 0
-  while (at < a.length && a[at] === b[at]) at++
-  const [long, short] = a.length >= b.length ? [a, b] : [b, a]
-  return a.length === b.length ? a.slice(at + 1) === b.slice(at + 1) : long.slice(at + 1) === short.slice(at)
 }

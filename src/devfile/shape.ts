@@ -1,3 +1,4 @@
+import { isNear } from '../std/index.ts'
 import { type DevfileFindings, type ProblemReport, type ProblemText, problem, problemAt } from './problem.ts'
 import { type FieldsShape, NEWEST, OLDEST, type SchemaVersion, type Shape, type TextShape, versionText } from './schema.ts'
 import { at, flagOf, isThere, numberOf, textOf, type YamlEntry, type YamlMap, type YamlTree } from './tree.ts'
@@ -118,19 +119,9 @@ function checkField(
 
 function unknownField(name: string, { fields }: FieldsShape): ProblemText {
   const names = [...fields].flatMap(([each, { isOfTemplates }]) => (isOfTemplates ? [] : [each]))
-  const near = names.find((each) => isNear(each.toLowerCase(), name.toLowerCase()))
+  const near = names.find((each) => isNear(each, name))
   const message = `there is no such field; the fields here are ${names.join(', ')}`
   return { rule: 'unknown-field', message, ...(near && { remedy: `did you mean ${near}?` }) }
-}
-
-/** The same but for one letter that is missing, too much, or another; or for two that changed places. */
-function isNear(a: string, b: string): boolean {
-  if (Math.abs(a.length - b.length) > 1) return false
-  let i = 0
-  while (i < a.length && a[i] === b[i]) i++
-  const [restA, restB] = [a.slice(i), b.slice(i)]
-  const swapped = `${restA[1] ?? ''}${restA[0] ?? ''}${restA.slice(2)}`
-  return restA.slice(1) === restB.slice(1) || restA.slice(1) === restB || restA === restB.slice(1) || swapped === restB
 }
 
 /** `volume:` with nothing behind it says that there is a volume: all of its fields may be left out. */

@@ -13,3 +13,19 @@ export function withoutEnd(text: string, characters: string): string {
   while (end > 0 && characters.includes(text.charAt(end - 1))) end--
   return text.slice(0, end)
 }
+
+/**
+ * Whether somebody may have meant one name by the other: the same but for case, for signs between the words, and for one letter that is
+ * missing, too much, or another, or two that changed places.
+ */
+export function isNear(right: string, wrong: string): boolean {
+  const [a, b] = [plain(right), plain(wrong)]
+  if (Math.abs(a.length - b.length) > 1) return false
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at++
+  const [restA, restB] = [a.slice(at), b.slice(at)]
+  const swapped = `${restA[1] ?? ''}${restA[0] ?? ''}${restA.slice(2)}`
+  return restA.slice(1) === restB.slice(1) || restA.slice(1) === restB || restA === restB.slice(1) || swapped === restB
+}
+
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')

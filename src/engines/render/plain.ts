@@ -41,6 +41,9 @@ const IS_MANIFEST = /\.(ya?ml|json)$/i
 
 function plainFile({ source, data }: SourceFile, reader: Reader, tenant: string | undefined): Promise<Found> {
   if (data.length > LIMITS.fileBytes)
-    throw new Failure('too-large', `${source}: is larger than ${LIMITS.fileBytes} bytes`, { reason: 'FileTooLarge' })
+    throw new Failure('too-large', `${source}: is larger than ${LIMITS.fileBytes} bytes`, {
+      reason: 'FileTooLarge',
+      remedy: 'Make several files of it, or keep it outside of the path.',
+    })
   return reader.read(source, Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'), { tenant })
 }

@@ -9,8 +9,8 @@ import {
 } from '../../api/index.ts'
 import { again, type Next, type StatusDraft, sentenceOf, settled } from '../../engines/controller/index.ts'
 import type { Snapshot } from '../../engines/render/index.ts'
-import { type Clock, Failure, hours, isFailure, seconds } from '../../std/index.ts'
-import { type Pass, syncCommit, watchHealth } from './pass/sync-commit.ts'
+import { type Clock, Failure, hours, isFailure, seconds, unlessFailed } from '../../std/index.ts'
+import { keepInEffect, type Pass, syncCommit, watchHealth } from './pass/sync-commit.ts'
 import { keepFinalizer } from './removal/deletion-policy.ts'
 import { releaseFormer, remove } from './removal/removal.ts'
 import { runToCarryOut } from './runs/sync-run.ts'
@@ -64,6 +64,7 @@ export async function reconcileDeployment(
   try {
     return await syncCommit({ ...pass, source: failure }, services, signal)
   } catch (thrown) {
+    if (isFailure(thrown, 'invalid', 'too-large')) await unlessFailed(keepInEffect(pass, services, signal))
     // If the newest commit cannot be fetched, that is told instead of the older commit's error.
     throw isFailure(failure, 'too-large', 'invalid', 'not-found', 'forbidden') ? failure : thrown
   }

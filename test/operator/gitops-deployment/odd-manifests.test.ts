@@ -24,6 +24,10 @@ const ODD: [yaml: string, why: RegExp][] = [
     '{apiVersion: v1, kind: ConfigMap, metadata: {name: odd, annotations: {gitops.berth.dev/depends-on: 5}}}',
     /odd\.yaml:1\) has metadata\.annotations gitops\.berth\.dev\/depends-on: 5/,
   ],
+  [
+    '{apiVersion: v1, kind: ConfigMap, metadata: {name: odd, annotations: {gitops.berth.dev/prun: confirm}}}',
+    /odd\.yaml:1\) is annotated gitops\.berth\.dev\/prun, which asks for nothing; did you mean gitops\.berth\.dev\/prune\?/,
+  ],
   [`{apiVersion: v1, kind: ConfigMap, metadata: {name: ${LONG}}}`, /odd\.yaml:1\) has metadata\.name "x+…, which names nothing/],
   [`{apiVersion: v1, kind: ${LONG}, metadata: {name: odd}}`, /odd\.yaml:1\) has kind "x+…, which names nothing/],
   [
@@ -59,6 +63,26 @@ describe('a commit with an odd manifest', (it) => {
     await kube.patch(ConfigMaps, { name: 'good', namespace: stage.namespace }, { data: { n: 'edited' } })
     await eventually(async () => (await stage.configMap('good'))?.data?.n === String(ODD.length - 1), within)
     await stage.synced(await stage.git.push({ 'deploy/good.yaml': configMap('good', { n: 'mended' }) }))
+  })
+
+  it('is refused by its id where it cannot be read; the one before stays in effect meanwhile', async () => {
+    const good = configMap('good', { n: '1' })
+    const first = await stage.git.push({ 'deploy/good.yaml': good })
+    await stage.synced(first)
+    const unreadable = [
+      ['{apiVersion: v1, kind: ConfigMap}', 'RenderFailed', /deploy\/odd\.yaml:1: document 1 \(ConfigMap\) has no metadata/],
+      [`# ${'x'.repeat(5 * 2 ** 20)}`, 'FileTooLarge', /deploy\/odd\.yaml: is larger than \d+ bytes\. /],
+    ] as const
+    for (const [text, reason, why] of unreadable) {
+      const commit = await stage.git.push({ 'deploy/odd.yaml': text, 'deploy/good.yaml': configMap('good', { n: '2' }) })
+      const { message } = await stage.complains(reason, undefined, within)
+      assert.match(message, `commit ${commit.slice(0, 12)}: `)
+      assert.match(message, why)
+      await kube.patch(ConfigMaps, { name: 'good', namespace: stage.namespace }, { data: { n: 'edited' } })
+      await eventually(async () => (await stage.configMap('good'))?.data?.n === '1', within)
+      await stage.complains(reason)
+    }
+    await stage.synced(await stage.git.push({ 'deploy/good.yaml': good }))
   })
 
   it('is wholly in effect where templates left nothing behind the name of a field', async () => {

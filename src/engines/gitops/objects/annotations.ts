@@ -1,5 +1,5 @@
-import type { AnyObject } from '../../../api/index.ts'
-import { beginningOf } from '../../../std/index.ts'
+import { type AnyObject, annotations } from '../../../api/index.ts'
+import { beginningOf, isNear } from '../../../std/index.ts'
 import type { ObjectId } from '../../apply/index.ts'
 
 /** The author of a manifest may ask for something with one object, beyond the settings of the sync. */
@@ -50,22 +50,34 @@ const TABLE: readonly (readonly [annotation: string, value: string, wish: Partia
 ]
 
 /** An object with a wish in the cluster keeps it when its manifest is gone. Values may stand in a list and in any case. */
-export function wishesOf({ metadata: { annotations } }: AnyObject): Wishes {
-  if (!annotations) return DEFAULTS
+export function wishesOf({ metadata: { annotations: own } }: AnyObject): Wishes {
+  if (!own) return DEFAULTS
   let wishes = DEFAULTS
   for (const [annotation, value, wish] of TABLE)
-    if (wordsOf(annotations[annotation]).includes(value.toLowerCase())) wishes = { ...wishes, ...wish }
+    if (wordsOf(own[annotation]).includes(value.toLowerCase())) wishes = { ...wishes, ...wish }
   return wishes
 }
 
+/** Those by which a manifest asks for something. */
+const ASKING = [...new Set([...TABLE.map(([name]) => name).filter((name) => name.startsWith(PREFIX)), `${PREFIX}depends-on`])]
+/** With those that stand in what was exported from a cluster, or on a GitOpsDeployment. */
+const OUR_ANNOTATIONS = new Set([...ASKING, `${PREFIX}owner`, annotations.poke, annotations.sync, annotations.confirmPrune])
+
 /** A word of ours that nobody understands would be obeyed by nobody: the rest of a sentence about the object. */
-export function unknownWish({ metadata: { annotations = {} } }: AnyObject): string | undefined {
-  for (const [annotation, value] of Object.entries(annotations)) {
+export function unknownWish({ metadata: { annotations: own = {} } }: AnyObject): string | undefined {
+  for (const [annotation, value] of Object.entries(own)) {
     const known = TABLE.filter(([name]) => name === annotation && name.startsWith(PREFIX)).map((row) => row[1])
     const strange = known.length > 0 && wordsOf(value).some((word) => !known.includes(word) && !isRefusal(word))
     if (strange) return `is annotated ${annotation}: ${shown(value)}; write ${known.join(' or ')}`
+    if (annotation.startsWith(PREFIX) && !OUR_ANNOTATIONS.has(annotation)) return unknown(annotation)
   }
   return undefined
+}
+
+function unknown(annotation: string): string {
+  const near = ASKING.find((each) => isNear(each.slice(PREFIX.length), annotation.slice(PREFIX.length)))
+  const remedy = near ? `did you mean ${near}?` : `there are ${ASKING.join(', ')}`
+  return `is annotated ${beginningOf(annotation, 100)}, which asks for nothing; ${remedy}`
 }
 
 const shown = (value: string): string => JSON.stringify(beginningOf(value, 100))
@@ -96,11 +108,11 @@ const NONE: Dependencies = { ids: [] }
  * group for the core one and an empty namespace for what has none. Theirs: `group/namespaces/namespace/Kind/name` or
  * `group/Kind/name`. Several stand with commas between them.
  */
-export function dependenciesOf({ metadata: { annotations } }: AnyObject): Dependencies {
-  if (!annotations || !(OURS in annotations || THEIRS in annotations)) return NONE
+export function dependenciesOf({ metadata: { annotations: own } }: AnyObject): Dependencies {
+  if (!own || !(OURS in own || THEIRS in own)) return NONE
   const ids: ObjectId[] = []
   for (const [annotation, read] of [[OURS, readOurs] as const, [THEIRS, readTheirs] as const]) {
-    for (const reference of listed(annotations[annotation])) {
+    for (const reference of listed(own[annotation])) {
       const id = read(reference.split('/'))
       if (!id) return { ids: [], problem: `is annotated ${annotation}: ${shown(reference)}; write ${FORMAT[annotation]}` }
       ids.push(id)

@@ -1,6 +1,6 @@
-import { type Clock, Failure } from '../../../std/index.ts'
+import { type Clock, Failure, isFailure } from '../../../std/index.ts'
 import { healthOf } from '../../health/index.ts'
-import type { Render } from '../../render/index.ts'
+import type { Render, Snapshot } from '../../render/index.ts'
 import { type ApplyRequest, apply } from '../apply/apply.ts'
 import { createProgress } from '../apply/progress.ts'
 import type { TakeOverRules } from '../apply/take-over.ts'
@@ -95,7 +95,7 @@ async function bringAbout(request: SyncRequest, tools: Tools, signal: AbortSigna
   const context: SyncContext = { kube: destination.kube, owner: owner.id, clock, signal }
   const rules: ObservationRules = { ...request.rules, now: clock.now }
   const time = <T>(phase: Phase, step: () => Promise<T>) => timed(phase, { clock, meter }, step)
-  const rendering = () => wantedOf(request, render, memory ?? {}, signal)
+  const rendering = () => wantedOf(request, render, memory ?? {}, signal).catch(refusedCommit(request.snapshot))
   const wanted = await timed('render', { clock, meter }, rendering, request.renderedSince)
   declare(request, wanted)
   const { inventory, leftBehind } = await loadFor(destination.kube.server, request.inventory)
@@ -153,6 +153,19 @@ function declare({ wants, owner, destination, snapshot, memory }: SyncRequest, {
   wants?.declare({ owner, server, keys, commitId: snapshot.commitId, changed: () => memory?.ring() })
   for (const entry of refused) wants?.tried(owner.id, server, entry)
 }
+
+/** Whoever reads it may have pushed several. */
+const refusedCommit =
+  ({ commitId }: Snapshot) =>
+  (thrown: unknown): never => {
+    if (!isFailure(thrown, 'invalid', 'too-large')) throw thrown
+    const { code, message, reason, remedy, cause } = thrown
+    throw new Failure(code, `commit ${commitId.slice(0, 12)}: ${message}`, {
+      ...(reason && { reason }),
+      ...(remedy && { remedy }),
+      cause,
+    })
+  }
 
 /** The last pass, if all was in effect after it and nothing else is wanted now. */
 function lastSettledPassIn({ memory }: SyncRequest, wanted: Wanted, held: readonly Held[]): SettledPass | undefined {

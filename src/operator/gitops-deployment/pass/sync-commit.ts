@@ -101,6 +101,25 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   return nextAfter(pass, { lastPass: now, result, destination }, services)
 }
 
+/**
+ * The commit before stays in effect while a newer one is refused: what is changed in its objects is set back. After a restart it is
+ * not known any more. What goes wrong with it is told by nobody, for the newer one stands in its place.
+ */
+export async function keepInEffect(pass: Pass, services: SyncServices, signal: AbortSignal): Promise<void> {
+  const { deployment, snapshot } = pass
+  const earlier = memoryOf(deployment, services).wanted?.snapshot
+  if (!earlier || earlier === snapshot) return
+  const { clock, events } = services.context
+  const request = await requestOf(
+    { ...pass, snapshot: earlier },
+    destinationFor(deployment, services),
+    lastPassOf(deployment, services),
+    services,
+  )
+  const tools = { render: renderFor(deployment, services), clock, meter: services.meter, tell: services.tellSync }
+  tellRepairs(events, deployment, (await sync(request, tools, signal)).repairs)
+}
+
 interface PassOutcome {
   lastPass: LastPass
   result: SyncResult
