@@ -6,6 +6,7 @@ import {
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
+  type DeploymentTargetClass,
   DeploymentTargets,
   finalizers,
   hasFinalizer,
@@ -14,6 +15,7 @@ import {
   isForWorkspace,
   isPrivate,
   isPrivateBy,
+  provisionedByOf,
   refOf,
   SPACE_PROVISIONERS,
   withoutFinalizer,
@@ -203,15 +205,27 @@ async function lockTarget(claim: DeploymentTargetClaim, target: DeploymentTarget
 async function complete(claim: DeploymentTargetClaim, target: DeploymentTarget, binding: BindingContext): Promise<Next> {
   const { context, caches } = binding
   const chosen = claim.spec.targetName ? {} : { [annotations.boundByController]: YES }
-  const object = await keepMarks(claim, context, { [annotations.bindComplete]: YES, ...chosen }, target.metadata.name)
+  const ofClass = caches.classes.get({ name: claim.spec.deploymentTargetClassName })
+  const marks = { [annotations.bindComplete]: YES, ...chosen, ...askedOf(claim, target, ofClass) }
+  const object = await keepMarks(claim, context, marks, target.metadata.name)
   if (claim.status?.phase !== 'Bound')
     context.events.record(claim, {
       type: 'Normal',
       reason: 'Bound',
       message: `got DeploymentTarget ${target.metadata.name}, which leads to ${placeOf(target)}`,
     })
-  const mayGrow = caches.classes.get({ name: claim.spec.deploymentTargetClassName })?.spec.allowTargetResourceExpansion === true
+  const mayGrow = ofClass?.spec.allowTargetResourceExpansion === true
   return settled({ object, status: statusOf(bound(target), resourcesCondition(claim, target, mayGrow)) })
+}
+
+/** Whom the claim asked, where somebody made its target for it: whoever reads that later must not be led to another. */
+function askedOf(
+  claim: DeploymentTargetClaim,
+  target: DeploymentTarget,
+  ofClass: DeploymentTargetClass | undefined,
+): Record<string, string> {
+  const isMade = askedProvisionerOf(claim) !== undefined || provisionedByOf(target) !== undefined
+  return isMade && ofClass ? { [annotations.provisioner]: ofClass.spec.provisioner } : {}
 }
 
 async function report(
