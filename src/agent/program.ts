@@ -116,7 +116,7 @@ export async function start(config: AgentConfig, signal: AbortSignal, surroundin
       },
       signal,
     ),
-    register({ connection, kube, clock, log, meta, podId: randomBytes(8).readBigInt64BE() }, signal),
+    register({ connection, kube, clock, log, meta, podId: randomBytes(8).readBigUInt64BE() >> 1n }, signal),
     lead(),
     // Every replica answers, and from the start: who leads is of no matter to who asks.
     serveTunnels({ connection, services, clock, log, signal }),

@@ -1,5 +1,5 @@
 import type { Door } from '../adapters/grpc/index.ts'
-import { type Clock, createLimiter, Failure, type Log, networkOf, type Rate } from '../std/index.ts'
+import { asSentence, type Clock, createLimiter, Failure, type Log, networkOf, type Rate } from '../std/index.ts'
 import type { CheckToken } from './ports.ts'
 
 /** Names in the log who was refused, and why. */
@@ -31,5 +31,5 @@ export const requireToken =
 /** For a status: whole sentences, and no word of an internal error but these. */
 export function sentenceOf({ code, message, remedy }: Failure, internal: string): string {
   const what = code === 'internal' ? internal : message
-  return `${what.replace(/\.?$/, '.')}${remedy ? ` ${remedy}` : ''}`
+  return `${asSentence(what)}${remedy ? ` ${remedy}` : ''}`
 }

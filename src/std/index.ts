@@ -65,7 +65,7 @@ export {
   wrongSetting,
 } from './settings.ts'
 export { createTally } from './tally.ts'
-export { beginningOf, isCommitId, isNear, withoutEnd } from './text.ts'
+export { asSentence, beginningOf, isCommitId, isNear, withoutEnd } from './text.ts'
 export { logFieldsOf, type Span, silentTracer, type Tracer, traceIdOf } from './trace.ts'
 export { createTurnstile, type Turnstile } from './turnstile.ts'
 export { areTooFarApart, VERSION_SKEW } from './version.ts'

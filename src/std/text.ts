@@ -4,6 +4,9 @@ const MOST = 4096
 /** The beginning of a text that a server, a repository or a tenant wrote; an ellipsis stands for the rest. */
 export const beginningOf = (text: string, most = MOST): string => (text.length > most ? `${text.slice(0, most)}…` : text)
 
+/** With an end, where it has none. */
+export const asSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`)
+
 /** A commit's full id, by SHA-1 or SHA-256. */
 export const isCommitId = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)
 

@@ -7,7 +7,7 @@ import {
   type Statement,
   withConditions,
 } from '../../api/index.ts'
-import { type Failure, timestamp } from '../../std/index.ts'
+import { asSentence, type Failure, timestamp } from '../../std/index.ts'
 import { isAnother } from '../known-project.ts'
 import { numberIn, numberOf, type ProjectKnownToAgent } from '../number.ts'
 import type { ConfigurationFinding, UsedProject } from '../ports.ts'
@@ -192,11 +192,11 @@ function validStatement(agent: Agent, { configuration: heard, report }: AgentFac
   const [first] = mistakes
   if (first) {
     const more = mistakes.length > 1 ? ` ${mistakes.length - 1} more in status.configuration.errors.` : ''
-    const message = `${path} of ${commit.slice(0, 8)}, line ${first.line}, column ${first.column}: ${first.message}.${more} The last good configuration stays in use. Correct the file and push it.`
+    const message = `${path} of ${commit.slice(0, 8)}, line ${first.line}, column ${first.column}: ${asSentence(first.message)}${more} The last good configuration stays in use. Correct the file and push it.`
     return say('False', 'ConfigurationInvalid', message)
   }
   if (report?.refusal) {
-    const message = `The agent does not take the configuration: ${report.refusal}. Correct the file and push it.`
+    const message = `The agent does not take the configuration: ${asSentence(report.refusal)} Correct the file and push it.`
     return say('False', 'RefusedByAgent', message)
   }
   if (path === undefined) {

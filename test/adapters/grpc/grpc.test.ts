@@ -263,7 +263,9 @@ describe('gRPC', (it) => {
   })
 
   it('ends open calls when it stops', async () => {
+    let isOpen = false
     handler = async function* (_request, call) {
+      isOpen = true
       yield header('c', 1n)
       await new Promise<void>((resolve) => call.signal.addEventListener('abort', () => resolve(), { once: true }))
     }
@@ -281,8 +283,11 @@ describe('gRPC', (it) => {
       onFailure: (failure) => failures.push(failure),
       signal: ending.signal,
     })
+    await eventually(() => isOpen)
     await other.stop()
     await eventually(() => failures.length > 0)
+    // The call itself ended with its trailers, so that all that is told is of the next one.
+    for (const { message } of failures) match(message, 'No connection established')
     ending.abort()
     await following
     stream.close()
