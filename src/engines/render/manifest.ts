@@ -1,5 +1,5 @@
 import type { AnyObject } from '../../api/index.ts'
-import { Failure, isRecord, type YamlText } from '../../std/index.ts'
+import { beginningOf, Failure, isRecord, type YamlText } from '../../std/index.ts'
 import { LIMITS } from './source.ts'
 
 /** One object as the repository describes it. */
@@ -68,7 +68,7 @@ function faultOf(value: unknown): string | undefined {
   if (!isText(value.kind)) return 'has no kind'
   const { metadata } = value
   if (!isRecord(metadata)) return `(${value.kind}) has no metadata`
-  if (isText(metadata.name)) return undefined
+  if (isText(metadata.name)) return isSecret(value) ? faultOfSecret(value) : undefined
   if (metadata.name !== undefined && metadata.name !== null && metadata.name !== '')
     return `(${value.kind}) has a metadata.name that is no text: ${JSON.stringify(metadata.name).slice(0, 50)}; put it in quotes`
   return 'generateName' in metadata
@@ -87,10 +87,27 @@ function sanitized({ status: _, ...object }: AnyObject): AnyObject {
   return foldStringData({ ...object, metadata: { ...metadata, name: object.metadata.name } })
 }
 
-/** The server never forgets a key that was once written by stringData; `data` it does. */
+const isSecret = ({ apiVersion, kind }: Record<string, unknown>): boolean => apiVersion === 'v1' && kind === 'Secret'
+
+/** The API server takes only texts there, and it is not asked: it gets `data` in the place of `stringData`. */
+function faultOfSecret({ data, stringData }: Record<string, unknown>): string | undefined {
+  if (isNothing(stringData)) return undefined
+  if (!isRecord(stringData)) return '(Secret) has a stringData that is no mapping'
+  if (!isNothing(data) && !isRecord(data)) return '(Secret) has a data that is no mapping'
+  const [key, value] = Object.entries(stringData).find((entry) => !isNothing(entry[1]) && typeof entry[1] !== 'string') ?? []
+  if (key === undefined) return undefined
+  const field = beginningOf(`stringData.${key}`, 100)
+  return typeof value === 'object'
+    ? `(Secret) has a ${field} that is ${Array.isArray(value) ? 'a list' : 'a mapping'}; only texts may stand there`
+    : `(Secret) has a ${field} that is a ${typeof value}, and no text; put it in quotes`
+}
+
+const isNothing = (value: unknown): value is null | undefined => value === null || value === undefined
+
+/** The server never forgets a key that was once written by stringData; `data` it does. A key without a value has an empty one. */
 function foldStringData(object: AnyObject): AnyObject {
   const { stringData, ...rest } = object
-  if (object.kind !== 'Secret' || object.apiVersion !== 'v1' || !isRecord(stringData)) return object
-  const folded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(String(value)).toString('base64')])
+  if (!isSecret({ ...object }) || !isRecord(stringData)) return object
+  const folded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(String(value ?? '')).toString('base64')])
   return { ...rest, data: { ...(isRecord(rest.data) ? rest.data : {}), ...Object.fromEntries(folded) } }
 }
