@@ -15,12 +15,35 @@ import { describe } from '../../support/suite.ts'
 
 const secret = (fields: string) => `apiVersion: v1\nkind: Secret\nmetadata: {name: w}\n${fields}\n`
 
+/** An object that may hold anything. */
+const revision = (data: string) =>
+  `apiVersion: apps/v1\nkind: ControllerRevision\nmetadata: {name: w}\nrevision: 1\ndata: ${data}\n`
+const CORE = 'api/v1'
+const APPS = 'apis/apps/v1'
+
 /** Manifests of an object "w" that arrive by a sync as they do by kubectl. */
 const ARRIVES: [why: string, path: string, text: string][] = [
-  ['texts in stringData', 'secrets', secret('stringData: {a: "0123", b: "", c: "null", d: "1e3"}')],
-  ['nothing in stringData', 'secrets', secret('stringData:\n  a:\n  b: ~\n  c: null\ndata: {d: eA==}')],
-  ['no stringData', 'secrets', secret('stringData:\ndata: {a: eA==}')],
-  ['stringData over nothing in data', 'secrets', secret('stringData: {a: x}\ndata:')],
+  ['texts in stringData', `${CORE}/NS/secrets`, secret('stringData: {a: "0123", b: "", c: "null", d: "1e3"}')],
+  ['nothing in stringData', `${CORE}/NS/secrets`, secret('stringData:\n  a:\n  b: ~\n  c: null\ndata: {d: eA==}')],
+  ['no stringData', `${CORE}/NS/secrets`, secret('stringData:\ndata: {a: eA==}')],
+  ['stringData over nothing in data', `${CORE}/NS/secrets`, secret('stringData: {a: x}\ndata:')],
+  [
+    'nothing in a ConfigMap',
+    `${CORE}/NS/configmaps`,
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: w}\ndata: {a: , b: ""}\n',
+  ],
+  [
+    'numbers in many spellings',
+    `${APPS}/NS/controllerrevisions`,
+    revision('{a: [0o17, 0O17, 017, 0x1F, 0X1F, 0b11, 0B11, 1_000, 08, 1e3, .5, 9007199254740992, 1e20, 0o8, 0x]}'),
+  ],
+  [
+    'words, dates and keys that are none',
+    `${APPS}/NS/controllerrevisions`,
+    revision(
+      '{a: [yes, off, y, 2024-01-01, 1:20, "\\U0001F600", !!str 5, !!int "0o17"], 1: a, 0x10: b, 1.5: c, on: d, 9007199254740993: e}',
+    ),
+  ],
 ]
 
 describe('manifests as kubectl sends them', (it) => {
@@ -62,10 +85,7 @@ describe('manifests as kubectl sends them', (it) => {
   }
   /** All that the server keeps of it, but for what it says of every object. */
   const contentOf = async (namespace: string, path: string) => {
-    const at = path.includes('/')
-      ? `/apis/${path.replace(/\/(?=[^/]+$)/, `/namespaces/${namespace}/`)}`
-      : `/api/v1/namespaces/${namespace}/${path}`
-    const { metadata: _, ...content } = await kube.read<KubeObject>(`${at}/w`)
+    const { metadata: _, ...content } = await kube.read<KubeObject>(`/${path.replace('NS', `namespaces/${namespace}`)}/w`)
     return content
   }
 
