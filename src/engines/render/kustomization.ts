@@ -1,6 +1,6 @@
 import { beginningOf, Failure, isRecord, type ReadYaml } from '../../std/index.ts'
 import { refuseRemoteLoads, refuseRemoteReference } from './remote-references.ts'
-import { folderOf, holdsAny, isLink, LIMITS, refused, resolvePath, rootsOf, type SourceFile } from './source.ts'
+import { folderOf, holdsAny, isLink, LIMITS, refused, resolvePath, rootsOf, type SourceFile, textIn } from './source.ts'
 
 const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
 
@@ -71,9 +71,12 @@ export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: stri
 }
 
 /** The files for kustomize: what was checked is written anew. A kustomization that nothing led to was not, and is not there. */
-export function asChecked(files: readonly SourceFile[], { checked, data }: KustomizationReach): SourceFile[] {
+export function asChecked(files: readonly SourceFile[], { checked, data, paths }: KustomizationReach): SourceFile[] {
+  const named = new Set(paths)
   return files.flatMap((file) => {
     const documents = checked.get(file.source)
+    // kustomize itself puts something else in the place of bytes that are no text.
+    if (named.has(file.source) && !data.has(file.source)) checkedText(file)
     if (!documents) return isKustomization(file.source) && !data.has(file.source) ? [] : [file]
     if (!data.has(file.source)) return [{ source: file.source, data: Buffer.from(textOf(documents)) }]
     throw refused(
@@ -241,9 +244,15 @@ async function documentsOf(file: SourceFile, yaml: ReadYaml): Promise<unknown[]>
       reason: 'FileTooLarge',
       remedy: 'Split it, or have some of it in files that it names',
     })
-  const { documents, problem } = await yaml(Buffer.from(file.data).toString('utf8'))
+  const { documents, problem } = await yaml(checkedText(file))
   if (problem) throw refused(`${file.source}:${problem.line}:${problem.column}: ${problem.message}`)
   return documents.map(({ value }) => value)
+}
+
+function checkedText(file: SourceFile): string {
+  const { text, fault } = textIn(file)
+  if (fault !== undefined) throw refused(`${file.source}:${fault.line}: ${fault.what}`)
+  return text
 }
 
 const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [])

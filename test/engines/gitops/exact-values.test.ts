@@ -21,6 +21,17 @@ const REFUSED: [why: string, text: string, said: RegExp][] = [
   ['a list for data', secret('stringData: {a: x}\ndata: [a]'), /\(Secret\) has a data that is no mapping/],
 ]
 
+const holding = (value: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: w}\ndata: {a: "${value}"}\n`
+const utf16 = Buffer.from(`\ufeff${holding('b')}`, 'utf16le')
+
+/** Files whose bytes are no text. */
+const NO_TEXTS: [why: string, data: Uint8Array, said: RegExp][] = [
+  ['bytes of Latin-1', Buffer.from(holding('caf\u00e9'), 'latin1'), /^a\.yaml:4: is not UTF-8$/],
+  ['half of a character', Buffer.concat([Buffer.from('# '), Buffer.from('\u20ac').subarray(0, 2)]), /^a\.yaml:1: is not UTF-8$/],
+  ['UTF-16', utf16, /^a\.yaml:1: is UTF-16, and must be UTF-8$/],
+  ['UTF-16 of the other order', Buffer.from(utf16).swap16(), /^a\.yaml:1: is UTF-16, and must be UTF-8$/],
+]
+
 describe('a value', (it) => {
   const read = createFileReader(createYamlReader())
 
@@ -30,4 +41,19 @@ describe('a value', (it) => {
       assert.is(reason, 'RenderFailed')
       assert.match(message, said)
     })
+
+  for (const [why, data, said] of NO_TEXTS)
+    it(`is refused in a file of ${why}`, async () => {
+      const { reason, message } = await failureOf(() => read([{ source: 'a.yaml', data }]))
+      assert.is(reason, 'RenderFailed')
+      assert.match(message, said)
+    })
+
+  it('arrives whatever the language, and behind a mark of UTF-8', async () => {
+    for (const value of ['caf\u00e9', '\u20ac', '\u{1f600}', '\ufffd'])
+      for (const mark of ['', '\ufeff']) {
+        const [found] = await read(snapshot({ 'a.yaml': mark + holding(value) }).files)
+        assert.equal(found?.object.data, { a: value })
+      }
+  })
 })
