@@ -58,7 +58,13 @@ export function checkRendered(manifests: readonly Manifest[], problems: readonly
 const itemsOf = (value: unknown): unknown[] => {
   if (!isRecord(value) || !String(value.kind).endsWith('List')) return [value]
   const { items } = value
-  return Array.isArray(items) ? items.flatMap(itemsOf) : [value]
+  return Array.isArray(items) ? items.flatMap((item) => itemsOf(withKindOf(value, item))) : [value]
+}
+
+/** A list of one kind need not repeat it, as those that an API server gives do not. */
+function withKindOf({ apiVersion, kind }: Record<string, unknown>, item: unknown): unknown {
+  if (!isText(kind) || kind === 'List' || !isRecord(item) || isText(item.apiVersion) || isText(item.kind)) return item
+  return { ...item, apiVersion, kind: kind.slice(0, -'List'.length) }
 }
 
 /** Says why a value is no Kubernetes object, as the rest of a sentence. */
