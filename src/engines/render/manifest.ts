@@ -90,7 +90,8 @@ const SERVER_SIDE = ['managedFields', 'resourceVersion', 'uid', 'creationTimesta
 
 function sanitized({ status: _, ...object }: AnyObject): AnyObject {
   const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !SERVER_SIDE.includes(key)))
-  return foldStringData({ ...object, metadata: { ...metadata, name: object.metadata.name } })
+  const kept = { ...object, metadata: { ...metadata, name: object.metadata.name } }
+  return hasReference(object.stringData) ? kept : foldStringData(kept)
 }
 
 const isSecret = ({ apiVersion, kind }: Record<string, unknown>): boolean => apiVersion === 'v1' && kind === 'Secret'
@@ -110,8 +111,12 @@ function faultOfSecret({ data, stringData }: Record<string, unknown>): string | 
 
 const isNothing = (value: unknown): value is null | undefined => value === null || value === undefined
 
+/** In base64 no variable would be seen any more. */
+const hasReference = (stringData: unknown): boolean =>
+  isRecord(stringData) && Object.values(stringData).some((value) => typeof value === 'string' && value.includes('${'))
+
 /** The server never forgets a key that was once written by stringData; `data` it does. A key without a value has an empty one. */
-function foldStringData(object: AnyObject): AnyObject {
+export function foldStringData(object: AnyObject): AnyObject {
   const { stringData, ...rest } = object
   if (!isSecret({ ...object }) || !isRecord(stringData)) return object
   const folded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(String(value ?? '')).toString('base64')])
