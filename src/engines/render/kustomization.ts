@@ -19,6 +19,25 @@ export interface KustomizationReach {
 export const kustomizationIn = (files: ReadonlyMap<string, SourceFile>, folder: string): SourceFile | undefined =>
   NAMES.map((name) => files.get(folder === '' ? name : `${folder}/${name}`)).find((file) => file !== undefined)
 
+/** A path with kustomizations below it, and none in it, as Flux builds it: as if it had one with these for bases. */
+export interface Folders {
+  files: ReadonlyMap<string, SourceFile>
+  /** None of them is below another one. */
+  bases: readonly string[]
+}
+
+export function foldersIn(files: ReadonlyMap<string, SourceFile>, folder: string): Folders {
+  if (kustomizationIn(files, folder)) return { files, bases: [] }
+  const beginning = folder === '' ? '' : `${folder}/`
+  const below = [...files.keys()].filter((path) => path.startsWith(beginning) && isKustomization(path))
+  const bases = rootsOf(below.map((path) => path.slice(0, path.lastIndexOf('/'))))
+  if (bases.length === 0) return { files, bases }
+  const source = `${beginning}${NAMES[0]}`
+  const resources = bases.map((base) => `./${base.slice(beginning.length)}`)
+  const made: SourceFile = { source, data: Buffer.from(JSON.stringify({ resources })) }
+  return { files: new Map([...files, [source, made]]), bases }
+}
+
 /**
  * Follows every reference of a kustomization through bases and components before anything runs. Remote references,
  * whatever their field, and those that leave the repository are refused here: the program never gets to see them.
@@ -148,7 +167,7 @@ function withInlines(document: unknown, inlines: ReadonlyMap<string, string>): u
  * until they stay the same.
  */
 export async function patternsFor(files: readonly SourceFile[], path: string, yaml: ReadYaml): Promise<string[]> {
-  const byPath = new Map(files.map((file) => [file.source, file]))
+  const { files: byPath } = foldersIn(new Map(files.map((file) => [file.source, file])), folderOf(path))
   const { paths, missing } = await reachOf(byPath, path, yaml)
   const absent = new Set(missing.map((entry) => entry.path))
   const isFile = (root: string) => byPath.has(root) || (absent.has(root) && isFileName(root))

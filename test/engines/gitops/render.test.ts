@@ -79,6 +79,25 @@ describe('rendering', (it) => {
     assert.is(first?.source, 'in what kustomize made of shop/overlays/dev')
   })
 
+  it('builds what lies below a plain path with a kustomization of its own, beside the plain files', async () => {
+    const files = overlay({
+      'shop/plain.yaml': configMap('plain'),
+      'shop/deep/er/plain.yaml': configMap('deeper'),
+      'shop/overlays/dev/kustomization.yaml': 'resources: [../../../common, made.yaml]\nnamePrefix: dev-\n',
+      'shop/overlays/dev/made.yaml': configMap('made'),
+      'shop/overlays/dev/unused/kustomization.yaml': 'resources: [missing.yaml]\n',
+      'common/kustomization.yaml': 'resources: [c.yaml]\n',
+      'common/c.yaml': configMap('common'),
+    })
+    assert.equal((await names(files, 'shop')).sort(), ['deeper', 'dev-common', 'dev-made', 'plain', 'settings'])
+    assert.equal(await patternsFor(files.files, 'shop', createYamlReader()), ['common/**', 'shop/**'])
+    const lost = overlay({ 'shop/overlays/dev/kustomization.yaml': 'resources: [nowhere]\n' })
+    assert.match(
+      (await failureOf(render(lost, 'shop'))).message,
+      /^shop\/overlays\/dev\/kustomization\.yaml: "nowhere" is not in/,
+    )
+  })
+
   it('runs nothing again for the same files', async () => {
     const first = await render(overlay(), 'shop/overlays/dev')
     const second = await render(overlay({ 'unrelated.txt': 'changed' }), 'shop/overlays/dev')
