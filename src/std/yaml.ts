@@ -6,6 +6,8 @@ interface YamlDocument {
   /** Line on which the document begins, from 1. */
   line: number
   value: unknown
+  /** The places of what is tagged as a text and holds `${`: keys, and `[0]` in lists. An alias has none of its own. */
+  texts?: readonly (readonly string[])[]
 }
 
 export interface YamlProblem {
@@ -61,13 +63,13 @@ const MAX_ALIASES = 100
  */
 export function parseYaml(text: string, limits: Partial<YamlLimits> = {}): YamlText {
   const documents: YamlDocument[] = []
-  for (const { document, at, problem } of composeYaml(text, limits)) {
+  for (const { document, at, texts, problem } of composeYaml(text, limits)) {
     const number = documents.length + 1
     if (problem) return { problem: { ...problem, document: number } }
     const begin = at(document.contents?.range?.[0] ?? 0)
     try {
       const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES })
-      if (value !== null && value !== undefined) documents.push({ line: begin.line, value })
+      if (value !== null && value !== undefined) documents.push({ line: begin.line, value, ...(texts.length > 0 && { texts }) })
     } catch {
       return { problem: { ...begin, document: number, message: BAD_ALIAS } }
     }
@@ -81,8 +83,8 @@ export interface YamlPlace {
 }
 
 type Composed =
-  | { document: Document.Parsed; at: (offset: number) => YamlPlace; problem?: undefined }
-  | { problem: YamlProblem; document?: undefined; at?: undefined }
+  | { document: Document.Parsed; at: (offset: number) => YamlPlace; texts: readonly string[][]; problem?: undefined }
+  | { problem: YamlProblem; document?: undefined; at?: undefined; texts?: undefined }
 
 /** The documents as the library has them, each within the limits; the first problem is the end. */
 export function* composeYaml(
@@ -99,9 +101,10 @@ export function* composeYaml(
   const scan: Scan = {}
   const problem = ({ offset, ...flaw }: Flaw): Composed => ({ problem: { ...at(offset), ...flaw } })
   for (const document of new Composer(schema === 'core' ? CORE : LIKE_KUBERNETES).compose(tokensOf(text, lines, most, scan))) {
-    const flaw = scan.flaw ?? flawOf(document, most)
+    const survey = surveyOf(document, most)
+    const flaw = scan.flaw ?? survey.flaw
     if (flaw) return yield problem(flaw)
-    yield { document, at }
+    yield { document, at, texts: survey.texts }
   }
   if (scan.flaw) yield problem(scan.flaw)
 }
@@ -136,12 +139,12 @@ function* tokensOf(text: string, lines: LineCounter, most: YamlLimits, scan: Sca
   yield* parser.end()
 }
 
-function flawOf(document: Document.Parsed, most: YamlLimits): Flaw | undefined {
+function surveyOf(document: Document.Parsed, most: YamlLimits): Survey {
+  const survey: Survey = { anchors: new Map(), aliases: 0, most, steps: [], texts: [] }
   const [error] = document.errors
-  if (error) return { offset: error.pos[0], message: error.message }
-  const survey: Survey = { anchors: new Map(), aliases: 0, most, steps: [] }
-  weigh(document.contents, survey)
-  return survey.flaw
+  if (error) blame(survey, { offset: error.pos[0], message: error.message })
+  else weigh(document.contents, survey)
+  return survey
 }
 
 interface Survey extends Scan {
@@ -151,6 +154,7 @@ interface Survey extends Scan {
   most: YamlLimits
   /** Keys and places in lists that lead to what is looked at. */
   steps: string[]
+  texts: string[][]
 }
 
 /** The size of a value under an anchor: its characters, and the aliases in it. */
@@ -168,6 +172,7 @@ function weigh(node: unknown, survey: Survey): number {
   if (why !== undefined) return blame(survey, { offset, message: why })
   if (isScalar(node) && typeof node.value === 'bigint')
     return blame(survey, { offset, message: `${fieldAt(survey)} ${LARGE}`, isLargeInteger: true })
+  if (isScalar(node) && isTemplate(node)) survey.texts.push([...survey.steps])
   const { aliases, most } = survey
   const weight =
     16 + (isScalar(node) ? lengthOf(node.value) : isSeq(node) ? weighAll(node.items, survey) : weighMap(node, survey))
@@ -175,6 +180,10 @@ function weigh(node: unknown, survey: Survey): number {
   if (isNode(node) && node.anchor !== undefined) survey.anchors.set(node.anchor, { weight, aliases: survey.aliases - aliases })
   return weight
 }
+
+/** Replacing in it later must know what the tag said, which the value does not show. */
+const isTemplate = ({ tag, value }: { tag?: string; value: unknown }): boolean =>
+  (tag === '!' || tag === 'tag:yaml.org,2002:str') && typeof value === 'string' && value.includes('${')
 
 function weighAlias(survey: Survey, anchored: Anchored | undefined, offset: number): number {
   if (!anchored) return blame(survey, { offset, message: BAD_ALIAS, about: 'anchor' })
@@ -192,8 +201,9 @@ function whyNotPlain(node: unknown): string | undefined {
   const value = isScalar(node) ? node.value : undefined
   if (typeof value === 'number' && !Number.isFinite(value)) return NOT_PLAIN
   if (typeof value === 'string' && !value.isWellFormed()) return BAD_TEXT
-  const [, type] = /^tag:yaml\.org,2002:(str|int|bool|null|map|seq)$/.exec(node.tag ?? '') ?? []
-  if (type === undefined) return node.tag === undefined || node.tag === '!' ? undefined : NOT_PLAIN
+  if (node.tag === undefined || node.tag === '!') return undefined
+  const [, type] = /^tag:yaml\.org,2002:(str|int|bool|null|map|seq)$/.exec(node.tag) ?? []
+  if (type === undefined) return NOT_PLAIN
   const own = isMap(node) ? 'map' : isSeq(node) ? 'seq' : TAG_OF[typeof value]
   return type === own ? undefined : BAD_TAG
 }
@@ -207,7 +217,7 @@ function weighMap(node: unknown, survey: Survey): number {
     if (message !== undefined) blame(survey, { offset: offsetOf(key), message })
     const isLargeKey = isScalar(key) && typeof key.value === 'bigint'
     if (!isLargeKey) weight += weigh(key, survey)
-    survey.steps.push(isScalar(key) ? (key.source ?? '') : '')
+    survey.steps.push(isScalar(key) ? String(key.value) : '')
     weight += weigh(value, survey)
     survey.steps.pop()
   }

@@ -93,8 +93,8 @@ describe('YAML', (it) => {
   it('is not read with an integer that would arrive as another one, and says where it is', () => {
     for (const text of LARGE)
       assert.is(
-        problem(`spec:\n  ports:\n  - {n: ${text}}\n`),
-        '3:9 spec.ports[0].n is an integer beyond 2^53 that would not arrive as it is written; put it in quotes if it is a text',
+        problem(`spec:\n  ports:\n  - {port: ${text}}\n`),
+        '3:12 spec.ports[0].port is an integer beyond 2^53 that would not arrive as it is written; put it in quotes if it is a text',
       )
     assert.is(problem(`{"a": ${LARGE[0]}}`)?.slice(0, 26), '1:7 a is an integer beyond')
     assert.equal(values(LARGE.map((text) => `- "${text}"\n`).join('')), [LARGE])

@@ -7,14 +7,21 @@ export interface Manifest {
   readonly object: AnyObject
   /** Where it stands: `deploy/web.yaml:12`. */
   readonly source: string
+  /** The places of values that are tagged as texts, as `placeOf` writes them. */
+  readonly texts?: ReadonlySet<string>
 }
+
+/** One text for a place in an object: keys, and `[0]` in lists. */
+export const placeOf = (steps: readonly string[]): string => JSON.stringify(steps)
 
 /** The objects in a text; lines and documents count from its own beginning. */
 export interface Read {
-  readonly objects: readonly { readonly object: AnyObject; readonly line: number }[]
+  readonly objects: readonly ReadObject[]
   readonly faults: readonly Fault[]
   readonly documents: number
 }
+
+type ReadObject = Omit<Manifest, 'source'> & { readonly line: number }
 
 interface Fault {
   readonly line: number
@@ -28,12 +35,14 @@ interface Fault {
 export function manifestsIn({ documents, problem }: YamlText): Read {
   // The rest of the same text is not read.
   if (problem) return { objects: [], faults: [{ ...problem, what: problem.message }], documents: problem.document }
-  const objects: { object: AnyObject; line: number }[] = []
+  const objects: ReadObject[] = []
   const faults: Fault[] = []
-  for (const [index, { line, value }] of documents.entries()) {
-    for (const item of itemsOf(value)) {
+  for (const [index, { line, value, texts = [] }] of documents.entries()) {
+    for (const { item, steps } of itemsOf(value)) {
       const what = faultOf(item)
-      if (what === undefined && isObject(item)) objects.push({ object: sanitized(item), line })
+      const within = texts.filter((each) => steps.every((step, at) => step === each[at])).map((each) => each.slice(steps.length))
+      const marks = within.length > 0 && { texts: new Set(within.map(placeOf)) }
+      if (what === undefined && isObject(item)) objects.push({ object: sanitized(item), line, ...marks })
       else faults.push({ line, document: index + 1, what: what ?? 'is no object' })
     }
   }
@@ -55,10 +64,17 @@ export function checkRendered(manifests: readonly Manifest[], problems: readonly
   return manifests
 }
 
-const itemsOf = (value: unknown): unknown[] => {
-  if (!isRecord(value) || !String(value.kind).endsWith('List')) return [value]
-  const { items } = value
-  return Array.isArray(items) ? items.flatMap((item) => itemsOf(withKindOf(value, item))) : [value]
+interface Item {
+  item: unknown
+  /** From the document to it. */
+  steps: string[]
+}
+
+const itemsOf = (item: unknown, steps: string[] = []): Item[] => {
+  if (!isRecord(item) || !String(item.kind).endsWith('List')) return [{ item, steps }]
+  const { items } = item
+  if (!Array.isArray(items)) return [{ item, steps }]
+  return items.flatMap((each, at) => itemsOf(withKindOf(item, each), [...steps, 'items', `[${at}]`]))
 }
 
 /** A list of one kind need not repeat it, as those that an API server gives do not. */

@@ -1,7 +1,7 @@
 import type { AnyObject } from '../../api/index.ts'
 import { beginningOf, Failure, isRecord, parseYaml, withoutEnd } from '../../std/index.ts'
 import { idOf, sayId } from '../apply/index.ts'
-import { foldStringData, type Manifest } from './manifest.ts'
+import { foldStringData, type Manifest, placeOf } from './manifest.ts'
 
 /** On a manifest: `disabled` leaves the object as it is written. */
 const VARIABLES_ANNOTATION = 'gitops.berth.dev/variables'
@@ -32,10 +32,10 @@ export function withVariables(manifests: readonly Manifest[], variables: Variabl
   const missing = new Map<string, string>()
   const left = { characters: MOST }
   const replaced = manifests.map((manifest) => {
-    const { object, source } = manifest
+    const { object, source, texts: tagged } = manifest
     if (object.metadata.annotations?.[VARIABLES_ANNOTATION] === 'disabled') return withObject(manifest, foldStringData(object))
     const where = `${source}: ${sayId(idOf(object))}`
-    const replacing: Replacing = { variables, left, where, missing: (name) => missing.set(name, where) }
+    const replacing: Replacing = { variables, left, where, tagged, missing: (name) => missing.set(name, where) }
     return { ...manifest, object: foldStringData(inObject(object, replacing)) }
   })
   if (missing.size > 0) throw withoutValue(missing)
@@ -52,6 +52,8 @@ interface Replacing {
   left: { characters: number }
   /** File, line and object. */
   where: string
+  /** Places of values that are texts by their tag. */
+  tagged: ReadonlySet<string> | undefined
   missing: (name: string) => void
 }
 
@@ -59,16 +61,30 @@ function inObject(object: AnyObject, replacing: Replacing): AnyObject {
   const { apiVersion, kind, metadata, ...rest } = object
   const { name, ...more } = metadata
   return {
-    ...inFields(rest, replacing),
+    ...inFields(rest, { replacing, texts: false, steps: [] }),
     apiVersion,
     kind,
-    metadata: { ...inFields(more, replacing, true), name: replace(name, replacing) },
+    metadata: { ...inFields(more, { replacing, texts: true, steps: ['metadata'] }), name: replace(name, replacing) },
   }
 }
 
-function inFields(fields: Record<string, unknown>, replacing: Replacing, texts = false): Record<string, unknown> {
+interface Inside {
+  replacing: Replacing
+  /** Whether only texts may stand there. */
+  texts: boolean
+  steps: readonly string[]
+}
+
+/** Most objects have no tags, and need no places. */
+const below = (inside: Inside, step: string): Inside =>
+  inside.replacing.tagged ? { ...inside, steps: [...inside.steps, step] } : inside
+
+function inFields(fields: Record<string, unknown>, inside: Inside): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(fields).map(([key, value]) => [key, inValue(value, replacing, texts || TEXTS.has(key))]),
+    Object.entries(fields).map(([key, value]) => {
+      const next = below(inside, key)
+      return [key, inValue(value, next.texts || !TEXTS.has(key) ? next : { ...next, texts: true })]
+    }),
   )
 }
 
@@ -87,11 +103,12 @@ const TEXTS = new Set([
   'args',
 ])
 
-function inValue(value: unknown, replacing: Replacing, texts: boolean): unknown {
-  if (Array.isArray(value)) return value.map((item) => inValue(item, replacing, texts))
-  if (isRecord(value)) return inFields(value, replacing, texts)
+function inValue(value: unknown, inside: Inside): unknown {
+  const { replacing, texts, steps } = inside
+  if (Array.isArray(value)) return value.map((item, at) => inValue(item, below(inside, `[${at}]`)))
+  if (isRecord(value)) return inFields(value, inside)
   if (typeof value !== 'string' || !value.includes('${')) return value
-  return typed(value, replace(value, replacing), texts, replacing)
+  return typed(value, replace(value, replacing), texts || replacing.tagged?.has(placeOf(steps)) === true, replacing)
 }
 
 function replace(text: string, { variables: { values, strict }, left, missing }: Replacing): string {

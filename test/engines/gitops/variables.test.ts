@@ -135,6 +135,21 @@ describe('variables', (it) => {
     assert.equal(await dataOf(undefined), ['a=${name}', 'b=x', 'c=${large}'])
   })
 
+  it('keeps texts where a tag says so, also in Lists', async () => {
+    const fields = 'spec: {a: [x, !!str "${count}"], b: "${count}", c: ! "${count}", "d.e": {f: !!str "${yes}"}}'
+    const head = 'apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n'
+    const item = `  - ${head.replaceAll('\n', '\n    ')}${fields}\n`
+    const text = `${head}${fields}\n---\napiVersion: v1\nkind: List\nitems:\n  - ${head.replaceAll('\n', '\n    ')}\n${item}`
+    const read = createFileReader(createYamlReader())
+    const manifests = await read(snapshot({ 'a.yaml': text }).files)
+    const found = withVariables(manifests, { values: new Map(Object.entries(VALUES)), strict: true })
+    const spec = { a: ['x', '3'], b: 3, c: '3', 'd.e': { f: 'true' } }
+    assert.equal(
+      found.map(({ object }) => object.spec),
+      [spec, undefined, spec],
+    )
+  })
+
   it('does not replace in what it has put there', () => {
     const variables = {
       values: new Map([
