@@ -1,22 +1,13 @@
-import {
-  Composer,
-  type CST,
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  Lexer,
-  LineCounter,
-  Parser,
-  type Tags,
-} from 'yaml'
+import { Composer, type CST, type Document, isAlias, isMap, isNode, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml'
+import { beginningOf } from './text.ts'
+import { CORE, LIKE_KUBERNETES } from './yaml-schema.ts'
 
 interface YamlDocument {
   /** Line on which the document begins, from 1. */
   line: number
   value: unknown
+  /** The places of what is tagged as a text and holds `${`: keys, and `[0]` in lists. An alias has none of its own. */
+  texts?: readonly (readonly string[])[]
 }
 
 export interface YamlProblem {
@@ -27,6 +18,8 @@ export interface YamlProblem {
   isTooLarge?: true
   /** For callers who have their own words for it: nested too deep, an alias without an anchor, or too many aliases. */
   about?: 'depth' | 'anchor' | 'aliases'
+  /** It is good YAML, but a number cannot be that integer. */
+  isLargeInteger?: true
 }
 
 export type YamlText =
@@ -64,19 +57,19 @@ const MAX_ALIASES = 100
 
 /**
  * Several documents in one text, read as Kubernetes' own tools do: YAML 1.1 without base-60 numbers and dates, so that
- * `0644` is octal, `on` is true, and `22:22` and `2024-01-01` stay texts. Documents without content are left out, and what JSON
+ * `0644` and `0o644` are octal, `on` is true, and `22:22` and `2024-01-01` stay texts. Documents without content are left out, and what JSON
  * has no value for (`!!binary`, `!!set`, tags of one's own, `.nan`) is a problem: another program would read something else.
  * Problems never quote the text: it may hold secrets. The limits hold before anything is built: time grows with the text.
  */
 export function parseYaml(text: string, limits: Partial<YamlLimits> = {}): YamlText {
   const documents: YamlDocument[] = []
-  for (const { document, at, problem } of composeYaml(text, limits)) {
+  for (const { document, at, texts, problem } of composeYaml(text, limits)) {
     const number = documents.length + 1
     if (problem) return { problem: { ...problem, document: number } }
     const begin = at(document.contents?.range?.[0] ?? 0)
     try {
       const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES })
-      if (value !== null && value !== undefined) documents.push({ line: begin.line, value })
+      if (value !== null && value !== undefined) documents.push({ line: begin.line, value, ...(texts.length > 0 && { texts }) })
     } catch {
       return { problem: { ...begin, document: number, message: BAD_ALIAS } }
     }
@@ -90,8 +83,8 @@ export interface YamlPlace {
 }
 
 type Composed =
-  | { document: Document.Parsed; at: (offset: number) => YamlPlace; problem?: undefined }
-  | { problem: YamlProblem; document?: undefined; at?: undefined }
+  | { document: Document.Parsed; at: (offset: number) => YamlPlace; texts: readonly string[][]; problem?: undefined }
+  | { problem: YamlProblem; document?: undefined; at?: undefined; texts?: undefined }
 
 /** The documents as the library has them, each within the limits; the first problem is the end. */
 export function* composeYaml(
@@ -108,24 +101,22 @@ export function* composeYaml(
   const scan: Scan = {}
   const problem = ({ offset, ...flaw }: Flaw): Composed => ({ problem: { ...at(offset), ...flaw } })
   for (const document of new Composer(schema === 'core' ? CORE : LIKE_KUBERNETES).compose(tokensOf(text, lines, most, scan))) {
-    const flaw = scan.flaw ?? flawOf(document, most)
+    const survey = surveyOf(document, most)
+    const flaw = scan.flaw ?? survey.flaw
     if (flaw) return yield problem(flaw)
-    yield { document, at }
+    yield { document, at, texts: survey.texts }
   }
   if (scan.flaw) yield problem(scan.flaw)
 }
 
 const NOT_PLAIN = 'Only what JSON has a value for is read: no !!binary, !!set or other tags, and no .nan or .inf'
 const BAD_ALIAS = 'An alias leads nowhere or expands to too much'
+const BAD_TAG = 'The value is not of the type that its tag says'
+const BAD_TEXT = 'The text holds half of a character (one of \\ud800 to \\udfff)'
+const BAD_NUMBER_KEY = 'A key that is such a number is read in several ways; put it in quotes'
+const LARGE = 'is an integer beyond 2^53 that would not arrive as it is written; put it in quotes if it is a text'
 
-const likeKubernetes = (tags: Tags): Tags =>
-  tags.filter((tag) => typeof tag === 'string' || (tag.format !== 'TIME' && !tag.tag.endsWith(':timestamp')))
-
-/** The library compares every key of a mapping with every other one; `flawOf` does it in one go. */
-const CORE = { schema: 'core', prettyErrors: false, uniqueKeys: false, logLevel: 'silent' } as const
-const LIKE_KUBERNETES = { ...CORE, schema: 'yaml-1.1', customTags: likeKubernetes } as const
-
-type Flaw = Pick<YamlProblem, 'message' | 'isTooLarge' | 'about'> & { offset: number }
+type Flaw = Pick<YamlProblem, 'message' | 'isTooLarge' | 'isLargeInteger' | 'about'> & { offset: number }
 
 interface Scan {
   flaw?: Flaw
@@ -148,12 +139,12 @@ function* tokensOf(text: string, lines: LineCounter, most: YamlLimits, scan: Sca
   yield* parser.end()
 }
 
-function flawOf(document: Document.Parsed, most: YamlLimits): Flaw | undefined {
+function surveyOf(document: Document.Parsed, most: YamlLimits): Survey {
+  const survey: Survey = { anchors: new Map(), aliases: 0, most, steps: [], texts: [] }
   const [error] = document.errors
-  if (error) return { offset: error.pos[0], message: error.message }
-  const survey: Survey = { anchors: new Map(), aliases: 0, most }
-  weigh(document.contents, survey)
-  return survey.flaw
+  if (error) blame(survey, { offset: error.pos[0], message: error.message })
+  else weigh(document.contents, survey)
+  return survey
 }
 
 interface Survey extends Scan {
@@ -161,6 +152,9 @@ interface Survey extends Scan {
   /** So many were followed so far. */
   aliases: number
   most: YamlLimits
+  /** Keys and places in lists that lead to what is looked at. */
+  steps: string[]
+  texts: string[][]
 }
 
 /** The size of a value under an anchor: its characters, and the aliases in it. */
@@ -174,7 +168,11 @@ function weigh(node: unknown, survey: Survey): number {
   if (survey.flaw || node === null || node === undefined) return 0
   const offset = offsetOf(node)
   if (isAlias(node)) return weighAlias(survey, survey.anchors.get(node.source), offset)
-  if (!isPlain(node)) return blame(survey, { offset, message: NOT_PLAIN })
+  const why = whyNotPlain(node)
+  if (why !== undefined) return blame(survey, { offset, message: why })
+  if (isScalar(node) && typeof node.value === 'bigint')
+    return blame(survey, { offset, message: `${fieldAt(survey)} ${LARGE}`, isLargeInteger: true })
+  if (isScalar(node) && isTemplate(node)) survey.texts.push([...survey.steps])
   const { aliases, most } = survey
   const weight =
     16 + (isScalar(node) ? lengthOf(node.value) : isSeq(node) ? weighAll(node.items, survey) : weighMap(node, survey))
@@ -182,6 +180,10 @@ function weigh(node: unknown, survey: Survey): number {
   if (isNode(node) && node.anchor !== undefined) survey.anchors.set(node.anchor, { weight, aliases: survey.aliases - aliases })
   return weight
 }
+
+/** Replacing in it later must know what the tag said, which the value does not show. */
+const isTemplate = ({ tag, value }: { tag?: string; value: unknown }): boolean =>
+  (tag === '!' || tag === 'tag:yaml.org,2002:str') && typeof value === 'string' && value.includes('${')
 
 function weighAlias(survey: Survey, anchored: Anchored | undefined, offset: number): number {
   if (!anchored) return blame(survey, { offset, message: BAD_ALIAS, about: 'anchor' })
@@ -191,13 +193,19 @@ function weighAlias(survey: Survey, anchored: Anchored | undefined, offset: numb
   return blame(survey, { offset, message: `The document has more than ${most} aliases`, isTooLarge: true, about: 'aliases' })
 }
 
-/** The library makes a text of `!!float 1`. */
-const PLAIN_TAGS = new Set(['!', ...['str', 'int', 'bool', 'null', 'map', 'seq'].map((type) => `tag:yaml.org,2002:${type}`)])
+/** A type has one tag here: the library makes a text of `!!float 1`, and of what is no integer after `!!int`. */
+const TAG_OF: Record<string, string> = { string: 'str', number: 'int', bigint: 'int', boolean: 'bool', object: 'null' }
 
-function isPlain(node: unknown): boolean {
-  if (!isNode(node)) return true
+function whyNotPlain(node: unknown): string | undefined {
+  if (!isNode(node)) return undefined
   const value = isScalar(node) ? node.value : undefined
-  return (node.tag === undefined || PLAIN_TAGS.has(node.tag)) && (typeof value !== 'number' || Number.isFinite(value))
+  if (typeof value === 'number' && !Number.isFinite(value)) return NOT_PLAIN
+  if (typeof value === 'string' && !value.isWellFormed()) return BAD_TEXT
+  if (node.tag === undefined || node.tag === '!') return undefined
+  const [, type] = /^tag:yaml\.org,2002:(str|int|bool|null|map|seq)$/.exec(node.tag) ?? []
+  if (type === undefined) return NOT_PLAIN
+  const own = isMap(node) ? 'map' : isSeq(node) ? 'seq' : TAG_OF[typeof value]
+  return type === own ? undefined : BAD_TAG
 }
 
 function weighMap(node: unknown, survey: Survey): number {
@@ -205,19 +213,49 @@ function weighMap(node: unknown, survey: Survey): number {
   const keys = new Set<unknown>()
   let weight = 0
   for (const { key, value } of node.items) {
-    if (isSeq(key) || isMap(key)) blame(survey, { offset: offsetOf(key), message: 'A key may not be a list or a mapping' })
-    if (isScalar(key) && keys.size === keys.add(key.value).size)
-      blame(survey, { offset: offsetOf(key), message: 'Map keys must be unique' })
-    weight += weigh(key, survey) + weigh(value, survey)
+    const message = whyNoKey(key) ?? (isScalar(key) && keys.size === keys.add(nameOf(key.value)).size ? SAME_KEYS : undefined)
+    if (message !== undefined) blame(survey, { offset: offsetOf(key), message })
+    const isLargeKey = isScalar(key) && typeof key.value === 'bigint'
+    if (!isLargeKey) weight += weigh(key, survey)
+    survey.steps.push(isScalar(key) ? String(key.value) : '')
+    weight += weigh(value, survey)
+    survey.steps.pop()
   }
   return weight
 }
 
+const SAME_KEYS = 'Map keys must be unique'
+
+/** In JSON each key is a text. Merging is no key, and each of it another symbol. */
+const nameOf = (value: unknown): unknown => (typeof value === 'symbol' ? value : String(value))
+
+/** Where other programs refuse a key, or make another text of it. */
+function whyNoKey(key: unknown): string | undefined {
+  if (isSeq(key) || isMap(key)) return 'A key may not be a list or a mapping'
+  if (key === null || (isScalar(key) && key.value === null)) return 'A key may not be empty; put it in quotes if it is a text'
+  if (!isScalar(key)) return undefined
+  const { value, source = '' } = key
+  if (typeof value === 'bigint') return value < 2n ** 64n && value >= -(2n ** 63n) ? undefined : BAD_NUMBER_KEY
+  const isFraction = typeof value === 'number' && /[.eE]/.test(source) && !/^[-+]?0x/i.test(source)
+  return isFraction && !isShort(value) ? BAD_NUMBER_KEY : undefined
+}
+
+/** Go gives fractions six digits before it begins to write exponents. */
+const isShort = (value: number): boolean =>
+  value === Number(value.toPrecision(6)) && (value === 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < 1e6))
+
 function weighAll(items: readonly unknown[], survey: Survey): number {
   let weight = 0
-  for (const item of items) weight += weigh(item, survey)
+  for (const [at, item] of items.entries()) {
+    survey.steps.push(`[${at}]`)
+    weight += weigh(item, survey)
+    survey.steps.pop()
+  }
   return weight
 }
+
+/** As in `spec.ports[0]`. */
+const fieldAt = ({ steps }: Survey): string => beginningOf(steps.join('.').replaceAll('.[', '[') || 'The value', 200)
 
 function blame(survey: Survey, flaw: Flaw): number {
   survey.flaw ??= flaw

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { parseYaml, parseYamlTree, type YamlLimits } from '../../src/std/index.ts'
+import { isRecord, parseYaml, parseYamlTree, type YamlLimits } from '../../src/std/index.ts'
 import { effort } from '../support/effort.ts'
 import { describe } from '../support/suite.ts'
 
@@ -30,7 +30,41 @@ const WRONG: [why: string, text: string, said: string][] = [
   ['a tag of its own', 'a: !secret b\n', `1:12 ${NOT_PLAIN}`],
   ['no number', 'a: [.nan]\n', `1:5 ${NOT_PLAIN}`],
   ['a number without end', 'a: -.inf\n', `1:4 ${NOT_PLAIN}`],
+  ['a tag of another type', 'a: !!int 5.0\n', '1:10 The value is not of the type that its tag says'],
+  ['half of a character', 'a: "\\ud800"\n', '1:4 The text holds half of a character (one of \\ud800 to \\udfff)'],
+  ['half of a character in a key', '"\\ud800": a\n', '1:1 The text holds half of a character (one of \\ud800 to \\udfff)'],
+  ['a key twice, once a number', '1: a\n"1": b\n', '2:1 Map keys must be unique'],
+  ['a key that is null', '{~: a}', '1:2 A key may not be empty; put it in quotes if it is a text'],
+  ['no key', 'a:\n  : b\n', '2:3 A key may not be empty; put it in quotes if it is a text'],
+  ...['1e6', '1.2345678', '0.00001', '18446744073709551616'].map((key): [string, string, string] => [
+    `${key} for a key`,
+    `${key}: a\n`,
+    '1:1 A key that is such a number is read in several ways; put it in quotes',
+  ]),
 ]
+
+/** Integers that no number is, or whose number JSON writes with other digits. */
+const LARGE = [
+  '9007199254740993',
+  '-9007199254740993',
+  '1152921504606846976',
+  '18446744073709551616',
+  '0x20000000000001',
+  '0o400000000000000001',
+  '9'.repeat(5000),
+]
+
+/** As kubectl 1.36 reads them. */
+const NUMBERS: Record<string, unknown> = {
+  '0o17 -0o17 0O17 0o_17 017 -017 0_17': [15, -15, 15, 15, 15, -15, 15],
+  '0x1F 0X1f -0x1F 0b11 0B11 0b1_1': [31, 31, -31, 3, 3, 3],
+  '08 09 1_000 1_ +5 1e3 1E3 .5 5. 1.10': [8, 9, 1000, 1, 5, 1000, 1000, 0.5, 5, 1.1],
+  '0x 0x_ 0b2 0o 0o8 _1 0x1p3': ['0x', '0x_', '0b2', '0o', '0o8', '_1', '0x1p3'],
+  'yes no on off y n Y True ~ Null': [true, false, true, false, true, false, true, true, null, null],
+  '2024-01-01 190:20:30': ['2024-01-01', '190:20:30'],
+  '9007199254740992 -9007199254740992 10000000000000000': [9_007_199_254_740_992, -9_007_199_254_740_992, 10_000_000_000_000_000],
+  '1e20 9007199254740993.0': [1e20, 9_007_199_254_740_992],
+}
 
 describe('YAML', (it) => {
   it('is read with merges, and with the same key in different mappings', () => {
@@ -45,6 +79,26 @@ describe('YAML', (it) => {
   })
 
   for (const [why, text, said] of WRONG) it(`is not read with ${why}`, () => assert.is(problem(text), said))
+
+  for (const [written, read] of Object.entries(NUMBERS))
+    it(`is read as Kubernetes' own tools do: ${written}`, () => {
+      assert.equal(values(`[${written.split(' ').join(', ')}]`), [read])
+    })
+
+  it('is read with keys that are numbers, as the texts that they are to everybody', () => {
+    const [read] = values('1: a\n0x10: b\n1.5: c\nyes: d\n0.0001: e\n9007199254740993: f\n') ?? []
+    assert.equal(isRecord(read) ? Object.keys(read) : [], ['1', '16', '1.5', 'true', '0.0001', '9007199254740993'])
+  })
+
+  it('is not read with an integer that would arrive as another one, and says where it is', () => {
+    for (const text of LARGE)
+      assert.is(
+        problem(`spec:\n  ports:\n  - {port: ${text}}\n`),
+        '3:12 spec.ports[0].port is an integer beyond 2^53 that would not arrive as it is written; put it in quotes if it is a text',
+      )
+    assert.is(problem(`{"a": ${LARGE[0]}}`)?.slice(0, 26), '1:7 a is an integer beyond')
+    assert.equal(values(LARGE.map((text) => `- "${text}"\n`).join('')), [LARGE])
+  })
 
   it('is not read when it merges without end', () => {
     assert.match(problem(['m0: &m0 {a: 1}', ...merged].join('\n')) ?? '', /An alias/)

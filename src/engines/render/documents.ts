@@ -52,7 +52,7 @@ export function createReader(yaml: ReadYaml): Reader {
           await breathe()
         }
         const read = await remembered(part, placeOf, above, tenant)
-        for (const { object, line } of read.objects) found.manifests.push({ object, source: placeOf(above + line) })
+        for (const { line, ...object } of read.objects) found.manifests.push({ ...object, source: placeOf(above + line) })
         for (const { line, column, document, what } of read.faults)
           found.problems.push(
             column === undefined

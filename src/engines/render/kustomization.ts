@@ -1,6 +1,6 @@
 import { beginningOf, Failure, isRecord, type ReadYaml } from '../../std/index.ts'
 import { refuseRemoteLoads, refuseRemoteReference } from './remote-references.ts'
-import { folderOf, holdsAny, isLink, LIMITS, refused, resolvePath, rootsOf, type SourceFile } from './source.ts'
+import { folderOf, holdsAny, isLink, LIMITS, refused, resolvePath, rootsOf, type SourceFile, textIn } from './source.ts'
 
 const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
 
@@ -18,6 +18,25 @@ export interface KustomizationReach {
 
 export const kustomizationIn = (files: ReadonlyMap<string, SourceFile>, folder: string): SourceFile | undefined =>
   NAMES.map((name) => files.get(folder === '' ? name : `${folder}/${name}`)).find((file) => file !== undefined)
+
+/** A path with kustomizations below it, and none in it, as Flux builds it: as if it had one with these for bases. */
+export interface Folders {
+  files: ReadonlyMap<string, SourceFile>
+  /** None of them is below another one. */
+  bases: readonly string[]
+}
+
+export function foldersIn(files: ReadonlyMap<string, SourceFile>, folder: string): Folders {
+  if (kustomizationIn(files, folder)) return { files, bases: [] }
+  const beginning = folder === '' ? '' : `${folder}/`
+  const below = [...files.keys()].filter((path) => path.startsWith(beginning) && isKustomization(path))
+  const bases = rootsOf(below.map((path) => path.slice(0, path.lastIndexOf('/'))))
+  if (bases.length === 0) return { files, bases }
+  const source = `${beginning}${NAMES[0]}`
+  const resources = bases.map((base) => `./${base.slice(beginning.length)}`)
+  const made: SourceFile = { source, data: Buffer.from(JSON.stringify({ resources })) }
+  return { files: new Map([...files, [source, made]]), bases }
+}
 
 /**
  * Follows every reference of a kustomization through bases and components before anything runs. Remote references,
@@ -71,9 +90,12 @@ export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: stri
 }
 
 /** The files for kustomize: what was checked is written anew. A kustomization that nothing led to was not, and is not there. */
-export function asChecked(files: readonly SourceFile[], { checked, data }: KustomizationReach): SourceFile[] {
+export function asChecked(files: readonly SourceFile[], { checked, data, paths }: KustomizationReach): SourceFile[] {
+  const named = new Set(paths)
   return files.flatMap((file) => {
     const documents = checked.get(file.source)
+    // kustomize itself puts something else in the place of bytes that are no text.
+    if (named.has(file.source) && !data.has(file.source)) checkedText(file)
     if (!documents) return isKustomization(file.source) && !data.has(file.source) ? [] : [file]
     if (!data.has(file.source)) return [{ source: file.source, data: Buffer.from(textOf(documents)) }]
     throw refused(
@@ -145,7 +167,7 @@ function withInlines(document: unknown, inlines: ReadonlyMap<string, string>): u
  * until they stay the same.
  */
 export async function patternsFor(files: readonly SourceFile[], path: string, yaml: ReadYaml): Promise<string[]> {
-  const byPath = new Map(files.map((file) => [file.source, file]))
+  const { files: byPath } = foldersIn(new Map(files.map((file) => [file.source, file])), folderOf(path))
   const { paths, missing } = await reachOf(byPath, path, yaml)
   const absent = new Set(missing.map((entry) => entry.path))
   const isFile = (root: string) => byPath.has(root) || (absent.has(root) && isFileName(root))
@@ -241,9 +263,15 @@ async function documentsOf(file: SourceFile, yaml: ReadYaml): Promise<unknown[]>
       reason: 'FileTooLarge',
       remedy: 'Split it, or have some of it in files that it names',
     })
-  const { documents, problem } = await yaml(Buffer.from(file.data).toString('utf8'))
+  const { documents, problem } = await yaml(checkedText(file))
   if (problem) throw refused(`${file.source}:${problem.line}:${problem.column}: ${problem.message}`)
   return documents.map(({ value }) => value)
+}
+
+function checkedText(file: SourceFile): string {
+  const { text, fault } = textIn(file)
+  if (fault !== undefined) throw refused(`${file.source}:${fault.line}: ${fault.what}`)
+  return text
 }
 
 const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [])

@@ -1,5 +1,5 @@
 import type { AnyObject } from '../../api/index.ts'
-import { Failure, isRecord, type YamlText } from '../../std/index.ts'
+import { beginningOf, Failure, isRecord, type YamlText } from '../../std/index.ts'
 import { LIMITS } from './source.ts'
 
 /** One object as the repository describes it. */
@@ -7,14 +7,21 @@ export interface Manifest {
   readonly object: AnyObject
   /** Where it stands: `deploy/web.yaml:12`. */
   readonly source: string
+  /** The places of values that are tagged as texts, as `placeOf` writes them. */
+  readonly texts?: ReadonlySet<string>
 }
+
+/** One text for a place in an object: keys, and `[0]` in lists. */
+export const placeOf = (steps: readonly string[]): string => JSON.stringify(steps)
 
 /** The objects in a text; lines and documents count from its own beginning. */
 export interface Read {
-  readonly objects: readonly { readonly object: AnyObject; readonly line: number }[]
+  readonly objects: readonly ReadObject[]
   readonly faults: readonly Fault[]
   readonly documents: number
 }
+
+type ReadObject = Omit<Manifest, 'source'> & { readonly line: number }
 
 interface Fault {
   readonly line: number
@@ -28,12 +35,14 @@ interface Fault {
 export function manifestsIn({ documents, problem }: YamlText): Read {
   // The rest of the same text is not read.
   if (problem) return { objects: [], faults: [{ ...problem, what: problem.message }], documents: problem.document }
-  const objects: { object: AnyObject; line: number }[] = []
+  const objects: ReadObject[] = []
   const faults: Fault[] = []
-  for (const [index, { line, value }] of documents.entries()) {
-    for (const item of itemsOf(value)) {
+  for (const [index, { line, value, texts = [] }] of documents.entries()) {
+    for (const { item, steps } of itemsOf(value)) {
       const what = faultOf(item)
-      if (what === undefined && isObject(item)) objects.push({ object: sanitized(item), line })
+      const within = texts.filter((each) => steps.every((step, at) => step === each[at])).map((each) => each.slice(steps.length))
+      const marks = within.length > 0 && { texts: new Set(within.map(placeOf)) }
+      if (what === undefined && isObject(item)) objects.push({ object: sanitized(item), line, ...marks })
       else faults.push({ line, document: index + 1, what: what ?? 'is no object' })
     }
   }
@@ -55,10 +64,23 @@ export function checkRendered(manifests: readonly Manifest[], problems: readonly
   return manifests
 }
 
-const itemsOf = (value: unknown): unknown[] => {
-  if (!isRecord(value) || !String(value.kind).endsWith('List')) return [value]
-  const { items } = value
-  return Array.isArray(items) ? items.flatMap(itemsOf) : [value]
+interface Item {
+  item: unknown
+  /** From the document to it. */
+  steps: string[]
+}
+
+const itemsOf = (item: unknown, steps: string[] = []): Item[] => {
+  if (!isRecord(item) || !String(item.kind).endsWith('List')) return [{ item, steps }]
+  const { items } = item
+  if (!Array.isArray(items)) return [{ item, steps }]
+  return items.flatMap((each, at) => itemsOf(withKindOf(item, each), [...steps, 'items', `[${at}]`]))
+}
+
+/** A list of one kind need not repeat it, as those that an API server gives do not. */
+function withKindOf({ apiVersion, kind }: Record<string, unknown>, item: unknown): unknown {
+  if (!isText(kind) || kind === 'List' || !isRecord(item) || isText(item.apiVersion) || isText(item.kind)) return item
+  return { ...item, apiVersion, kind: kind.slice(0, -'List'.length) }
 }
 
 /** Says why a value is no Kubernetes object, as the rest of a sentence. */
@@ -68,7 +90,7 @@ function faultOf(value: unknown): string | undefined {
   if (!isText(value.kind)) return 'has no kind'
   const { metadata } = value
   if (!isRecord(metadata)) return `(${value.kind}) has no metadata`
-  if (isText(metadata.name)) return undefined
+  if (isText(metadata.name)) return isSecret(value) ? faultOfSecret(value) : undefined
   if (metadata.name !== undefined && metadata.name !== null && metadata.name !== '')
     return `(${value.kind}) has a metadata.name that is no text: ${JSON.stringify(metadata.name).slice(0, 50)}; put it in quotes`
   return 'generateName' in metadata
@@ -84,13 +106,35 @@ const SERVER_SIDE = ['managedFields', 'resourceVersion', 'uid', 'creationTimesta
 
 function sanitized({ status: _, ...object }: AnyObject): AnyObject {
   const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !SERVER_SIDE.includes(key)))
-  return foldStringData({ ...object, metadata: { ...metadata, name: object.metadata.name } })
+  const kept = { ...object, metadata: { ...metadata, name: object.metadata.name } }
+  return hasReference(object.stringData) ? kept : foldStringData(kept)
 }
 
-/** The server never forgets a key that was once written by stringData; `data` it does. */
-function foldStringData(object: AnyObject): AnyObject {
+const isSecret = ({ apiVersion, kind }: Record<string, unknown>): boolean => apiVersion === 'v1' && kind === 'Secret'
+
+/** The API server takes only texts there, and it is not asked: it gets `data` in the place of `stringData`. */
+function faultOfSecret({ data, stringData }: Record<string, unknown>): string | undefined {
+  if (isNothing(stringData)) return undefined
+  if (!isRecord(stringData)) return '(Secret) has a stringData that is no mapping'
+  if (!isNothing(data) && !isRecord(data)) return '(Secret) has a data that is no mapping'
+  const [key, value] = Object.entries(stringData).find((entry) => !isNothing(entry[1]) && typeof entry[1] !== 'string') ?? []
+  if (key === undefined) return undefined
+  const field = beginningOf(`stringData.${key}`, 100)
+  return typeof value === 'object'
+    ? `(Secret) has a ${field} that is ${Array.isArray(value) ? 'a list' : 'a mapping'}; only texts may stand there`
+    : `(Secret) has a ${field} that is a ${typeof value}, and no text; put it in quotes`
+}
+
+const isNothing = (value: unknown): value is null | undefined => value === null || value === undefined
+
+/** In base64 no variable would be seen any more. */
+const hasReference = (stringData: unknown): boolean =>
+  isRecord(stringData) && Object.values(stringData).some((value) => typeof value === 'string' && value.includes('${'))
+
+/** The server never forgets a key that was once written by stringData; `data` it does. A key without a value has an empty one. */
+export function foldStringData(object: AnyObject): AnyObject {
   const { stringData, ...rest } = object
-  if (object.kind !== 'Secret' || object.apiVersion !== 'v1' || !isRecord(stringData)) return object
-  const folded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(String(value)).toString('base64')])
+  if (!isSecret({ ...object }) || !isRecord(stringData)) return object
+  const folded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(String(value ?? '')).toString('base64')])
   return { ...rest, data: { ...(isRecord(rest.data) ? rest.data : {}), ...Object.fromEntries(folded) } }
 }

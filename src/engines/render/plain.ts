@@ -1,7 +1,7 @@
 import { Failure, type ReadYaml } from '../../std/index.ts'
 import { createReader, type Found, type Reader } from './documents.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
-import { checkPath, isLink, LIMITS, type SourceFile } from './source.ts'
+import { checkPath, isLink, LIMITS, type SourceFile, textIn } from './source.ts'
 
 /** All objects in these files, for whoever chose them by himself; a kustomization among them is a file like any other. */
 export type ReadFiles = (files: readonly SourceFile[]) => Promise<readonly Manifest[]>
@@ -39,11 +39,15 @@ export async function plainFiles(files: readonly SourceFile[], { reader, known, 
 
 const IS_MANIFEST = /\.(ya?ml|json)$/i
 
-function plainFile({ source, data }: SourceFile, reader: Reader, tenant: string | undefined): Promise<Found> {
+async function plainFile(file: SourceFile, reader: Reader, tenant: string | undefined): Promise<Found> {
+  const { source, data } = file
   if (data.length > LIMITS.fileBytes)
     throw new Failure('too-large', `${source}: is larger than ${LIMITS.fileBytes} bytes`, {
       reason: 'FileTooLarge',
       remedy: 'Make several files of it, or keep it outside of the path.',
     })
-  return reader.read(source, Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'), { tenant })
+  const { text, fault } = textIn(file)
+  return fault === undefined
+    ? reader.read(source, text, { tenant })
+    : { manifests: [], problems: [`${source}:${fault.line}: ${fault.what}`] }
 }

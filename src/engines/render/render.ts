@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createTurnstile, createYamlReader, Failure, type Log, LRUCache, type ReadYaml, silentLog } from '../../std/index.ts'
 import { createReader, type Found } from './documents.ts'
-import { asChecked, type KustomizationReach, kustomizationIn, reachOf } from './kustomization.ts'
+import { asChecked, foldersIn, type KustomizationReach, kustomizationIn, reachOf } from './kustomization.ts'
 import { createKustomize, KUSTOMIZE_LIMITS, type KustomizeLimits } from './kustomize.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
 import { plainFiles } from './plain.ts'
@@ -49,9 +49,11 @@ export function createRenderer({ kubectl, limits, yaml = createYamlReader(), log
   }
   const renderFolder = async (snapshot: Snapshot, folder: string, { signal, tenant }: For) => {
     const found = await neededOf(snapshot, folder, (text) => yaml(text, tenant))
-    if (found.isKustomized) return kustomized(found, folder, { signal, tenant })
-    const { manifests, problems } = await plainFiles(found.needed, { reader, known: files, tenant })
-    return checkRendered(manifests, problems)
+    const { manifests, problems } = await plainFiles(found.plain, { reader, known: files, tenant })
+    const plain = checkRendered(manifests, problems)
+    if (found.needed.length === 0) return plain
+    const built = await kustomized(found, folder, { signal, tenant })
+    return plain.length === 0 ? built : checkRendered([...plain, ...built], [])
   }
   // Hundreds of syncs may bring the same folder to hundreds of places.
   const folders = new WeakMap<Snapshot, Map<string, readonly Manifest[]>>()
@@ -72,17 +74,19 @@ interface For {
 }
 
 interface Needed {
-  /** In the order of their paths. */
+  /** By kustomize, in the order of their paths; none where there is no kustomization. */
   needed: SourceFile[]
   reach: KustomizationReach
-  isKustomized: boolean
+  /** The files that hold objects by themselves, in that order. */
+  plain: SourceFile[]
 }
 
 /** The files that the result depends on, checked: nothing else may change it. */
 async function neededOf(snapshot: Snapshot, folder: string, yaml: ReadYaml): Promise<Needed> {
   const byPath = new Map<string, SourceFile>()
   for (const file of snapshot.files) byPath.set(checkPath(file.source), file)
-  const reach = await reachOf(byPath, folder, yaml)
+  const folders = foldersIn(byPath, folder)
+  const reach = await reachOf(folders.files, folder, yaml)
   const { paths, missing } = reach
   const wanted = [...paths, ...missing.map(({ path }) => path)]
   const isWanted = withinAny(wanted)
@@ -96,7 +100,7 @@ async function neededOf(snapshot: Snapshot, folder: string, yaml: ReadYaml): Pro
       'Remote bases are not fetched; correct the path or commit the file.',
     )
   // Nothing is missing here, so all that is wanted is needed.
-  const files = snapshot.files.filter(({ source }) => isWanted(source))
+  const files = [...folders.files.values()].filter(({ source }) => isWanted(source))
   if (files.length === 0) {
     const reason = { reason: 'PathNotFound', remedy: 'Correct spec.source.path, or push files there.' }
     throw new Failure(
@@ -106,7 +110,12 @@ async function neededOf(snapshot: Snapshot, folder: string, yaml: ReadYaml): Pro
     )
   }
   const inOrder = files.sort((a, b) => (a.source < b.source ? -1 : 1))
-  return { needed: inOrder, reach, isKustomized: kustomizationIn(byPath, folder) !== undefined }
+  if (kustomizationIn(byPath, folder)) return { needed: inOrder, reach, plain: [] }
+  if (folders.bases.length === 0) return { needed: [], reach, plain: inOrder }
+  const isOfBase = withinAny(folders.bases)
+  const isBelow = withinAny([folder])
+  const isPlain = ({ source }: SourceFile) => isBelow(source) && !isOfBase(source) && byPath.has(source)
+  return { needed: inOrder.filter((file) => !isPlain(file)), reach, plain: inOrder.filter(isPlain) }
 }
 
 function digestOf(folder: string, files: readonly SourceFile[]): string {

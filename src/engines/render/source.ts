@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { Failure } from '../../std/index.ts'
 
 export interface SourceFile {
@@ -13,6 +14,27 @@ export interface Snapshot {
   readonly commitId: string
   readonly files: readonly SourceFile[]
 }
+
+/** The text of a file; or on which line it is none, and why. Read all the same, it would be another text than what was committed. */
+export function textIn({
+  data,
+}: SourceFile): { text: string; fault?: undefined } | { fault: { line: number; what: string }; text?: undefined } {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+  if (isUtf8(bytes)) return { text: bytes.toString('utf8') }
+  const isUtf16 = UTF_16.some((mark) => bytes.subarray(0, 2).equals(mark))
+  if (isUtf16) return { fault: { line: 1, what: 'is UTF-16, and must be UTF-8' } }
+  let line = 1
+  for (let begin = 0; ; line++) {
+    const end = bytes.indexOf('\n', begin)
+    // No character has a line break among its bytes.
+    if (end < 0 || !isUtf8(bytes.subarray(begin, end))) break
+    begin = end + 1
+  }
+  return { fault: { line, what: 'is not UTF-8' } }
+}
+
+/** With these bytes a text begins that was written so. */
+const UTF_16 = [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])]
 
 /** One rule for all: what a link leads to is not part of the commit, so nothing is applied or deleted on the strength of it. */
 export const isLink = ({ source, link }: SourceFile): Failure =>

@@ -73,6 +73,23 @@ describe('what kustomize gets', (it) => {
       )
   })
 
+  it('holds no bytes that are no text, but for what becomes data', async () => {
+    const latin = (before: string) => Buffer.from(`${before}caf\u00e9`, 'latin1')
+    const resource = { source: 'b.yaml', data: latin('# a\n# ') }
+    const kustomization = (text: string) => ({ source: 'kustomization.yaml', data: Buffer.from(text) })
+    for (const [files, said] of [
+      [[kustomization('resources: [b.yaml]\n'), resource], /^b\.yaml:2: is not UTF-8/],
+      [[{ source: 'kustomization.yaml', data: latin('# ') }], /^kustomization\.yaml:1: is not UTF-8/],
+    ] as const) {
+      const failure = await failureOf(() => render({ commitId: 'c', files: [...files] }, '.'))
+      is(failure.reason, 'SourceRefused')
+      match(failure.message, said)
+    }
+    const generated = kustomization('configMapGenerator: [{name: x, files: [b.yaml]}]\n')
+    const [made] = await render({ commitId: 'c', files: [generated, resource] }, '.')
+    equal(made?.object.binaryData, { 'b.yaml': Buffer.from(resource.data).toString('base64') })
+  })
+
   it('holds no kustomization that nothing checked', async () => {
     const files = { 'kustomization.yaml': 'resources: [a.yaml]\n', 'b/kustomization.yaml': `resources: ["${url}"]\n` }
     equal((await render(snapshot({ 'a.yaml': configMap('a'), ...files }), '.')).length, 1)

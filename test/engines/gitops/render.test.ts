@@ -43,6 +43,29 @@ describe('rendering', (it) => {
     assert.equal(await names(files, '.'), ['a', 'b', 'c', 'd', 'e'])
   })
 
+  it('takes the kind of items that have none from their list, as kubectl does', async () => {
+    const files = snapshot({
+      'a.yaml': {
+        apiVersion: 'v1',
+        kind: 'ConfigMapList',
+        items: [{ metadata: { name: 'a' }, data: { x: 'y' } }, configMap('b'), { ...configMap('s'), kind: 'Secret' }],
+      },
+    })
+    const found = (await render(files, '.')).map(({ object }) => [object.apiVersion, object.kind, object.metadata.name])
+    assert.equal(found, [
+      ['v1', 'ConfigMap', 'a'],
+      ['v1', 'ConfigMap', 'b'],
+      ['v1', 'Secret', 's'],
+    ])
+    const half = (list: string, item: object) =>
+      render(snapshot({ 'a.yaml': { apiVersion: 'v1', kind: list, items: [item] } }), '.')
+    assert.match((await failureOf(half('List', { metadata: { name: 'a' } }))).message, /has no apiVersion/)
+    assert.match(
+      (await failureOf(half('ConfigMapList', { kind: 'Secret', metadata: { name: 'a' } }))).message,
+      /has no apiVersion/,
+    )
+  })
+
   it('understands numbers and booleans as kubectl does', async () => {
     const text = 'apiVersion: v1\nkind: X\nmetadata: {name: x}\nspec: {mode: 0644, on: yes, port: 22:22, day: 2024-01-01}\n'
     const [manifest] = await render(snapshot({ 'a.yaml': text }), '.')
@@ -54,6 +77,25 @@ describe('rendering', (it) => {
     const [first] = await render(overlay(), 'shop/overlays/dev')
     // Nobody has that text before him: a line of it would lead nowhere.
     assert.is(first?.source, 'in what kustomize made of shop/overlays/dev')
+  })
+
+  it('builds what lies below a plain path with a kustomization of its own, beside the plain files', async () => {
+    const files = overlay({
+      'shop/plain.yaml': configMap('plain'),
+      'shop/deep/er/plain.yaml': configMap('deeper'),
+      'shop/overlays/dev/kustomization.yaml': 'resources: [../../../common, made.yaml]\nnamePrefix: dev-\n',
+      'shop/overlays/dev/made.yaml': configMap('made'),
+      'shop/overlays/dev/unused/kustomization.yaml': 'resources: [missing.yaml]\n',
+      'common/kustomization.yaml': 'resources: [c.yaml]\n',
+      'common/c.yaml': configMap('common'),
+    })
+    assert.equal((await names(files, 'shop')).sort(), ['deeper', 'dev-common', 'dev-made', 'plain', 'settings'])
+    assert.equal(await patternsFor(files.files, 'shop', createYamlReader()), ['common/**', 'shop/**'])
+    const lost = overlay({ 'shop/overlays/dev/kustomization.yaml': 'resources: [nowhere]\n' })
+    assert.match(
+      (await failureOf(render(lost, 'shop'))).message,
+      /^shop\/overlays\/dev\/kustomization\.yaml: "nowhere" is not in/,
+    )
   })
 
   it('runs nothing again for the same files', async () => {
