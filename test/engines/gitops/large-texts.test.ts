@@ -31,15 +31,30 @@ const REFUSED: [why: string, text: string, reason: string, said: RegExp][] = [
     'DocumentTooLarge',
     /^commit [0-9a-f]{12}: w\.yaml:4:\d+: The document consists of more than 300000 words/,
   ],
-  ['a document of 3.9 MiB', list(3.9 * 2 ** 19), 'DocumentTooLarge', /^commit [0-9a-f]{12}: w\.yaml:1:1: The document is larger than 2097152 char/],
-  ['a file of 5 MiB', `${head}data: {x: ${'y'.repeat(5 * 2 ** 20)}}\n`, 'FileTooLarge', /^commit [0-9a-f]{12}: w\.yaml: is larger than 4194304 bytes/],
+  [
+    'a document of 3.9 MiB',
+    list(3.9 * 2 ** 19),
+    'DocumentTooLarge',
+    /^commit [0-9a-f]{12}: w\.yaml:1:1: The document is larger than 2097152 char/,
+  ],
+  [
+    'a file of 5 MiB',
+    `${head}data: {x: ${'y'.repeat(5 * 2 ** 20)}}\n`,
+    'FileTooLarge',
+    /^commit [0-9a-f]{12}: w\.yaml: is larger than 4194304 bytes/,
+  ],
   [
     'nesting without end',
     `${head}x: ${'['.repeat(100_000)}\n`,
     'DocumentTooLarge',
     /^commit [0-9a-f]{12}: w\.yaml:4:\d+: The document is nested more/,
   ],
-  ['aliases of aliases', BOMB, 'DocumentTooLarge', /^commit [0-9a-f]{12}: w\.yaml:\d+:\d+: An alias leads nowhere or expands to too much/],
+  [
+    'aliases of aliases',
+    BOMB,
+    'DocumentTooLarge',
+    /^commit [0-9a-f]{12}: w\.yaml:\d+:\d+: An alias leads nowhere or expands to too much/,
+  ],
 ]
 
 describe('large texts', (it) => {

@@ -308,36 +308,6 @@ describe('binding', (it) => {
     await expectGone(kube, DeploymentTargets, { name: 'made', namespace })
   })
 
-  it('puts right who was asked for the target of a Bound claim, whatever somebody makes of it', async () => {
-    const made = `made-${suffix()}`
-    await kube.create(DeploymentTargetClasses, targetClass(made, { provisioner: 'example.com/made-up' }))
-    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: made }))
-    await reason('dev', 'Provisioning')
-    await kube.create(
-      DeploymentTargets,
-      target(
-        namespace,
-        'a',
-        { deploymentTargetClassName: made, claimRef: { name: 'dev' } },
-        { annotations: { [annotations.provisionedBy]: 'example.com/made-up' } },
-      ),
-    )
-    await phase('dev', 'Bound')
-    for (const edited of ['example.com/other', null, '']) {
-      const ref = { name: 'dev', namespace }
-      await kube.patch(DeploymentTargetClaims, ref, { metadata: { annotations: { [annotations.provisioner]: edited } } })
-      const dev = await expectObject(
-        kube,
-        DeploymentTargetClaims,
-        ref,
-        ({ metadata }) => metadata.annotations?.[annotations.provisioner] === 'example.com/made-up',
-      )
-      assert.is(dev.status?.phase, 'Bound')
-    }
-    await targetPhase('a', 'Bound')
-    await kube.delete(DeploymentTargetClasses, { name: made })
-  })
-
   it('X5, D7: a claim whose target is deleted is Lost, and stays', async () => {
     await available('prod')
     await kube.create(DeploymentTargetClaims, claim(namespace, 'dev'))
