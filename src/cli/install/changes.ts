@@ -17,8 +17,10 @@ export function sayChanges(before: readonly KubeObject[], after: readonly KubeOb
 const lineOf = (verb: string, objects: readonly KubeObject[]): string =>
   objects.length === 0 ? '' : `${verb} ${objects.length}: ${sayNames(objects.map(nameOf))}.\n`
 
-/** Without what the API server counts and controllers note in it. */
+/** Without what the API server counts and what controllers write into it, whenever they come to it. */
 function contentOf({ metadata, ...rest }: KubeObject): unknown {
-  const { resourceVersion: _version, generation: _generation, ...kept } = metadata
-  return { ...rest, metadata: kept, status: undefined }
+  const { resourceVersion: _version, generation: _generation, annotations = {}, ...kept } = metadata
+  const { 'deployment.kubernetes.io/revision': _revision, ...others } = annotations
+  const gathered = 'aggregationRule' in rest && { rules: undefined }
+  return { ...rest, ...gathered, metadata: { ...kept, annotations: others }, status: undefined }
 }

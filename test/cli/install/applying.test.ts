@@ -106,9 +106,9 @@ describe('berth install --apply', (it) => {
     const again = await install(LESS)
     assert.is(again.code, 0, again.stderr)
     assert.not.match(again.stderr, 'Removed')
-    assert.match(again.stderr, /^Nothing had to change: all \d+ objects are as they should be\.$/m)
+    assert.match(again.stderr, /^Nothing had to change: all \d+ objects are as they should be\.$/m, again.stderr)
     const other = await install(LESS.replace('platform', 'platform, programs: { operator: { replicas: 1 } }'))
-    assert.match(other.stderr, 'Changed 1: Deployment platform/operator.\n')
+    assert.match(other.stderr, 'Changed 2: Deployment platform/operator, PodDisruptionBudget platform/operator.\n', other.stderr)
   })
 
   it('leaves classes and tiers to people, unless it is told to make its own', async () => {

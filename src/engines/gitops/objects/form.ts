@@ -26,6 +26,8 @@ export function formed(written: AnyObject): Formed {
   const { apiVersion, kind } = written
   const { name, namespace, labels, annotations, ...rest } = written.metadata
   const problems: string[] = []
+  // What stands in a Secret by mistake may be secret, too.
+  const shown = kind === 'Secret' ? () => '***' : quoted
   const fitting = (field: string, text: unknown, form: RegExp, most: number): string => {
     if (typeof text === 'string' && form.test(text)) return text
     problems.push(`has ${field} ${shown(text)}${typeof text === 'string' ? ', which names nothing that there can be' : NO_TEXT}`)
@@ -33,7 +35,7 @@ export function formed(written: AnyObject): Formed {
   }
   const texts = (field: string, values: unknown): Record<string, string> | undefined => {
     if (values === undefined || values === null) return undefined
-    if (isRecord(values)) return textsIn(field, values, problems)
+    if (isRecord(values)) return textsIn(field, values, { problems, shown })
     problems.push(`has metadata.${field} ${shown(values)}; write a mapping`)
     return undefined
   }
@@ -57,7 +59,12 @@ export function formed(written: AnyObject): Formed {
 const MOST_TOLD = 3
 const NO_TEXT = ', which is no text; put it in quotes'
 
-function textsIn(field: string, values: Record<string, unknown>, problems: string[]): Record<string, string> {
+interface Telling {
+  problems: string[]
+  shown: (value: unknown) => string
+}
+
+function textsIn(field: string, values: Record<string, unknown>, { problems, shown }: Telling): Record<string, string> {
   const texts: Record<string, string> = {}
   for (const [key, value] of Object.entries(values)) {
     if (typeof value === 'string') texts[key] = value
@@ -67,4 +74,4 @@ function textsIn(field: string, values: Record<string, unknown>, problems: strin
   return texts
 }
 
-const shown = (value: unknown): string => beginningOf(JSON.stringify(value) ?? 'nothing', MOST_SHOWN)
+const quoted = (value: unknown): string => beginningOf(JSON.stringify(value) ?? 'nothing', MOST_SHOWN)
