@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import type { KubeObject } from '../../../src/api/index.ts'
-import { type Inventory, type InventoryStore, sync } from '../../../src/engines/gitops/index.ts'
+import { sync } from '../../../src/engines/gitops/index.ts'
 import { createRenderer, type Render } from '../../../src/engines/render/index.ts'
 import { systemClock } from '../../../src/std/index.ts'
+import { inMemory } from '../../support/builders/inventory.ts'
 import { kubectl, snapshot } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
@@ -68,15 +69,14 @@ describe('manifests as kubectl sends them', (it) => {
     await promisify(execFile)(program, ['--kubeconfig', cluster.kubeconfig, '-n', namespace, 'create', '-f', file])
   }
   const bySync = async (namespace: string, text: string) => {
-    let held: Inventory | undefined
-    const inventory: InventoryStore = {
-      load: async () => held,
-      save: async (next) => {
-        held = next
-      },
-    }
     const owner = { id: randomUUID(), title: 'Test team-a/shop' }
-    const request = { snapshot: snapshot({ 'a.yaml': text }), path: '.', destination: { kube, namespace }, owner, inventory }
+    const request = {
+      snapshot: snapshot({ 'a.yaml': text }),
+      path: '.',
+      destination: { kube, namespace },
+      owner,
+      inventory: inMemory(),
+    }
     const { entries } = await sync(request, { render, clock: systemClock })
     assert.equal(
       entries.map(({ change, why }) => why ?? change),

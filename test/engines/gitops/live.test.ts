@@ -2,33 +2,15 @@ import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { connect, isNewer, type Kube } from '../../../src/adapters/kube/index.ts'
 import { ClusterRoles, ConfigMaps, Deployments } from '../../../src/api/index.ts'
-import {
-  createSyncMemories,
-  type Entry,
-  type Inventory,
-  type InventoryStore,
-  type SyncMemories,
-  type SyncRequest,
-  sync,
-} from '../../../src/engines/gitops/index.ts'
+import { createSyncMemories, type Entry, type SyncMemories, type SyncRequest, sync } from '../../../src/engines/gitops/index.ts'
 import { createRenderer } from '../../../src/engines/render/index.ts'
 import { pause, seconds, silentLog, systemClock } from '../../../src/std/index.ts'
 import { grant } from '../../support/builders/credentials.ts'
+import { inMemory } from '../../support/builders/inventory.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
-
-function inMemory(): InventoryStore {
-  let last: Inventory | undefined
-  return {
-    load: () => Promise.resolve(last),
-    save(inventory) {
-      last = inventory
-      return Promise.resolve()
-    },
-  }
-}
 
 const web = (cpu: string) => ({
   apiVersion: 'apps/v1',

@@ -1,7 +1,7 @@
-import { saidIn } from '../../../adapters/kube/index.ts'
+import { type JsonPatchStep, saidIn } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import { Failure } from '../../../std/index.ts'
-import { managedEntriesOf } from '../fields/managed-fields.ts'
+import { type ManagedEntry, managedEntriesOf } from '../fields/managed-fields.ts'
 import { kindOfAny } from '../objects/context.ts'
 import { type Desired, managerOf } from '../objects/place.ts'
 import { type ObjectWriter, patch, read } from './case.ts'
@@ -24,14 +24,14 @@ export async function moveToVersion(item: Desired, writer: ObjectWriter): Promis
   return steps !== undefined
 }
 
-function stepsTo(apiVersion: string, live: AnyObject, manager: string) {
+function stepsTo(apiVersion: string, live: AnyObject, manager: string): JsonPatchStep[] | undefined {
   const entries = managedEntriesOf(live)
-  const isOld = (entry: (typeof entries)[number]) =>
+  const isOld = (entry: ManagedEntry) =>
     entry.manager === manager && entry.operation === 'Apply' && entry.apiVersion !== apiVersion
-  if (!entries.some(isOld)) return
+  if (!entries.some(isOld)) return undefined
   const managedFields = entries.map((entry) => (isOld(entry) ? { ...entry.raw, apiVersion } : entry.raw))
   return [
-    { op: 'replace' as const, path: '/metadata/resourceVersion', value: live.metadata.resourceVersion },
-    { op: 'replace' as const, path: '/metadata/managedFields', value: managedFields },
+    { op: 'replace', path: '/metadata/resourceVersion', value: live.metadata.resourceVersion },
+    { op: 'replace', path: '/metadata/managedFields', value: managedFields },
   ]
 }

@@ -23,6 +23,7 @@ const DEFAULTS: Wishes = { apply: 'own', prune: 'enabled', force: false, adopt: 
 
 /** Ours begin with this; the others are understood so that manifests can move here as they are. */
 export const PREFIX = 'gitops.berth.dev/'
+const OURS = `${PREFIX}depends-on`
 
 /** The annotation, the value, what it asks for. Later rows win, so ours stand last. */
 const TABLE: readonly (readonly [annotation: string, value: string, wish: Partial<Wishes>])[] = [
@@ -59,7 +60,7 @@ export function wishesOf({ metadata: { annotations: own } }: AnyObject): Wishes 
 }
 
 /** Those by which a manifest asks for something. */
-const ASKING = [...new Set([...TABLE.map(([name]) => name).filter((name) => name.startsWith(PREFIX)), `${PREFIX}depends-on`])]
+const ASKING = [...new Set([...TABLE.map(([name]) => name).filter((name) => name.startsWith(PREFIX)), OURS])]
 /** With those that stand in what was exported from a cluster, or on a GitOpsDeployment. */
 const OUR_ANNOTATIONS = new Set([...ASKING, `${PREFIX}owner`, annotations.poke, annotations.sync, annotations.confirmPrune])
 
@@ -91,7 +92,6 @@ const wordsOf = (value = ''): string[] =>
 /** The opposite of the wish, said aloud. */
 const isRefusal = (word: string): boolean => word === '' || word === 'false' || word === 'enabled'
 
-const OURS = `${PREFIX}depends-on`
 /** https://kpt.dev/reference/annotations/depends-on/ */
 const THEIRS = 'config.kubernetes.io/depends-on'
 

@@ -77,18 +77,16 @@ export async function pruneWhatLeft(request: PruneSettings, leaving: Leaving, co
 
 /** One object may be served by two groups of the API: where its manifest moved from one to the other, it did not leave. */
 function withoutOtherNames({ plan, wanted, held, applied }: Leaving): { leaves: readonly Held[]; otherNames: Entry[] } {
-  if (plan.prune.length === 0) return { leaves: plan.prune, otherNames: [] }
-  const stays = new Map<string | undefined, ObjectId>(
-    held.filter(({ key }) => wanted.byKey.has(key)).map(({ uid, id }) => [uid, id]),
-  )
-  for (const { uid, id } of applied) stays.set(uid, id)
-  stays.delete(undefined)
-  const isOtherName = ({ uid }: Held) => stays.has(uid)
+  const stays = new Map<string, ObjectId>()
+  if (plan.prune.length > 0)
+    for (const { uid, id } of [...held.filter(({ key }) => wanted.byKey.has(key)), ...applied])
+      if (uid !== undefined) stays.set(uid, id)
+  const nameNow = ({ uid = '' }: Held) => stays.get(uid)
   return {
-    leaves: plan.prune.filter((item) => !isOtherName(item)),
-    otherNames: plan.prune.filter(isOtherName).map(({ id, uid }) => {
-      const now = stays.get(uid)
-      return { id, change: 'skipped', why: `is the same object as ${now ? sayId(now) : 'another'}, which stays` }
+    leaves: plan.prune.filter((item) => !nameNow(item)),
+    otherNames: plan.prune.flatMap((item): Entry[] => {
+      const now = nameNow(item)
+      return now ? [{ id: item.id, change: 'skipped', why: `is the same object as ${sayId(now)}, which stays` }] : []
     }),
   }
 }

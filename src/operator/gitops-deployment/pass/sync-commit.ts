@@ -62,6 +62,13 @@ const renderFor =
     return manifests
   }
 
+const toolsFor = (deployment: GitOpsDeployment, services: SyncServices) => ({
+  render: renderFor(deployment, services),
+  clock: services.context.clock,
+  meter: services.meter,
+  tell: services.tellSync,
+})
+
 const tooMany = (count: number, namespace: string, most: number): Failure =>
   new Failure(
     'too-large',
@@ -77,8 +84,7 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   const destination = destinationFor(deployment, services)
   await ensureNamespace(deployment, destination, signal)
   const request = await requestOf(pass, destination, before, services)
-  const tools = { render: renderFor(deployment, services), clock, meter: services.meter, tell: services.tellSync }
-  const result = await sync(request, tools, signal)
+  const result = await sync(request, toolsFor(deployment, services), signal)
 
   rememberWrite(deployment, result, services)
   tellChanges(events, deployment, result.commitId, withoutRepairs(result))
@@ -109,15 +115,10 @@ export async function keepInEffect(pass: Pass, services: SyncServices, signal: A
   const { deployment, snapshot } = pass
   const earlier = memoryOf(deployment, services).wanted?.snapshot
   if (!earlier || earlier === snapshot) return
-  const { clock, events } = services.context
-  const request = await requestOf(
-    { ...pass, snapshot: earlier },
-    destinationFor(deployment, services),
-    lastPassOf(deployment, services),
-    services,
-  )
-  const tools = { render: renderFor(deployment, services), clock, meter: services.meter, tell: services.tellSync }
-  tellRepairs(events, deployment, (await sync(request, tools, signal)).repairs)
+  const destination = destinationFor(deployment, services)
+  const request = await requestOf({ ...pass, snapshot: earlier }, destination, lastPassOf(deployment, services), services)
+  const { repairs } = await sync(request, toolsFor(deployment, services), signal)
+  tellRepairs(services.context.events, deployment, repairs)
 }
 
 interface PassOutcome {
