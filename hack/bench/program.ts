@@ -14,6 +14,8 @@ export interface Running {
   flags?: readonly string[]
   /** As `npm run build` made it: stripping types from the sources takes some 20 MB. */
   isBuilt?: boolean
+  /** What stands in front of the command of the program with this name. */
+  enter?: (name: string) => readonly [string, ...string[]]
 }
 
 /** A program of Berth as a process of its own: what the bench itself holds is not counted. It dies with the bench, however that ends. */
@@ -71,14 +73,23 @@ export interface ProgramPlan extends Running {
 }
 
 /** Its log lies in the folder of the control plane, and goes away with it. */
-export async function startProgram({ name, as = name, kubeconfig, options, flags = [], isBuilt }: ProgramPlan): Promise<Program> {
+export async function startProgram({
+  name,
+  as = name,
+  kubeconfig,
+  options,
+  flags = [],
+  isBuilt,
+  enter,
+}: ProgramPlan): Promise<Program> {
   const dir = dirname(kubeconfig)
   const words = name === 'agent' ? ['agent', 'run'] : [name]
   const given = [isBuilt ? BUILT : SOURCES, ...words, '--kubeconfig', kubeconfig, '--operations', '127.0.0.1:0', ...options]
+  const command: [string, ...string[]] = [process.execPath, ...flags, ...given]
   const { pid, facts } = await startPart({
     dir,
     name: as,
-    command: [process.execPath, ...flags, ...given],
+    command: enter ? [...enter(as), ...command] : command,
     up: `${name} started`,
     detached: false,
     signal: new AbortController().signal,

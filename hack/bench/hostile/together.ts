@@ -8,6 +8,7 @@ import { createSyncs, inEffect, makeTenants, syncOf } from '../gitops/syncs.ts'
 import type { Program } from '../program.ts'
 import { footprintOf, regularly, serverCpu, until, untilSilent } from '../waiting.ts'
 import { EVIL, FLAPPING, prepare } from './attacks.ts'
+import type { Containers } from './containers.ts'
 import { weigh } from './memory.ts'
 
 const TEAM = 'team-a'
@@ -18,7 +19,7 @@ const CALM_PUSHES = 20
 const PATIENCE = seconds(2)
 
 /** Pushes of a tenant who means no harm, calm ones first. */
-export async function together(setup: Setup, count: number): Promise<void> {
+export async function together(setup: Setup, containers: Containers | undefined, count: number): Promise<void> {
   const { user, kas } = setup
   await makeTenants(user, [TEAM, EVIL])
   const first = await setup.publish(fileWith('first'))
@@ -56,6 +57,10 @@ export async function together(setup: Setup, count: number): Promise<void> {
     })
     await attack.stop()
     print('  the programs', { ...(await footprintOf([operator, kas])), ...probes.stop() })
+    for (const { name, most, ended } of containers?.counted() ?? []) {
+      print(`  the container of ${name}`, { 'most MiB, with files': most, 'processes ended': ended })
+      if (ended !== 0) failures.push(new Failure('too-large', `${ended} processes of ${name} had no room in its container`))
+    }
     const { 'p99 ms': p99 = 0 } = spreadOf(took)
     if (p99 >= PATIENCE) failures.push(new Failure('timeout', `a push was live after ${Math.round(p99)} ms only`))
     for (const { message } of failures.slice(0, 1)) print('  NOT WITHIN THE LIMITS', { because: message })
