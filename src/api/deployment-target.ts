@@ -1,6 +1,6 @@
 import type { DeploymentTarget, DeploymentTargetClaim, DeploymentTargetClass } from './kinds.ts'
-import type { KubeObject } from './kube-object.ts'
-import { annotations } from './labels.ts'
+import { isDeleting, type KubeObject } from './kube-object.ts'
+import { annotations, SPACE_PROVISIONERS, YES } from './labels.ts'
 
 /** The claim that a target names, whichever way it is written; a blank name is none. */
 export function claimRefOf(target: DeploymentTarget): { name: string; uid?: string } | undefined {
@@ -12,6 +12,27 @@ export function claimRefOf(target: DeploymentTarget): { name: string; uid?: stri
 /** The provisioner that made the target; `undefined` for a target that a user made. */
 export const provisionedByOf = ({ metadata }: DeploymentTarget): string | undefined =>
   metadata.annotations?.[annotations.provisionedBy] ?? metadata.annotations?.[annotations.provisionedByMisspelt]
+
+/** Whoever deleted it has said that what is in its namespace may go, too, although a claim has it. */
+export const isDeletionConfirmed = ({ metadata }: KubeObject): boolean =>
+  metadata.annotations?.[annotations.confirmDeletion] === YES
+
+/** It is being deleted, and nobody may build on it any more. */
+export const isLeaving = (target: DeploymentTarget): boolean => isDeleting(target) && !isKept(target)
+
+/**
+ * Deleted while a claim has it, and kept until the claim is gone, as a PersistentVolume is: with it would go the namespace that Berth made,
+ * and all that is in it. Its phase says when it is no longer kept.
+ */
+export const isKept = (target: DeploymentTarget): boolean =>
+  isDeleting(target) &&
+  target.status?.phase === 'Bound' &&
+  SPACE_PROVISIONERS.includes(provisionedByOf(target) ?? '') &&
+  !isDeletionConfirmed(target)
+
+/** When a target, or the request that it was made of, goes that is kept for a claim; `kind` as kubectl takes it. */
+export const sayKept = (kind: string, { metadata }: KubeObject, claim: string): string =>
+  `is deleted, with its namespace and all that is in it, when DeploymentTargetClaim ${claim} is gone; to delete it now: kubectl annotate ${kind} ${metadata.name} -n ${metadata.namespace} ${annotations.confirmDeletion}=${YES}`
 
 export type ReclaimPolicy = NonNullable<NonNullable<DeploymentTarget['status']>['reclaimPolicy']>
 

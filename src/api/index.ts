@@ -59,9 +59,13 @@ export {
   claimRefOf,
   claims,
   isBindComplete,
+  isDeletionConfirmed,
+  isKept,
+  isLeaving,
   provisionedByOf,
   type ReclaimPolicy,
   reclaimPolicyOf,
+  sayKept,
   targetNameOf,
 } from './deployment-target.ts'
 export type { AgentSpec, AgentStatus } from './generated/agent.ts'

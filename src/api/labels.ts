@@ -27,6 +27,8 @@ export const annotations = {
   confirmPrune: 'gitops.berth.dev/confirm-prune',
   /** On a Released target: `true` makes it Available again. */
   recycle: 'berth.dev/recycle',
+  /** On a target or SpaceRequest whose claim is still there: `true` lets its deletion take the namespace with all that is in it. */
+  confirmDeletion: 'berth.dev/confirm-deletion',
   /** On a deleting target: why its provisioner cannot free what is behind it. Empty or absent: it is still at it. */
   reclaimFailed: 'provisioner.appstudio.redhat.com/reclaim-failed',
   /** On what a provisioner makes: the reclaim policy of the class at that time, so that a class that is gone does not matter. */

@@ -16,6 +16,7 @@ import {
   type Workspace,
   WorkspaceClasses,
   Workspaces,
+  YES,
 } from '../../src/api/index.ts'
 import { withTarget } from '../../src/engines/lookout/index.ts'
 import { refusalOf } from '../support/refusal.ts'
@@ -165,6 +166,9 @@ describe('hostile: the space behind another’s workspace', (it) => {
   it('stays out of reach where its target is deleted and made again by another', async () => {
     await develop('doomed')
     const { metadata } = await expectObject(berth.kube, DeploymentTargetClaims, ref('workspace-doomed'), () => true)
+    await bob.patch(DeploymentTargets, ref('workspace-doomed-dt'), {
+      metadata: { annotations: { [annotations.confirmDeletion]: YES } },
+    })
     await bob.delete(DeploymentTargets, ref('workspace-doomed-dt'))
     await expectObject(berth.kube, DeploymentTargetClaims, ref('workspace-doomed'), ({ status }) => status?.phase === 'Lost')
     await eventually(async () => (await berth.kube.get(DeploymentTargets, ref('workspace-doomed-dt'))) === undefined)

@@ -40,9 +40,12 @@ export function troubleOf(object: AnyObject, now: number): DoctorFinding[] {
   if (isDeleting(object)) {
     if (since(object.metadata.deletionTimestamp) < LONG) return []
     const waits = (object.metadata.finalizers ?? []).join(', ')
+    const ready = conditionOf(conditionsOf(object), 'Ready')
+    // What is kept for others goes on serving, and says how it can go.
+    const says = ready?.status === 'True' && ready.message ? `; Ready says: ${ready.message}` : ''
     return [
       warn(
-        `${nameOf(object)} is being deleted since ${object.metadata.deletionTimestamp}, held by ${waits}`,
+        `${nameOf(object)} is being deleted since ${object.metadata.deletionTimestamp}, held by ${waits}${says}`,
         `Run \`${describe(object)}\`.`,
       ),
     ]

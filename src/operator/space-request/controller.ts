@@ -3,7 +3,9 @@ import {
   Agents,
   annotations,
   ConfigMaps,
+  DeploymentTargets,
   indexBy,
+  isDeleting,
   type KubeObject,
   keyOf,
   labels,
@@ -38,6 +40,7 @@ export function spaceRequests(context: ControllerContext, settings: SpaceSetting
     context,
     sites: createSites(context, wakeups, { own: site, access: settings.agents }),
     tiers: caches.of(SpaceTiers),
+    targets: caches.of(DeploymentTargets),
     allowance,
     secrets: caches.of(Secrets, OF_SPACES),
   }
@@ -63,20 +66,23 @@ export function spaceRequests(context: ControllerContext, settings: SpaceSetting
 }
 
 function watchesOf(requests: Cache<SpaceRequest>, namespaces: Cache<Namespace>): Watch[] {
-  const ofNamespace = (namespace: KubeObject | undefined): Ref[] => {
-    const key = namespace?.metadata.annotations?.[annotations.spaceRequest]
+  const namedBy = (object: KubeObject | undefined): Ref[] => {
+    const key = object?.metadata.annotations?.[annotations.spaceRequest]
     return key ? [refFromKey(key)] : []
   }
-  const ofPiece = ({ metadata }: KubeObject) => ofNamespace(namespaces.get({ name: metadata.namespace ?? '' }))
+  const isDeleted = (request: SpaceRequest | undefined) => request !== undefined && isDeleting(request)
+  const ofPiece = ({ metadata }: KubeObject) => namedBy(namespaces.get({ name: metadata.namespace ?? '' }))
   const ofCredentials = ({ metadata }: KubeObject) =>
-    ofNamespace(namespaces.get({ name: metadata.labels?.[labels.provisionedNamespace] ?? '' }))
+    namedBy(namespaces.get({ name: metadata.labels?.[labels.provisionedNamespace] ?? '' }))
   return [
     {
       kind: Agents,
       wakes: (agent) => [...requests.all()].filter((request) => agentOf(request) === keyOf(refOf(agent))).map(refOf),
     },
+    // A request that is kept for a claim waits for its target; no other asks for it.
+    { kind: DeploymentTargets, wakes: (target) => namedBy(target).filter((ref) => isDeleted(requests.get(ref))) },
     { kind: SpaceTiers, wakes: ({ metadata }) => requests.by(byTier, metadata.name).map(refOf) },
-    { kind: Namespaces, ...OF_SPACES, metadataOnly: true, wakes: ofNamespace },
+    { kind: Namespaces, ...OF_SPACES, metadataOnly: true, wakes: namedBy },
     { kind: Secrets, ...OF_SPACES, wakes: (secret) => [...ownerOf(secret), ...ofCredentials(secret)] },
     // New certificates of the API server go into every kubeconfig.
     { kind: ConfigMaps, ...ROOT_CA_WATCH, wakes: () => [...requests.all()].map(refOf) },

@@ -1,8 +1,16 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import {
+  annotations,
+  byClaimUid,
+  claimRefOf,
+  type DeploymentTarget,
   finalizers,
   hasFinalizer,
   isDeleting,
+  isDeletionConfirmed,
+  isLeaving,
+  keyOf,
+  labels,
   type Quantities,
   refOf,
   type SpaceRequest,
@@ -22,13 +30,14 @@ import { keepNamespace, namespaceFor } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
 import { quotaOf } from './quota.ts'
 import type { Sites } from './sites.ts'
-import { isNews, provisioned, provisioning, refused, terminating } from './status.ts'
+import { isNews, type MadeSpace, provisioned, provisioning, refused, terminating } from './status.ts'
 
 /** The services and caches that all requests share. */
 export interface SpaceServices extends Pick<CredentialServices, 'secrets'> {
   context: ControllerContext
   sites: Sites
   tiers: Cache<SpaceTier>
+  targets: Cache<DeploymentTarget>
   allowance: SpaceAllowance
 }
 
@@ -56,7 +65,8 @@ export async function reconcileRequest(request: SpaceRequest, services: SpaceSer
 
 async function workOn(before: SpaceRequest, services: RequestServices): Promise<Next> {
   const { context, site } = services
-  if (isDeleting(before)) return cleanUp(before, services)
+  const keptFor = isDeleting(before) ? claimOf(before, services) : undefined
+  if (isDeleting(before) && keptFor === undefined) return cleanUp(before, services)
 
   const plan = await planOf(before, services)
   if (plan instanceof Failure) return refuse(before, plan, services)
@@ -73,11 +83,25 @@ async function workOn(before: SpaceRequest, services: RequestServices): Promise<
   const space = { request, namespace: metadata.name, tier, quota }
   await site.pieces.keep(space)
   const access = await keepCredentials(services, space)
-  return settled({
-    object: request,
-    status: provisioned(request, site.endpoint().server, metadata.name, access),
-    recheck: untilRenewal(access, services),
-  })
+  const status = provisioned(request, { url: site.endpoint().server, namespace: metadata.name, access }, keptFor)
+  if (keptFor !== undefined && isNews(request, status))
+    context.events.record(request, { type: 'Warning', reason: 'KeptForClaim', message: status.conditions?.[0]?.message ?? '' })
+  return settled({ object: request, status, recheck: untilRenewal(access, services) })
+}
+
+/** The claim that has the target that was made of the request: with the request all that is in the namespace would go. */
+function claimOf(request: SpaceRequest, { targets }: SpaceServices): string | undefined {
+  const { namespace, labels: marks = {} } = request.metadata
+  const uid = marks[labels.claimUid]
+  if (uid === undefined || isDeletionConfirmed(request)) return undefined
+  const isItsTarget = (target: DeploymentTarget) =>
+    target.metadata.namespace === namespace &&
+    target.metadata.annotations?.[annotations.spaceRequest] === keyOf(refOf(request)) &&
+    claimRefOf(target)?.uid === uid &&
+    target.status?.phase === 'Bound' &&
+    !isLeaving(target)
+  const target = targets.by(byClaimUid, uid).find(isItsTarget)
+  return target && claimRefOf(target)?.name
 }
 
 /** The space that was made before goes on working while the request is at fault: its credentials are renewed, and in time. */
@@ -86,15 +110,8 @@ async function refuse(request: SpaceRequest, why: Failure, services: RequestServ
   return told(request, why, isAtFault ? await keepUp(request, services) : undefined, services)
 }
 
-interface KeptSpace {
-  /** Of the API of its cluster. */
-  url: string
-  namespace: string
-  access: SpaceCredentials
-}
-
 /** A user's mistake is told once, and looked at again when the request or its tier changes; the rest is the loop's. */
-function told(request: SpaceRequest, why: Failure, kept: KeptSpace | undefined, services: SpaceServices): Next {
+function told(request: SpaceRequest, why: Failure, kept: MadeSpace | undefined, services: SpaceServices): Next {
   if (why.code !== 'invalid') throw why
   const status = refused(request, why, kept)
   const { reason = 'UnableToProvision' } = why
@@ -102,7 +119,7 @@ function told(request: SpaceRequest, why: Failure, kept: KeptSpace | undefined, 
   return settled({ status, recheck: kept && untilRenewal(kept.access, services) })
 }
 
-async function keepUp(request: SpaceRequest, services: RequestServices): Promise<KeptSpace | undefined> {
+async function keepUp(request: SpaceRequest, services: RequestServices): Promise<MadeSpace | undefined> {
   const there = namespaceFor(services.site, request)
   const account = there && services.site.accountIn(there.metadata.name)
   if (!there || !account || isDeleting(there)) return undefined

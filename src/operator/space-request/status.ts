@@ -1,17 +1,26 @@
-import { conditionOf, isDeleting, type SpaceRequest, type SpaceRequestStatus, type Statement } from '../../api/index.ts'
+import { conditionOf, isDeleting, type SpaceRequest, type SpaceRequestStatus, type Statement, sayKept } from '../../api/index.ts'
 import { type StatusDraft, sentenceOf } from '../../engines/controller/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
 import type { SpaceCredentials } from './credentials.ts'
 
 type Reason = 'Provisioning' | 'Provisioned' | 'UnableToProvision' | 'Terminating' | 'UnableToTerminate'
 
-export const provisioned = (request: SpaceRequest, url: string, namespace: string, access: SpaceCredentials): StatusDraft => ({
-  targetClusterURL: url,
-  namespaceAccess: accessTo({ namespace, access }),
-  conditions: [ready(request, 'Provisioned', '')],
+/** A namespace that was made, and how to get in. */
+export interface MadeSpace {
+  /** Of the API of its cluster. */
+  url: string
+  namespace: string
+  access: SpaceCredentials
+}
+
+/** `keptFor`: the claim for which it is kept, although somebody deleted the request. */
+export const provisioned = (request: SpaceRequest, space: MadeSpace, keptFor: string | undefined): StatusDraft => ({
+  targetClusterURL: space.url,
+  namespaceAccess: accessTo(space),
+  conditions: [ready(request, 'Provisioned', keptFor === undefined ? '' : sayKept('spacerequest', request, keptFor))],
 })
 
-const accessTo = ({ namespace, access }: { namespace: string; access: SpaceCredentials }) => [
+const accessTo = ({ namespace, access }: MadeSpace) => [
   {
     name: namespace,
     secretRef: access.secretRef,
@@ -32,11 +41,7 @@ export const afterFailure = (request: SpaceRequest, failure: Failure): StatusDra
   still(request, isDeleting(request) ? 'UnableToTerminate' : 'UnableToProvision', sentenceOf(failure))
 
 /** The user's mistake. What was made before is kept up meanwhile. */
-export const refused = (
-  request: SpaceRequest,
-  failure: Failure,
-  kept: { url: string; namespace: string; access: SpaceCredentials } | undefined,
-): StatusDraft => ({
+export const refused = (request: SpaceRequest, failure: Failure, kept: MadeSpace | undefined): StatusDraft => ({
   ...afterFailure(request, failure),
   ...(kept && { targetClusterURL: kept.url, namespaceAccess: accessTo(kept) }),
 })

@@ -4,6 +4,7 @@ import {
   type DeploymentTargetClaim,
   type DeploymentTargetClaimStatus,
   isDeleting,
+  isKept,
   isTrue,
   type Statement,
 } from '../../../api/index.ts'
@@ -46,11 +47,17 @@ const targetRef = ({ metadata }: DeploymentTarget) => ({
 export const bound = (target: DeploymentTarget): BindingVerdict => ({
   phase: 'Bound',
   reason: isDeleting(target) ? 'TargetTerminating' : 'Bound',
-  message: isDeleting(target)
-    ? `DeploymentTarget ${target.metadata.name} is being deleted; the claim will be Lost`
-    : `has DeploymentTarget ${target.metadata.name}, which leads to ${placeOf(target)}`,
+  message: outlookOf(target),
   target: targetRef(target),
 })
+
+function outlookOf(target: DeploymentTarget): string {
+  const { name } = target.metadata
+  if (isKept(target)) return `somebody deleted DeploymentTarget ${name}; it goes when this claim is gone`
+  return isDeleting(target)
+    ? `DeploymentTarget ${name} is being deleted; the claim will be Lost`
+    : `has DeploymentTarget ${name}, which leads to ${placeOf(target)}`
+}
 
 /** A namespace that was made for the claim has a name that nobody chose. */
 export function placeOf({ spec: { kubernetesCredentials } }: DeploymentTarget): string {

@@ -5,6 +5,7 @@ import {
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   DeploymentTargetClasses,
+  DeploymentTargets,
   indexBy,
   labels,
   type Ref,
@@ -26,6 +27,7 @@ export function sandboxProvisioning(context: ControllerContext): Controller<Depl
     context,
     classes: caches.of(DeploymentTargetClasses),
     requests: caches.of(SpaceRequests),
+    targets: caches.of(DeploymentTargets),
   }
   return {
     name: MANAGER,

@@ -4,13 +4,17 @@ import {
   annotations,
   askedProvisionerOf,
   byClaim,
+  claimRefOf,
+  type DeploymentTarget,
   type DeploymentTargetClaim,
   type DeploymentTargetClass,
   isDeleting,
   isMadeFor,
   isPrivate,
   keyOf,
+  labels,
   privateToOf,
+  provisionedByOf,
   refOf,
   SPACE_PROVISIONERS,
   type SpaceRequest,
@@ -27,6 +31,7 @@ interface ProvisioningContext {
   context: ControllerContext
   classes: Cache<DeploymentTargetClass>
   requests: Cache<SpaceRequest>
+  targets: Cache<DeploymentTarget>
 }
 
 /** A claim that the binder marked for one of these provisioners gets one SpaceRequest. The claim's status belongs to the binder. */
@@ -40,9 +45,20 @@ export async function provision(claim: DeploymentTargetClaim, provisioning: Prov
   const request = requestOf(claim, provisioning)
   if (request) return follow(claim, from, request, provisioning)
   // A claim that has a target, or wants a certain one, needs no new one.
-  if (claim.status?.phase !== 'Pending' || claim.spec.targetName) return settled()
+  const isFree = claim.status?.phase === 'Pending' && !claim.spec.targetName
+  if (!isFree && !lostItsSpace(claim, provisioning)) return settled()
   await ask(claim, from, provisioning)
   return settled()
+}
+
+/** What its target was made of is gone, with the namespace; the target is there, and takes another. */
+function lostItsSpace(claim: DeploymentTargetClaim, { targets }: ProvisioningContext): boolean {
+  const { namespace, uid } = claim.metadata
+  const target = targets.get({ name: claim.spec.targetName ?? '', namespace })
+  if (claim.status?.phase !== 'Bound' || !target || isDeleting(target)) return false
+  const isMadeForIt =
+    target.metadata.labels?.[labels.claimUid] === uid && SPACE_PROVISIONERS.includes(provisionedByOf(target) ?? '')
+  return isMadeForIt && claimRefOf(target)?.uid === uid
 }
 
 const requestOf = (claim: DeploymentTargetClaim, { requests }: ProvisioningContext): SpaceRequest | undefined =>

@@ -3,7 +3,7 @@ import {
   type CoreSecret,
   conditionOf,
   type DeploymentTarget,
-  isDeleting,
+  isLeaving,
   keyOf,
   provisionedByOf,
   type Ref,
@@ -81,7 +81,7 @@ export function createReachability({ context, targets, secretOf, reach, wakeups 
       scheduled.delete(key)
       const target = targets.get(refFromKey(key))
       const secret = target && secretOf(target)
-      if (!target || !secret || isDeleting(target) || signal.aborted) return
+      if (!target || !secret || isLeaving(target) || signal.aborted) return
       const question = questionOf(target, secret)
       const inquiry = inquiryInto(question, inquiries.get(key)) ?? newInquiry(question, false)
       inquiries.set(key, inquiry)

@@ -13,6 +13,7 @@ import {
   finalizers,
   hasFinalizer,
   isDeleting,
+  isKept,
   provisionedByOf,
   type ReclaimPolicy,
   reclaimPolicyOf,
@@ -27,7 +28,7 @@ import { minutes, timestamp } from '../../../std/index.ts'
 import type { AssessCredentials } from './credentials.ts'
 import { toldFinding } from './finding.ts'
 import type { Reachability } from './reachability.ts'
-import { available, bound, failed, released, statusOf, type TargetAccess } from './status.ts'
+import { available, bound, failed, kept, released, statusOf, type TargetAccess } from './status.ts'
 
 const MANAGER = 'target-lifecycle'
 /** ADR 8: a release that takes longer and says that it can't is Failed. */
@@ -46,7 +47,7 @@ export interface Lifecycle {
 
 /** A target's life: Pending, Available, Bound, Released or Failed, gone. Its claims come and go; the claims' controller binds. */
 export async function reconcileTarget(target: DeploymentTarget, lifecycle: Lifecycle): Promise<Next> {
-  if (isDeleting(target)) return finishDeletion(target, lifecycle)
+  if (isDeleting(target)) return (await keep(target, lifecycle)) ?? finishDeletion(target, lifecycle)
 
   const access = accessOf(target, lifecycle)
   // Before anybody can have it: or a deletion would leave what it stands for behind.
@@ -201,6 +202,19 @@ async function afterRelease(target: DeploymentTarget, credentials: TargetAccess,
     { manager: MANAGER },
   )
   return settled({ object, status: statusOf(released(object, credentials, timestamp(clock.now()))) })
+}
+
+/** Deleted while its claim lives: nothing of it is freed, and the claim goes on with it. */
+async function keep(target: DeploymentTarget, lifecycle: Lifecycle): Promise<Next | undefined> {
+  const { name, uid } = claimRefOf(target) ?? {}
+  if (!isKept(target) || name === undefined || uid === undefined) return undefined
+  const claim = await livingClaim(target, { name, uid }, lifecycle)
+  if (!claim || isSurplus(target, claim, lifecycle)) return undefined
+  const status = statusOf(kept(target, name, await accessOf(target, lifecycle), policyOf(target, lifecycle)))
+  const message = conditionOf(status.conditions, 'Ready')?.message ?? ''
+  if (conditionOf(target.status?.conditions, 'Ready')?.message !== message)
+    lifecycle.context.events.record(target, { type: 'Warning', reason: 'KeptForClaim', message })
+  return settled({ object: target, status })
 }
 
 /** Deleting: provisioners that hold it with finalizers of their own free what it stands for; then it may go. */

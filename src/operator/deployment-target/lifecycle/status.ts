@@ -3,9 +3,11 @@ import {
   type DeploymentTarget,
   type DeploymentTargetStatus,
   isDeleting,
+  isLeaving,
   isTrue,
   type ReclaimPolicy,
   type Statement,
+  sayKept,
   YES,
 } from '../../../api/index.ts'
 import { sentenceOf } from '../../../engines/controller/index.ts'
@@ -80,6 +82,11 @@ export const bound = (claim: string, credentials: TargetAccess, policy: ReclaimP
   policy,
 })
 
+export const kept = (target: DeploymentTarget, claim: string, credentials: TargetAccess, policy: ReclaimPolicy): Verdict => ({
+  ...bound(claim, credentials, policy),
+  message: sayKept('dt', target, claim),
+})
+
 export const released = (target: DeploymentTarget, credentials: TargetAccess, now: string): Verdict => {
   const lastClaim = target.status?.lastClaim
   const next = isDeleting(target)
@@ -107,7 +114,7 @@ export const failed = (target: DeploymentTarget, credentials: TargetAccess, why:
 /** After a failure the phase stays. Ready stays only where the target goes on serving its claim; nothing new is promised. */
 export function statusAfter(target: DeploymentTarget, failure: Failure, credentials: CredentialsAssessment) {
   const { conditions, observedGeneration: _, ...rest } = target.status ?? {}
-  const serves = rest.phase === 'Bound' && isTrue(conditions, 'Ready') && credentials.usable && !isDeleting(target)
+  const serves = rest.phase === 'Bound' && isTrue(conditions, 'Ready') && credentials.usable && !isLeaving(target)
   const message = failure.code === 'internal' ? 'unexpected internal error occurred in DT controller' : sentenceOf(failure)
   return {
     ...rest,

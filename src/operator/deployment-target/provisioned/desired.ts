@@ -61,17 +61,19 @@ export function targetOf(name: string, claim: DeploymentTargetClaim, request: Sp
     spec: {
       deploymentTargetClassName: spec.deploymentTargetClassName,
       claimRef: { name: metadata.name, uid: metadata.uid ?? '' },
-      kubernetesCredentials: {
-        defaultNamespace: access.namespace,
-        apiURL: access.apiURL,
-        clusterCredentialsSecret: access.secret,
-        allowInsecureSkipTLSVerify: access.insecureSkipTLSVerify,
-      },
+      kubernetesCredentials: credentialsFor(access),
       ...(resources && { resources }),
       ...(spec.arch !== undefined && { arch: spec.arch }),
     },
   }
 }
+
+export const credentialsFor = (access: Access) => ({
+  defaultNamespace: access.namespace,
+  apiURL: access.apiURL,
+  clusterCredentialsSecret: access.secret,
+  allowInsecureSkipTLSVerify: access.insecureSkipTLSVerify,
+})
 
 /** The label that upstream gives to targets: the class. A name that is no label value is left out; the spec has it anyway. */
 const classLabel = (name: string): Record<string, string> =>

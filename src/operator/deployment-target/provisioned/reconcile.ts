@@ -12,6 +12,7 @@ import {
   type DeploymentTargetClass,
   DeploymentTargets,
   isDeleting,
+  isLeaving,
   isMadeFor,
   isPrivate,
   keyOf,
@@ -24,7 +25,7 @@ import {
 import { createOnce } from '../../../engines/apply/index.ts'
 import { type ControllerContext, type Next, settled } from '../../../engines/controller/index.ts'
 import { Failure } from '../../../std/index.ts'
-import { type Access, targetNames, targetOf } from './desired.ts'
+import { type Access, credentialsFor, targetNames, targetOf } from './desired.ts'
 import { orphanPolicy } from './orphan.ts'
 
 export const MANAGER = 'devsandbox-targets'
@@ -41,8 +42,9 @@ interface Provisioning {
 /** A SpaceRequest that is ready and was made for a claim becomes the claim's target. Its status is the space controller's. */
 export async function makeTarget(request: SpaceRequest, provisioning: Provisioning): Promise<Next> {
   // Made by a person, for whatever it is.
-  if (request.metadata.labels?.[labels.claim] === undefined || isDeleting(request)) return settled()
+  if (request.metadata.labels?.[labels.claim] === undefined) return settled()
   await moveTarget(request, provisioning)
+  if (isDeleting(request)) return settled()
 
   const claim = claimOf(request, provisioning)
   if (!claim) return handleOrphan(request, provisioning)
@@ -55,7 +57,7 @@ export async function makeTarget(request: SpaceRequest, provisioning: Provisioni
   if (!access) return settled()
 
   const target = targetFor(claim, request, provisioning)
-  if (target) return updateTarget(target, request, provisioning)
+  if (target) return updateTarget(target, request, access, provisioning)
   // A claim that lost its target, or took another one, is not given one behind its back.
   if (claim.status?.phase === 'Lost' || (claim.status?.phase === 'Bound' && claim.spec.targetName)) return settled()
   const made = await create(claim, request, access, provisioning)
@@ -138,9 +140,24 @@ async function labelRequest(request: SpaceRequest, { metadata }: DeploymentTarge
   await context.kube.patch(SpaceRequests, refOf(request), { metadata: { labels: mark } }, { manager: MANAGER })
 }
 
-/** After an interruption the label is missing; after an expansion the target must say what it has now. */
-async function updateTarget(target: DeploymentTarget, request: SpaceRequest, provisioning: Provisioning): Promise<Next> {
-  if (isDeleting(target)) return settled()
+/**
+ * After an interruption the label is missing; after an expansion the target must say what it has now. A request that is new, for a target
+ * that is not, was made because the one before is gone: the target leads to its namespace.
+ */
+async function updateTarget(
+  target: DeploymentTarget,
+  request: SpaceRequest,
+  access: Access,
+  provisioning: Provisioning,
+): Promise<Next> {
+  if (isLeaving(target)) return settled()
+  const isNew = request.metadata.labels?.[labels.target] === undefined
+  const kubernetesCredentials = credentialsFor(access)
+  if (isNew && !isDeepStrictEqual(kubernetesCredentials, target.spec.kubernetesCredentials)) {
+    await change(target, { kubernetesCredentials }, provisioning)
+    // The target that it becomes wakes the request.
+    return settled()
+  }
   await labelRequest(request, target, provisioning)
   const { resources } = request.spec
   const seen = conditionOf(request.status?.conditions, 'Ready')?.observedGeneration ?? request.metadata.generation
@@ -157,7 +174,7 @@ async function moveTarget(request: SpaceRequest, provisioning: Provisioning): Pr
   const { labels: marks = {}, namespace } = request.metadata
   const target = provisioning.targets.get({ name: marks[labels.target] ?? '', namespace })
   const { targetClusterURL: apiURL, namespaceAccess: [access] = [] } = request.status ?? {}
-  if (!target || isDeleting(target) || !apiURL || !access) return
+  if (!target || isLeaving(target) || !apiURL || !access) return
   const { clusterCredentialsSecret, apiURL: before } = target.spec.kubernetesCredentials
   const isMadeOfIt = target.metadata.annotations?.[annotations.spaceRequest] === keyOf(refOf(request))
   if (isMadeOfIt && clusterCredentialsSecret === access.secretRef && before !== apiURL)
@@ -167,7 +184,7 @@ async function moveTarget(request: SpaceRequest, provisioning: Provisioning): Pr
 /** Only what was seen is changed. */
 async function change(
   target: DeploymentTarget,
-  spec: { resources: unknown } | { kubernetesCredentials: { apiURL: string } },
+  spec: { resources: unknown } | { kubernetesCredentials: Partial<DeploymentTarget['spec']['kubernetesCredentials']> },
   { context }: Provisioning,
 ): Promise<void> {
   const { resourceVersion } = target.metadata

@@ -9,6 +9,7 @@ import {
   finalizers,
   hasFinalizer,
   isDeleting,
+  isLeaving,
   keyOf,
   labels,
   provisionedByOf,
@@ -34,7 +35,7 @@ interface ReclaimServices {
 /** A target that this provisioner made and that is being deleted: what is behind it goes first, unless it is to be kept. */
 export async function reclaim(target: DeploymentTarget, services: ReclaimServices): Promise<Next> {
   if (!SPACE_PROVISIONERS.includes(provisionedByOf(target) ?? '')) return settled()
-  if (!isDeleting(target) || !hasFinalizer(target, finalizers.provisioner)) return settled()
+  if (!isLeaving(target) || !hasFinalizer(target, finalizers.provisioner)) return settled()
 
   const requests = requestsOf(target, services)
   const ofClass = services.classes.get({ name: target.spec.deploymentTargetClassName })

@@ -7,6 +7,7 @@ import {
   finalizers,
   hasFinalizer,
   isDeleting,
+  isLeaving,
   Jobs,
   type Kind,
   NetworkPolicies,
@@ -128,7 +129,7 @@ function isCutOff(workspace: Workspace, { context, lookup }: RemovalServices): b
   const claim = claimOf(workspace, lookup)
   if (!claim || isDeleting(claim)) return true
   const target = lookup.targets.get({ name: workspace.status?.target?.name ?? '', namespace })
-  return !target || isDeleting(target)
+  return !target || isLeaving(target)
 }
 
 /** A claim that is not Bound for a moment, a Secret that is being replaced, an API that is away: it may come back. */
