@@ -32,6 +32,8 @@ export const SETTINGS = {
     'what the certificate of kas is made for, where it is not the host of the address'),
   kasInsecureSkipTlsVerify: toggle('--kas-insecure-skip-tls-verify', undefined,
     'believe any certificate of kas; for development only'),
+  wait: toggle('--wait', 'BERTH_WAIT',
+    'ask again where kas refuses the token at the start, and do not end'),
   ...CLUSTER_SETTINGS,
   podNamespace: required('--namespace <name>', 'POD_NAMESPACE', anyText,
     'where this pod is, and the Lease of the leader'),

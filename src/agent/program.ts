@@ -10,9 +10,11 @@ import { createFileReader, createRenderer } from '../engines/render/index.ts'
 import { serveTunnels } from '../engines/tunnel/index.ts'
 import { MAKE_REQUEST } from '../rpc/index.ts'
 import {
+  aborted,
   type Backoff,
   createLog,
   createYamlReader,
+  Failure,
   type Log,
   type LogLevel,
   minutes,
@@ -47,9 +49,12 @@ const EVERYTHING: LogLevel = 'debug'
 
 /**
  * Runs the agent until the signal aborts. All replicas keep the configuration; the one that holds the Lease acts. kas or the API
- * server may go away and come back: the last configuration stays in effect, and the process does not end by itself.
+ * server may go away and come back: the last configuration stays in effect, and the process does not end by itself. Only where kas does
+ * not know the token at the start it throws `unauthorized`, unless it is to wait.
  */
-export async function start(config: AgentConfig, signal: AbortSignal, surroundings: AgentSurroundings): Promise<void> {
+export async function start(config: AgentConfig, stopped: AbortSignal, surroundings: AgentSurroundings): Promise<void> {
+  const refusal = new AbortController()
+  const signal = AbortSignal.any([stopped, refusal.signal])
   const { version = 'v0.0.0', paces = {} } = surroundings
   const clock = systemClock
   const levels = createLeveledLog(createLog(EVERYTHING, surroundings.log).with({ program: 'agent' }), config.logLevel)
@@ -81,21 +86,17 @@ export async function start(config: AgentConfig, signal: AbortSignal, surroundin
   surroundings.up?.(operations.address)
   log.info('agent started', { kas: redactUrls(config.kasAddress), server: kube.server, operations: operations.address })
 
-  const meter = leaderMeter(metrics)
   const lead = async () => {
-    const agentId = await known.promise
-    if (signal.aborted) return
+    const agentId = await Promise.race([known.promise, aborted(signal)])
+    if (agentId === undefined || signal.aborted) return
     const lease = { name: `agent-${agentId}-lock`, namespace: podNamespace }
     const work = async (term: AbortSignal) => {
       await Promise.all([supervisor.lead(term), reports.run(term)])
     }
-    await leadInTurns({ kube, clock, log, lease, identity: podName, meter, ...paces.lease }, work, signal)
+    await leadInTurns({ kube, clock, log, lease, identity: podName, meter: leaderMeter(metrics), ...paces.lease }, work, signal)
   }
   const passage = openPassage({ kubeconfig: config.kubeconfig, context: config.context, clock })
   const services = new Map([[MAKE_REQUEST, createKubernetesApi({ passage, product: `berth-agent/${version}` })]])
-  // Whoever is asked to end while it starts is told so before anybody listens.
-  if (signal.aborted) known.resolve(0n)
-  signal.addEventListener('abort', () => known.resolve(0n), { once: true })
   await Promise.all([
     followConfiguration(
       {
@@ -110,6 +111,7 @@ export async function start(config: AgentConfig, signal: AbortSignal, surroundin
           state.isKnown = true
           known.resolve(agentId)
         },
+        onRefused: config.wait ? undefined : (failure) => refusal.abort(refusedToken(failure)),
         onTrouble(trouble) {
           state.trouble = `no configuration from kas yet: ${trouble}`
         },
@@ -128,7 +130,13 @@ export async function start(config: AgentConfig, signal: AbortSignal, surroundin
   await tracer.stop()
   await kube.close()
   log.info('agent stopped')
+  if (refusal.signal.aborted) throw refusal.signal.reason
 }
+
+const refusedToken = ({ message }: Failure) =>
+  new Failure('unauthorized', `kas refuses the token: ${message}`, {
+    remedy: 'Give it a token that `berth agent token list` shows as valid, or let it --wait for that.',
+  })
 
 const renderersOf = ({ kubectl }: AgentConfig, yaml: ReadYaml, log: Log) => ({
   kustomize: createRenderer({ kubectl, limits: { memory: KUSTOMIZE_MEMORY }, yaml, log }),

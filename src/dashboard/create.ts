@@ -10,10 +10,10 @@ import {
   withoutGit,
 } from '../api/index.ts'
 import { sentenceOf, validateDevfile } from '../devfile/index.ts'
+import type { Permissions } from '../engines/permissions/index.ts'
 import { Failure, type ReadYamlTree } from '../std/index.ts'
 import { type Child, type Html, html } from './html.ts'
 import type { PageContent } from './page.ts'
-import type { Permissions } from './permissions.ts'
 import type { SignedInUser } from './ports.ts'
 import type { SharedCaches } from './shared-caches.ts'
 

@@ -10,8 +10,8 @@ import {
   type Kind,
   type KubeObject,
 } from '../api/index.ts'
+import type { Permissions } from '../engines/permissions/index.ts'
 import { type Child, type Html, html } from './html.ts'
-import type { Permissions } from './permissions.ts'
 import type { SignedInUser } from './ports.ts'
 import type { SharedCaches } from './shared-caches.ts'
 import { emptyRow, type Fragment, factsLine, inList, type LiveView, moreRow } from './view.ts'

@@ -1,7 +1,7 @@
 import type { Cache } from '../adapters/kube/index.ts'
 import { type Ref, type Workspace, Workspaces } from '../api/index.ts'
+import type { Permissions } from '../engines/permissions/index.ts'
 import { html } from './html.ts'
-import type { Permissions } from './permissions.ts'
 import type { SignedInUser } from './ports.ts'
 import { type Fragment, inList, type LiveView } from './view.ts'
 import { stateIn } from './words.ts'

@@ -1,5 +1,6 @@
 import type { Caches, EventRecorder, Kube } from '../adapters/kube/index.ts'
 import { Agents, ConfigMaps, GitProjects, type Ref, SpaceRequests, Workspaces } from '../api/index.ts'
+import type { Permissions } from '../engines/permissions/index.ts'
 import { systemClock as clock, type Log } from '../std/index.ts'
 import { createAccessRules, createAgentConfigurationService } from './agent-configuration/index.ts'
 import { connectedAgents, createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
@@ -34,6 +35,7 @@ export interface KasParts {
   /** Of this build. */
   version: string | undefined
   objects: ReturnType<typeof watchObjects>
+  permissions: Permissions
   polls: Polls
   meters: KasMeters
   prove: Prove

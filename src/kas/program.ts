@@ -15,6 +15,7 @@ import {
 import { openTracer } from '../adapters/traces/index.ts'
 import { Agents, GitProjects, SpaceRequests, tunnelAudienceOf, Workspaces } from '../api/index.ts'
 import { requestMeter, requireKinds } from '../engines/controller/index.ts'
+import { createPermissions } from '../engines/permissions/index.ts'
 import {
   aborted,
   systemClock as clock,
@@ -116,6 +117,8 @@ async function open(
   const events = createEventRecorder({ kube: client, clock, log, reporter: 'berth-kas' })
   closing.push(() => events.flush())
   const objects = watchObjects(config, caches)
+  const permissions = createPermissions({ kube: client, caches, clock, isWide: config.namespace === undefined })
+  closing.push(() => permissions.stop())
   const meters = createMeters(metrics)
   const credentials = createCredentials(kube)
   const tracer = await openTracer(config.otlpEndpoint, { service: 'berth-kas', version, instance: config.identity, log })
@@ -135,7 +138,7 @@ async function open(
   const presence = createPresence({ kube: client, clock, log, namespace: leaseNamespace, identity, version })
   closing.push(() => presence.stop())
   const prove = createProve(meters.unknownToken, clock)
-  const around: KasParts = { config, kube, version, objects, polls, meters, prove, log }
+  const around: KasParts = { config, kube, version, objects, permissions, polls, meters, prove, log }
   const gates = createGates(around, { events, presence, closing })
   const respond = receiveWebhooks({ projects, polls, credentials, answered: meters.answered, clock, log })
   const webhooks = await serveHttp({ address: config.webhooks, respond, clock, log })
@@ -249,7 +252,7 @@ async function serveAgents(
 
 /** Serves people on their way to agents' clusters, GitLab at the external endpoint, and workspaces that ask for credentials. */
 async function servePeople(
-  { config, kube, objects, polls, meters, prove, log }: KasParts,
+  { config, kube, objects, permissions, polls, meters, prove, log }: KasParts,
   { configurations }: Gates,
   given: { routes: AgentRoutes; credentials: Credentials; metrics: Metrics; tls: Tls; closing: Closing },
 ) {
@@ -257,10 +260,10 @@ async function servePeople(
   const { router, census } = routes
   const { agents, projects, spaceRequests: requests } = objects
   const { operator, protocols } = config
-  const develops = createDevelops(kube, clock)
+  const develops = createDevelops(permissions)
   // Closed before what carries its calls.
   const visits = await serveKubernetesApi({
-    ...{ kube, agents, projects, configurations, develops, router, tls, metrics, clock, log },
+    ...{ kube, agents, projects, configurations, develops, permissions, router, tls, metrics, clock, log },
     address: config.kubernetesApi,
     grace: config.sessionGrace,
     audience: config.audience,

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { ConfigMaps, type Kind, type KubeObject } from '../../src/api/index.ts'
+import { Failure } from '../../src/std/index.ts'
 import { configMap } from '../support/builders/snapshots.ts'
 import { ownControlPlane, testCluster } from '../support/control-plane.ts'
 import { killServer } from '../support/servers.ts'
@@ -151,11 +152,11 @@ describe('an agent on bad days', (it) => {
     await eventually(() => kas.project('shop')?.reason === '' && kas.project('shop')?.objects === 1)
   })
 
-  it('tells nobody its token, and keeps trying when it is refused', async () => {
+  it('tells nobody its token, and keeps trying when it is refused, where it is to wait', async () => {
     kas.refuse('Bearer wrong')
     list(entry())
     kas.push('shop', { 'a.yaml': configMap('one') })
-    const refused = await begin({ token: 'wrong' })
+    const refused = await begin({ token: 'wrong', wait: true })
     await eventually(() => refused.log().includes('no configuration from kas'))
     const answer = await fetch(`http://${refused.operations}/readyz`)
     assert.is(answer.status, 503)
@@ -163,6 +164,34 @@ describe('an agent on bad days', (it) => {
     kas.refuse('')
     await there('one')
     await eventually(async () => (await fetch(`http://${refused.operations}/readyz`)).status === 200)
+  })
+
+  it('ends when kas refuses its token at the start, and says so without it', async () => {
+    kas.refuse('Bearer wrong')
+    const refused = await runAgent({ kas: kas.address, kubeconfig, namespace, token: 'wrong' })
+    const failure = await refused.ended.then(() => undefined, Failure.from)
+    assert.is(failure?.code, 'unauthorized')
+    assert.is(failure?.message, `kas refuses the token: ${kas.address.replace(/^.*\/\//, '')}: unknown token`)
+    kas.refuse('')
+  })
+
+  it('goes on with its configuration when its token is refused later', async () => {
+    const listen = `127.0.0.1:${await freePort()}`
+    await kas.stop()
+    kas = await foreignKas({ reports: true, listen })
+    list(entry())
+    kas.push('shop', { 'a.yaml': configMap('one') })
+    const agent = await begin({ token: 'right' })
+    await there('one')
+    const { agentId } = kas
+    await kas.stop()
+    kas = await foreignKas({ listen, agentId })
+    kas.refuse('Bearer right')
+    list(entry())
+    await eventually(() => agent.log().includes('unknown token'))
+    kas.refuse('')
+    kas.push('shop', { 'a.yaml': configMap('one'), 'b.yaml': configMap('two') })
+    await there('two')
   })
 
   it('changes its log level while it runs', async () => {

@@ -34,7 +34,7 @@ describe('the rights of an agent of some namespaces', (it) => {
     namespace = await cluster.namespace('rights')
     kas = await foreignKas({ reports: true })
     const wanted = { name: 'small', uid: randomUUID(), kasAddress: kas.address, ca: undefined, image: 'berth' }
-    const objects = objectsOf(CLONE, { ...wanted, namespaces: [namespace], token: new Secret('x') }).filter(isObject)
+    const objects = objectsOf(CLONE, { ...wanted, rights: [namespace], token: new Secret('x') }).filter(isObject)
     home = objects[0]?.metadata.name ?? ''
     await apply(
       kube,

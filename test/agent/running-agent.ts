@@ -6,6 +6,8 @@ export interface RunningAgent {
   podName: string
   /** Of the operations listener. */
   operations: string
+  /** Settles when it has ended, by itself too. */
+  ended: Promise<void>
   /** Everything it has logged. */
   log(): string
   stop(): Promise<void>
@@ -20,6 +22,7 @@ export async function runAgent(given: {
   /** Of the pod. */
   namespace: string
   token?: string
+  wait?: boolean
   kubectl?: string
   podName?: string
   caCertFile?: string
@@ -27,7 +30,13 @@ export async function runAgent(given: {
 }): Promise<RunningAgent> {
   const { kas, kubeconfig, namespace, token = 'secret-of-the-agent', kubectl = 'kubectl' } = given
   const podName = given.podName ?? `agent-${randomBytes(4).toString('hex')}`
-  const own = { podName, operations: '127.0.0.1:0', logLevel: 'debug', ...(given.caCertFile && { caCertFile: given.caCertFile }) }
+  const own = {
+    podName,
+    operations: '127.0.0.1:0',
+    logLevel: 'debug',
+    ...(given.caCertFile && { caCertFile: given.caCertFile }),
+    ...(given.wait && { wait: true }),
+  }
   const flags = { kasAddress: kas, kubeconfig, namespace, kubectl, ...own }
   const lines: string[] = []
   const ending = new AbortController()
@@ -41,6 +50,7 @@ export async function runAgent(given: {
   return {
     podName,
     operations: await up.promise,
+    ended: done,
     log: () => lines.join(''),
     async stop() {
       ending.abort()

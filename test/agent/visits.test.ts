@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { is, match } from 'uvu/assert'
 import { Agents, ConfigMaps } from '../../src/api/index.ts'
-import { createAgent, createProject, type RunningKas, runKas } from '../kas/running-kas.ts'
+import { createAgent, createProject, openToOwnJobs, type RunningKas, runKas } from '../kas/running-kas.ts'
 import { selfSigned } from '../support/builders/certificate.ts'
 import { developer } from '../support/builders/credentials.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
@@ -38,12 +38,11 @@ describe('the way to the cluster of an agent', (it) => {
     host = await gitHost()
     const config = await host.repository('config')
     await createProject(kube, namespace, 'config', { url: config.url })
-    await config.commit({ '.berth/agents/dev/config.yaml': '{}' })
+    await config.commit({ '.berth/agents/dev/config.yaml': JSON.stringify(openToOwnJobs(namespace)) })
     kas = await runKas({ kubeconfig, namespace, flags: { tlsCert: file('tls.crt'), tlsKey: file('tls.key') } })
     const token = await createAgent(kube, namespace, 'dev')
     agent = await runAgent({ kas: `grpcs://${kas.addresses.listen}`, kubeconfig, namespace, token, caCertFile: file('tls.crt') })
     await expectObject(kube, Agents, { name: 'dev', namespace }, ({ status }) => is(status?.connectedPods?.length, 1))
-    // Who develops the configuration project acts as the agent.
     const job = await developer(kube, namespace, 'job')
     const server = `https://${kas.addresses.kubernetesApi}/k8s/namespaces/${namespace}/agents/dev`
     await writeFile(

@@ -61,6 +61,7 @@ export const LAW: Record<string, Room> = {
   },
   'engines/tunnel': { imports: ['std', 'rpc', 'adapters/grpc'], packages: ['@bufbuild/protobuf'] },
   'engines/access': { imports: ['api'] },
+  'engines/permissions': { imports: ['std', 'api', 'adapters/kube'] },
   'engines/targets': { imports: ['std', 'api', 'adapters/kube', 'engines/controller'] },
   'engines/lookout': { imports: ['std', 'api', 'adapters/kube'] },
   operator: {
@@ -87,6 +88,7 @@ export const LAW: Record<string, Room> = {
       'adapters/grpc',
       'engines/tunnel',
       'engines/access',
+      'engines/permissions',
       'engines/targets',
     ],
     packages: ['@bufbuild/protobuf'],
@@ -111,7 +113,9 @@ export const LAW: Record<string, Room> = {
     isProgram: true,
   },
   agentw: { imports: ['std', 'rpc', 'adapters/files', 'adapters/grpc', 'engines/tunnel'], isProgram: true },
-  dashboard: { imports: ['std', 'api', 'devfile', 'adapters/kube', 'engines/access', 'engines/lookout'] },
+  dashboard: {
+    imports: ['std', 'api', 'devfile', 'adapters/kube', 'engines/access', 'engines/lookout', 'engines/permissions'],
+  },
   proxy: {
     imports: [...CONTROLLERS, 'adapters/auth', 'adapters/grpc', 'engines/access', 'dashboard'],
     isProgram: true,

@@ -10,6 +10,7 @@ import { documents } from '../support/verbs.ts'
 import { berth } from './berth.ts'
 
 const TOKEN = /berth-agent-[A-Za-z0-9]{50}/
+const IMAGE = ['--image', 'example.com/berth:1']
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 describe('berth agent', (it) => {
@@ -31,7 +32,7 @@ describe('berth agent', (it) => {
   it('create makes the Agent, prints the token once, and keeps only its digest', async () => {
     const said = await made('dev', '--kas-address', 'grpcs://kas.example.com')
     const [token = ''] = TOKEN.exec(said) ?? []
-    match(said, `berth agent manifest dev -n ${namespace} | kubectl --context TARGET apply -f -`)
+    match(said, `berth agent manifest dev -n ${namespace} --namespaces NAMES | kubectl --context TARGET apply -f -`)
     match(said, 'berth agent run --kas-address grpcs://kas.example.com')
     const agent = await cluster.kube.get(Agents, { name: 'dev', namespace })
     is(agent?.spec.configurationProject, 'team/config')
@@ -125,7 +126,7 @@ describe('berth agent', (it) => {
 
   it('manifest prints what the API server takes, with a token of its own', async () => {
     await made('mani', '--kas-address', 'grpcs://kas.example.com:8443')
-    const { code, stdout, stderr } = await run('manifest', 'mani', '--image', 'example.com/berth:1')
+    const { code, stdout, stderr } = await run('manifest', 'mani', '--image', 'example.com/berth:1', '--cluster-admin')
     is(code, 0, stderr)
     match(stderr, /has a new token, manifest-\d{17}\./)
     const objects = documents(stdout)
@@ -157,13 +158,46 @@ describe('berth agent', (it) => {
     }
   })
 
+  it('manifest makes one token, and no other until it is asked for', async () => {
+    await made('once')
+    const first = await run('manifest', 'once', ...IMAGE, '--namespaces', 'web')
+    is(first.code, 0, first.stderr)
+    const again = await run('manifest', 'once', ...IMAGE, '--namespaces', 'web')
+    match(again.stderr, /Its Secret keeps the token manifest-\d{17}; --new-token makes another/)
+    not.match(again.stdout, 'kind: Secret')
+    is((await tokensOf('once')).length, 2)
+    const another = await run('manifest', 'once', ...IMAGE, '--namespaces', 'web', '--new-token')
+    match(another.stderr, 'has a new token')
+    match(another.stdout, TOKEN)
+    is((await tokensOf('once')).length, 3)
+  })
+
+  it('manifest gives no right that nobody asked for, and says so', async () => {
+    await made('poor')
+    const { stdout, stderr } = await run('manifest', 'poor', ...IMAGE)
+    match(stderr, 'may change nothing in its cluster: --namespaces a,b or --cluster-admin')
+    const own = documents(stdout)[0]?.metadata.name
+    equal(
+      kindsOf(documents(stdout)).filter((line) => /Role/.test(line)),
+      [`Role ${own}/${own}`, `RoleBinding ${own}/${own}`],
+    )
+    is((await run('manifest', 'poor', '--cluster-admin', '--namespaces', 'web')).code, 2)
+  })
+
+  it('manifest has the image of kas, where there is one to see', async () => {
+    await made('pictured')
+    const unknown = await run('manifest', 'pictured')
+    is(unknown.code, 7)
+    match(unknown.stderr, 'there is no --image, and kas of berth-system does not say which it is')
+  })
+
   it('manifest gives agents of equal and of long names names of their own', async () => {
     const other = await cluster.namespace('agents')
     const long = `${'long-'.repeat(12)}a`
     for (const name of ['twin', long, `${long}b`]) await made(name)
     is((await berth(['agent', 'create', 'twin', '--project', 'a/b', '-n', other, '--kubeconfig', cluster.kubeconfig])).code, 0)
     const ownOf = async (name: string, where = namespace) => {
-      const { stdout } = await berth(['agent', 'manifest', name, '-n', where, '--kubeconfig', cluster.kubeconfig])
+      const { stdout } = await berth(['agent', 'manifest', name, '-n', where, ...IMAGE, '--kubeconfig', cluster.kubeconfig])
       return documents(stdout)[0]?.metadata.name ?? ''
     }
     const own = [await ownOf('twin'), await ownOf('twin', other), await ownOf(long), await ownOf(`${long}b`)]
@@ -178,7 +212,7 @@ describe('berth agent', (it) => {
     await writeFile(join(folder, 'token'), 'berth-agent-given\n')
     await writeFile(join(folder, 'ca.crt'), 'PEM')
     const files = ['--token-file', join(folder, 'token'), '--kas-ca-file', join(folder, 'ca.crt')]
-    const { code, stdout, stderr } = await run('manifest', 'small', '--namespaces', 'web,db', ...files)
+    const { code, stdout, stderr } = await run('manifest', 'small', '--namespaces', 'web,db', ...IMAGE, ...files)
     is(code, 0, stderr)
     is((await tokensOf('small')).length, 1)
     const kinds = kindsOf(documents(stdout))
@@ -188,8 +222,8 @@ describe('berth agent', (it) => {
     match(stdout, 'token: berth-agent-given')
     match(stdout, '--ca-cert-file=/etc/berth/agent/ca.crt')
     is((await run('manifest', 'small', '--namespaces', 'A,b', ...files)).code, 7)
-    is((await run('manifest', 'small', '--kas-address', 'nonsense', ...files)).code, 7)
-    is((await run('manifest', 'small', '--token-file', join(folder, 'nothing'))).code, 3)
+    is((await run('manifest', 'small', '--kas-address', 'nonsense', ...IMAGE, ...files)).code, 7)
+    is((await run('manifest', 'small', ...IMAGE, '--token-file', join(folder, 'nothing'))).code, 3)
     await rm(folder, { recursive: true })
   })
 

@@ -21,7 +21,7 @@ describe('the page about agents', (it) => {
 
   it('shows objects that the server takes', async () => {
     const namespace = await cluster.namespace('docs')
-    is(objects.length, 3)
+    is(objects.length, 4)
     for (const object of objects) {
       const kind = await cluster.kube.resolve(object.apiVersion, object.kind)
       ok(kind, object.kind)

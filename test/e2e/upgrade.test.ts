@@ -128,8 +128,8 @@ describe(
     })
 
     const ca = () => join(site.folder, 'ca.crt')
-    const startAgent = async (berth: Site['berth'], image: string) => {
-      const words = ['--kas-ca-file', ca(), '--image', image]
+    const startAgent = async (berth: Site['berth'], image: string, ...rights: string[]) => {
+      const words = ['--kas-ca-file', ca(), '--image', image, ...rights]
       await apply(site.cluster().kube, (await berth('agent', 'manifest', 'dev', '-n', 'team-a', ...words)).stdout)
     }
 
@@ -188,7 +188,7 @@ describe(
 
     it('goes back to the first, as quietly, and no session is cut by the kas that ends', async () => {
       const image = `localhost/berth:${site.tag}`
-      await startAgent(site.berth, image)
+      await startAgent(site.berth, image, '--cluster-admin')
       const agents = async () =>
         (await site.items('pods', '-A')).filter(({ metadata }) => /^berth-agent-dev-/.test(metadata.name))
       await eventually(async () => {

@@ -72,7 +72,7 @@ export interface Installation extends Deliveries {
   logOf(program: string): string
   /** The operator is ended, and started by its shipped account with these flags beside those that `berth up` gives it. */
   restartOperator(...flags: string[]): Promise<void>
-  /** A running agent with all rights in the cluster, as `berth agent manifest` gives them. `kas`: another one than that of the installation. */
+  /** A running agent with all rights in the cluster, as `berth agent manifest --cluster-admin` gives them. `kas`: another one than that of the installation. */
   agent(
     namespace: string,
     name: string,

@@ -9,6 +9,7 @@ import { AgentTracker, KasApi, Notifications } from '../../src/rpc/index.ts'
 import { Secret, systemClock } from '../../src/std/index.ts'
 import { byHand } from '../kas/kubernetes-api/upstream.ts'
 import { METHOD, secretFile } from '../kas/routing/kas-stage.ts'
+import { openToOwnJobs } from '../kas/running-kas.ts'
 import { accountToken, developer } from '../support/builders/credentials.ts'
 import { failureOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
@@ -51,7 +52,9 @@ describe('hostile: several kas', (it) => {
       ['team-a', 'dev'],
       ['evil', 'mine'],
     ] as const)
-      await berth.repository(namespace, 'config', { [`.berth/agents/${name}/config.yaml`]: '{}' })
+      await berth.repository(namespace, 'config', {
+        [`.berth/agents/${name}/config.yaml`]: JSON.stringify(openToOwnJobs(namespace)),
+      })
     await berth.agent('team-a', 'dev', { path: 'team-a/config', kas })
     const { token: ofAgent } = await berth.agent('evil', 'mine', { path: 'evil/config', kas })
     ada = (await developer(berth.kube, 'team-a', 'job')).token

@@ -114,6 +114,9 @@ export const createSecret = (kube: Kube, ...of: Parameters<typeof secret>): Prom
 
 type AgentSpec = { expiresAt?: string } & Partial<Pick<Agent['spec'], 'configurationProject' | 'configurationProjectNamespace'>>
 
+/** The configuration of an agent that lets those act as it who develop the project in which it stands; without it they may not. */
+export const openToOwnJobs = (namespace: string) => ({ ci_access: { projects: [{ id: `${namespace}/config` }] } })
+
 /** An Agent, and a token with which it may connect. */
 export async function createAgent(
   kube: Kube,

@@ -20,7 +20,7 @@ import { eventually } from '../support/verbs.ts'
 import { byHand } from './kubernetes-api/upstream.ts'
 import { rawAgent } from './raw-agent.ts'
 import { METHOD, secretFile } from './routing/kas-stage.ts'
-import { createAgent, createProject } from './running-kas.ts'
+import { createAgent, createProject, openToOwnJobs } from './running-kas.ts'
 
 interface Kas {
   berth: Berth
@@ -103,7 +103,7 @@ describe('several kas, each a process', (it) => {
     host = await gitHost()
     service = await balancer()
     const config = await host.repository('config')
-    await config.commit({ '.berth/agents/dev/config.yaml': '{}' })
+    await config.commit({ '.berth/agents/dev/config.yaml': JSON.stringify(openToOwnJobs(namespace)) })
     await createProject(kube, namespace, 'config', { url: config.url })
     token = await createAgent(kube, namespace, 'dev')
     person = (await developer(kube, namespace, 'job')).token

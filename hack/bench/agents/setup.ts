@@ -4,7 +4,7 @@ import { type IncomingMessage, Agent as Pool, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../../src/adapters/control-plane/index.ts'
-import { createAgent, createProject } from '../../../test/kas/running-kas.ts'
+import { createAgent, createProject, openToOwnJobs } from '../../../test/kas/running-kas.ts'
 import { developer } from '../../../test/support/builders/credentials.ts'
 import { gitHost, type TestRepository } from '../../../test/support/git-host.ts'
 import { callWebhook, knowRepository } from '../gitops/setup.ts'
@@ -65,7 +65,9 @@ async function prepare(count: number, running: Running, closers: (() => Promise<
   const git = await gitHost()
   closers.push(() => git.close())
   const [config, repository] = [await git.repository('config'), await git.repository('repository')]
-  await config.commit({ 'README.md': 'Agents without a file of their own have the defaults.\n' })
+  const numbers = Array.from({ length: count }, (_, n) => n)
+  const configuration = JSON.stringify(openToOwnJobs(HOME))
+  await config.fill(numbers.map((n) => [`.berth/agents/${nameOf(n)}/config.yaml`, configuration] as const))
   await repository.fill(manifests(0))
   await knowRepository(user, repository.url)
   await createProject(user, HOME, 'config', { url: config.url, pollInterval: '1h' })
@@ -75,7 +77,6 @@ async function prepare(count: number, running: Running, closers: (() => Promise<
   })
   await writeFile(file('tokens'), JSON.stringify(tokens))
   await writeFile(file('secret'), randomBytes(32).toString('base64'))
-  // Who develops the configuration project acts as the agent.
   const { token } = await developer(user, HOME, 'job')
   const pool = new Pool({ keepAlive: true })
   closers.push(async () => pool.destroy())

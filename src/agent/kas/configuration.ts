@@ -36,6 +36,8 @@ interface ConfigurationOptions {
   meta: AgentMeta
   /** Called with the first configuration that was put into effect: from then on it is known who this agent is. */
   onKnown(agentId: bigint): void
+  /** Hears that kas does not know the token, before there was any configuration: that is no trouble that passes by itself. */
+  onRefused?: ((failure: Failure) => void) | undefined
   /** Hears what keeps configurations from coming. */
   onTrouble(trouble: string): void
   backoff?: Backoff | undefined
@@ -48,7 +50,7 @@ const BRIEF = seconds(1)
 
 /** Follows the configuration until the signal aborts. Whatever happens to kas, the last good one stays in effect. */
 export async function followConfiguration(options: ConfigurationOptions, signal: AbortSignal): Promise<void> {
-  const { clock, log, reports, onTrouble, backoff = BACKOFF } = options
+  const { clock, log, reports, onRefused, onTrouble, backoff = BACKOFF } = options
   const inEffect: InEffect = { commitId: '', agentId: 0n, url: undefined }
   let failures = 0
   let failedAt = 0
@@ -60,6 +62,7 @@ export async function followConfiguration(options: ConfigurationOptions, signal:
     } catch (thrown) {
       if (signal.aborted) return
       const failure = Failure.from(thrown)
+      if (failure.code === 'unauthorized' && inEffect.agentId === 0n && onRefused) return onRefused(failure)
       onTrouble(failure.message)
       log.warn('no configuration from kas', { error: failure })
       // A mistake in the file is for its author; that kas is away is not.

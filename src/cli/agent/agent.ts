@@ -11,7 +11,7 @@ export const verb = groupVerb({
   description: 'Register agents, and run them in the clusters that they are for.',
   examples: [
     ['berth agent create dev --project team-a/config -n team-a', 'register one'],
-    ['berth agent manifest dev -n team-a | kubectl apply -f -', 'start it'],
+    ['berth agent manifest dev -n team-a --namespaces web | kubectl apply -f -', 'start it'],
   ],
   parts: [
     { name: 'create', summary: 'register an agent, and print its token once', ...create },

@@ -60,7 +60,7 @@ async function createAgent({ shell, kube, ref }: AgentContext, options: Options)
   }
   const address = kasAddress ?? IN_CLUSTER
   const commands = {
-    manifest: `berth agent manifest ${nameFlags(ref)} | kubectl --context TARGET apply -f -`,
+    manifest: `berth agent manifest ${nameFlags(ref)} --namespaces NAMES | kubectl --context TARGET apply -f -`,
     run: `berth agent run --kas-address ${address} --token-file TOKEN --namespace default --pod-name ${name}-1`,
   }
   if (output === 'table') shell.print(report(ref, project, secret.reveal(), commands))

@@ -11,10 +11,11 @@ export interface AgentInstallation {
   kasAddress: string
   /** PEM. */
   ca: string | undefined
-  /** Rights in these only; in the whole cluster without it. */
-  namespaces: readonly string[] | undefined
+  /** In these namespaces only, in the whole cluster, or those alone that somebody else gives it. */
+  rights: readonly string[] | 'all' | 'none'
   image: string
-  token: Secret<string>
+  /** The Secret that is there keeps its own without it. */
+  token: Secret<string> | undefined
 }
 
 const PROGRAM = ['namespace', 'service-account', 'leader-election', 'deployment', 'disruption-budget', 'network-policy']
@@ -25,10 +26,15 @@ export function objectsOf(home: string, wanted: AgentInstallation): object[] {
   const file = (path: string): unknown[] =>
     objectsIn(readFileSync(join(home, 'deploy', 'agent', `${path}.yaml`), 'utf8'), path).map((object) => renamed(object, own))
   const [namespace, account, election, ...rest] = PROGRAM.map((name) => file(`program/${name}`))
-  const rights = wanted.namespaces?.flatMap((name) => file('namespaced/role').map((object) => placed(object, name)))
   const running = rest.flat().map((object) => filled(object, wanted))
-  const all = [namespace, account, election, rights ?? file('cluster-wide/role-binding'), [secretOf(own, wanted)], running]
+  const all = [namespace, account, election, rights(), secretOf(own, wanted), running]
   return all.flat().filter(isRecord)
+
+  function rights(): unknown[] {
+    if (wanted.rights === 'none') return []
+    if (wanted.rights === 'all') return file('cluster-wide/role-binding')
+    return wanted.rights.flatMap((name) => file('namespaced/role').map((object) => placed(object, name)))
+  }
 }
 
 /** Agents of many namespaces and management clusters may share a cluster: the name is for people, the rest for what is unique. */
@@ -52,13 +58,12 @@ function placed(object: unknown, namespace: string): unknown {
   return { ...object, metadata: { ...object.metadata, namespace } }
 }
 
-const secretOf = (own: string, { token, ca }: AgentInstallation): object => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name: own, namespace: own },
-  type: 'Opaque',
-  stringData: { token: token.reveal(), ...(ca === undefined ? {} : { 'ca.crt': ca }) },
-})
+/** What is applied without a token leaves that of the Secret as it is. */
+function secretOf(own: string, { token, ca }: AgentInstallation): object | undefined {
+  const stringData = { ...(token && { token: token.reveal() }), ...(ca !== undefined && { 'ca.crt': ca }) }
+  if (Object.keys(stringData).length === 0) return undefined
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name: own, namespace: own }, type: 'Opaque', stringData }
+}
 
 /** Installations differ in one line each of the Deployment. */
 function filled(object: unknown, { kasAddress, ca, image }: AgentInstallation): unknown {

@@ -23,8 +23,11 @@ export const onAgent =
   (shell: Shell, name: string, options: Options): Promise<Result> =>
     withKube(shell, options, (kube) => work({ shell, kube, ref: { name, namespace: options.namespace } }, options))
 
+/** Where Berth is, unless somebody installed it elsewhere. */
+export const HOME = 'berth-system'
+
 /** Agents find the kas of their own cluster here. */
-export const IN_CLUSTER = 'grpcs://kas.berth-system.svc:8150'
+export const IN_CLUSTER = `grpcs://kas.${HOME}.svc:8150`
 
 /** An address without a port may stand: agents add it. */
 export function checkedAddress(address: string): string {

@@ -4,7 +4,7 @@ import { type Clock, Failure, isFailure, minutes } from '../../std/index.ts'
 import { numberOf } from '../number.ts'
 import type { Ask } from './address.ts'
 import { type AccessSources, type AccessVerdict, byNumber, judge } from './judge.ts'
-import { concerns, type Right } from './rules.ts'
+import { concerns, placesOf, type Right } from './rules.ts'
 
 /** The right to act in the cluster of one agent, while it lasts. */
 export interface ClusterAdmission {
@@ -15,7 +15,7 @@ export interface ClusterAdmission {
   close(): void
 }
 
-/** No watch tells that a token has ended or that a role binding was taken away, so it is asked for again. */
+/** No watch tells that a token has ended, so it is asked for again. */
 const AGAIN = minutes(1)
 
 /** Says who may pass, and looks again whenever something changes on which that depends. */
@@ -65,7 +65,7 @@ class Watch {
 
   /** Only to what this visit's right may depend on: there may be thousands of visits. */
   #listen(): (() => void)[] {
-    const { agents, configurations, projects, spaces, clock } = this.#sources
+    const { agents, configurations, projects, permissions, spaces, clock } = this.#sources
     const again = () => void this.#look()
     return [
       onChangeOf(agents, this.#ask, (now, before) => {
@@ -78,6 +78,9 @@ class Watch {
       }),
       projects.onChange((_, paths) => {
         if (!this.#isBySpace && (!this.#verdict || concerns(this.#verdict, paths))) again()
+      }),
+      permissions.onChange((isTouched) => {
+        if (!this.#isBySpace && (!this.#verdict || placesOf(this.#verdict, projects).some(isTouched))) again()
       }),
       spaces.requests.onChange((now, before) => {
         if ((!this.#verdict || this.#isBySpace) && !givesTheSame(now, before)) again()

@@ -1,5 +1,6 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import { type Agent, indexBy, isDeleting, refOf } from '../../api/index.ts'
+import type { Permissions } from '../../engines/permissions/index.ts'
 import type { ConfigurationFile } from '../../rpc/index.ts'
 import { type Clock, Failure } from '../../std/index.ts'
 import type { Develops } from '../develop.ts'
@@ -7,7 +8,7 @@ import { numberOf } from '../number.ts'
 import type { AgentConfigurations } from '../ports.ts'
 import type { Projects } from '../project.ts'
 import type { Ask } from './address.ts'
-import type { Identify } from './people.ts'
+import type { Identify, TokenOwner } from './people.ts'
 import { jobRight, type Right, userRight } from './rules.ts'
 import { type Spaces, spaceRight } from './spaces.ts'
 
@@ -17,6 +18,8 @@ export interface AccessSources {
   configurations: AgentConfigurations
   identify: Identify
   develops: Develops
+  /** Tells when somebody may develop other projects than before. */
+  permissions: Pick<Permissions, 'onChange'>
   spaces: Spaces
   clock: Clock
 }
@@ -25,6 +28,7 @@ export const byNumber = indexBy((agent: Agent) => [String(numberOf(agent.metadat
 
 export interface AccessVerdict {
   agent: Agent
+  person: TokenOwner
   right: Right
   /** The right depends on it, unless it comes from a space: no repository has a say in those. */
   configuration: ConfigurationFile | undefined
@@ -36,14 +40,14 @@ export async function judge(sources: AccessSources, ask: Ask): Promise<AccessVer
   const agent = agentOf(sources, ask)
   if (!agent) throw refusal(ask)
   const bySpace = spaceRight(sources.spaces, agent, person)
-  if (bySpace) return { agent, configuration: undefined, right: bySpace }
+  if (bySpace) return { agent, person, configuration: undefined, right: bySpace }
   const configuration = await sources.configurations.of(refOf(agent))
   if (!configuration) throw refusal(ask)
   const situation = { agent, configuration, person, projects: sources.projects, develops: sources.develops }
   const byJob = ask.as === 'pat' ? undefined : await jobRight(situation)
   const right = byJob ?? (ask.as === 'ci' ? undefined : await userRight(situation))
   if (!right) throw refusal(ask)
-  return { agent, configuration, right }
+  return { agent, person, configuration, right }
 }
 
 function agentOf({ agents }: AccessSources, { agent }: Ask): Agent | undefined {

@@ -37,6 +37,17 @@ export function concerns({ agent, configuration }: Rules, paths: readonly string
   )
 }
 
+/** The namespaces of the projects that have a part in a right: roles there decide who develops them. */
+export function placesOf({ agent, configuration, person }: Rules & { person: TokenOwner }, projects: Projects): string[] {
+  const { ciAccess, userAccess } = configuration ?? {}
+  const { namespace = '' } = refOf(agent)
+  const listed = [...(ciAccess?.projects ?? []), ...(userAccess?.projects ?? [])].flatMap(({ id }) =>
+    projects.named(id, namespace),
+  )
+  // Of a group's projects those count that are beside the account.
+  return [...listed.map(({ ref }) => ref.namespace ?? ''), person.account?.namespace ?? '']
+}
+
 /** The keys under which GitLab's agents tell who is behind a request. */
 const EXTRA = 'agent.gitlab.com/'
 
@@ -74,9 +85,13 @@ function asUser(situation: AccessSituation, own: readonly Project[], groups: rea
 /** A developer may do everything that a reporter may. */
 const ROLES = ['reporter', 'developer']
 
-/** The right of a service account as a job of the projects that it develops. The most specific entry counts, and no other. */
+/**
+ * The right of a service account as a job of the projects that it develops. The most specific entry counts, and no other. Of GitLab's rules
+ * one is left out: that jobs of the configuration project act as the agent without an entry. It would make whoever writes there an
+ * administrator of the cluster, and nobody would read that anywhere.
+ */
 export async function jobRight(situation: AccessSituation): Promise<Right | undefined> {
-  const { agent, configuration, person } = situation
+  const { configuration, person } = situation
   if (!person.account) return undefined
   const { projects = [], groups = [] } = configuration.ciAccess ?? {}
   const entries = [
@@ -89,9 +104,7 @@ export async function jobRight(situation: AccessSituation): Promise<Right | unde
     const project = await developed(situation, covered())
     if (project) return { by: 'ci_access', impersonation: asJob(situation, project, entry.accessAs) }
   }
-  const home = configurationProjectOf(situation.projects, agent)
-  const own = await developed(situation, home ? [home] : [])
-  return own && { by: 'ci_access', impersonation: undefined }
+  return undefined
 }
 
 /** To read a project, or to be in its namespace, is not to run its jobs. */

@@ -69,7 +69,7 @@ export async function startElsewhere(site: Site): Promise<Elsewhere> {
     async startAgent() {
       await site.berth('agent', 'create', 'dev', '--project', 'team-a/config', '-n', 'team-a')
       await writeFile(authority, await site.authorityIn('kas-tls'))
-      const words = ['--kas-address', `grpcs://${KAS_THERE}:8150`, '--kas-ca-file', authority]
+      const words = ['--kas-address', `grpcs://${KAS_THERE}:8150`, '--kas-ca-file', authority, '--cluster-admin']
       const image = ['--image', `localhost/berth:${site.tag}`]
       await apply(cluster.kube, SERVICE_OF_LINE)
       await apply(cluster.kube, (await site.berth('agent', 'manifest', 'dev', '-n', 'team-a', ...words, ...image)).stdout)

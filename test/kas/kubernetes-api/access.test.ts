@@ -1,8 +1,8 @@
 import { equal, is, match, ok } from 'uvu/assert'
-import { type Agent, Agents, ConfigMaps } from '../../../src/api/index.ts'
+import { type Agent, Agents, ConfigMaps, RoleBindings } from '../../../src/api/index.ts'
 import { numberOf } from '../../../src/kas/number.ts'
 import { isRecord } from '../../../src/std/index.ts'
-import { deployer, developer as developerOf } from '../../support/builders/credentials.ts'
+import { bindUser, deployer, developer as developerOf } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
@@ -23,7 +23,6 @@ describe('kas: who passes to the cluster of an agent', (it) => {
     namespace = await cluster.namespace('k8s')
     elsewhere = await cluster.namespace('people')
     fixture = await openFixture({ kube: cluster.kube, namespace, kubeconfig: cluster.kubeconfig, everywhere: true })
-    // Not the one that configures the agent: who develops that may always pass.
     await createProject(cluster.kube, namespace, 'config', {
       url: 'https://git.example.com/config',
       path: `${namespace}/deep/config`,
@@ -188,6 +187,39 @@ describe('kas: who passes to the cluster of an agent', (it) => {
     await reading
     ok(ended)
     is((await self('pat', developer)).code, 403)
+  })
+
+  it('ends a watch within seconds when the role is taken away, and lets in within seconds who gets one', async () => {
+    write({ user_access: { access_as: { agent: {} }, ...PROJECT() } })
+    const { token } = await deployer(cluster.kube, elsewhere, { name: 'passing' })
+    is((await self('pat', token)).code, 403)
+    await bindUser(cluster.kube, namespace, `system:serviceaccount:${elsewhere}:passing`, 'edit')
+    await eventually(async () => (await self('pat', token)).code === 201)
+    const answer = await call('pat', token, `/api/v1/namespaces/${namespace}/configmaps?watch=true`)
+    is(answer.status, 200)
+    const reading = (async () => {
+      for await (const _ of answer.body ?? []);
+    })().then(
+      () => false,
+      () => true,
+    )
+    await cluster.kube.delete(RoleBindings, { name: `system-serviceaccount-${elsewhere}-passing-edit`, namespace })
+    ok(await reading, 'the watch was cut')
+    is((await self('pat', token)).code, 403)
+  })
+
+  it('lets nobody act as the agent for being at home in its configuration project', async () => {
+    await fixture.agent('closed', {})
+    const configurationProject = `${namespace}/deep/config`
+    await cluster.kube.patch(Agents, { name: 'closed', namespace }, { spec: { configurationProject } })
+    const closed = numberOf((await cluster.kube.get(Agents, { name: 'closed', namespace }))?.metadata.uid ?? '')
+    await eventually(() => fixture.knows({ name: 'closed', namespace }))
+    await eventually(() => fixture.project({ name: 'config', namespace }) !== undefined)
+    const ask = async () =>
+      (await fetch(`${fixture.url}/version`, { headers: { authorization: `Bearer ci:${closed}:${developer}` } })).status
+    is(await ask(), 403)
+    fixture.write({ name: 'closed', namespace }, { ci_access: { projects: [{ id: configurationProject }] } })
+    is(await ask(), 200)
   })
 
   it('takes no right from a path that strangers gave their project', async () => {

@@ -7,7 +7,7 @@ import { developer } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
-import { createProject } from '../running-kas.ts'
+import { createProject, openToOwnJobs } from '../running-kas.ts'
 import { openFixture } from './fixture.ts'
 import { byHand, upstream } from './upstream.ts'
 
@@ -28,7 +28,7 @@ describe('kas: a hostile cluster, and secrets of visitors', (it) => {
     })
     fixture = await openFixture({ kube: cluster.kube, namespace, kubeconfig: behind.kubeconfig })
     await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config' })
-    await fixture.agent('dev', {})
+    await fixture.agent('dev', openToOwnJobs(namespace))
     token = (await developer(cluster.kube, namespace, 'job')).token
     await fixture.hearsOf('dev', 'config')
   })
@@ -169,7 +169,7 @@ describe('kas: a hostile cluster, and secrets of visitors', (it) => {
           for (const frame of sent) yield encodeResponse(frame)
         },
       })
-      other.write({ name: 'dev', namespace }, {})
+      other.write({ name: 'dev', namespace }, openToOwnJobs(namespace))
       await other.hearsOf('dev', 'config')
       const outcome = await fetch(`${other.url}${path()}/x`, { headers: { authorization: `Bearer ${token}` } })
         .then(async (answer) => (answer.status === 502 ? 'refused' : await answer.text()))
@@ -198,7 +198,7 @@ describe('kas: a hostile cluster, and secrets of visitors', (it) => {
           throw thrown
         },
       })
-      other.write({ name: 'dev', namespace }, {})
+      other.write({ name: 'dev', namespace }, openToOwnJobs(namespace))
       await other.hearsOf('dev', 'config')
       const answer = await fetch(`${other.url}${path()}/x`, { headers: { authorization: `Bearer ${token}` } })
       is(answer.status, status)

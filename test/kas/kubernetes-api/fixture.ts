@@ -4,6 +4,7 @@ import { createMetrics } from '../../../src/adapters/http/index.ts'
 import { createCaches, type Kube, openPassage } from '../../../src/adapters/kube/index.ts'
 import { createKubernetesApi } from '../../../src/agent/index.ts'
 import { type Agent, Agents, GitProjects, keyOf, type Ref, SpaceRequests } from '../../../src/api/index.ts'
+import { createPermissions } from '../../../src/engines/permissions/index.ts'
 import { createDevelops } from '../../../src/kas/develop.ts'
 import { serveKubernetesApi } from '../../../src/kas/kubernetes-api/index.ts'
 import { numberOf } from '../../../src/kas/number.ts'
@@ -75,6 +76,7 @@ export async function openFixture(given: FixtureOptions) {
   const caches = createCaches({ kube, clock: systemClock, log: silentLog, scope: everywhere ? undefined : namespace })
   const agents = caches.of(Agents)
   const projects = projectsOf(caches.of(GitProjects), ownPrefixes)
+  const permissions = createPermissions({ kube, caches, clock: systemClock, isWide: everywhere })
   const written = configurations()
   const passage = openPassage({ kubeconfig, clock: systemClock })
   const side = await serveAgent(handler ?? createKubernetesApi({ passage, product: 'berth-agent/test' }))
@@ -97,7 +99,8 @@ export async function openFixture(given: FixtureOptions) {
     agents,
     projects,
     configurations: written.port,
-    develops: createDevelops(kube, systemClock),
+    develops: createDevelops(permissions),
+    permissions,
     spaces: { requests: caches.of(SpaceRequests), operator: { namespace, name: 'operator' } },
     router,
     grace,
@@ -137,6 +140,7 @@ export async function openFixture(given: FixtureOptions) {
       await secure.stop(0)
       await side.stop()
       await passage.close()
+      permissions.stop()
       await caches.stop()
     },
   }

@@ -12,7 +12,7 @@ import { developer } from '../../support/builders/credentials.ts'
 import { kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
-import { createProject } from '../running-kas.ts'
+import { createProject, openToOwnJobs } from '../running-kas.ts'
 import { openFixture } from './fixture.ts'
 
 const run = promisify(execFile)
@@ -28,9 +28,8 @@ describe('kas: requests to the Kubernetes API of an agent', (it) => {
   it.before(async () => {
     namespace = await cluster.namespace('k8s')
     fixture = await openFixture({ kube: cluster.kube, namespace, kubeconfig: cluster.kubeconfig })
-    // Who develops the configuration project acts as the agent.
     await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config' })
-    const agent = await fixture.agent('dev', {})
+    const agent = await fixture.agent('dev', openToOwnJobs(namespace))
     agentId = numberOf(agent.metadata.uid ?? '')
     token = (await developer(cluster.kube, namespace, 'job')).token
     folder = await mkdtemp(join(tmpdir(), 'berth-kubectl-'))
@@ -132,7 +131,7 @@ describe('kas: requests to the Kubernetes API of an agent', (it) => {
 
   it('answers 429 to who asks too fast, as an API server would, and to nobody else', async () => {
     const slow = await openFixture({ kube: cluster.kube, namespace, kubeconfig: cluster.kubeconfig, perSecond: 1 })
-    slow.write({ name: 'dev', namespace }, {})
+    slow.write({ name: 'dev', namespace }, openToOwnJobs(namespace))
     await slow.hearsOf('dev', 'config')
     const get = (shown: string) =>
       fetch(`${base().replace(fixture.url, slow.url)}/version`, { headers: { authorization: `Bearer ${shown}` } })

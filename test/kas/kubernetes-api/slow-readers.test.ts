@@ -11,7 +11,7 @@ import { testCluster } from '../../support/control-plane.ts'
 import { type GitHost, gitHost } from '../../support/git-host.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
-import { createAgent, createProject, type RunningKas, runKas } from '../running-kas.ts'
+import { createAgent, createProject, openToOwnJobs, type RunningKas, runKas } from '../running-kas.ts'
 import { upstream } from './upstream.ts'
 
 const MIB = 2 ** 20
@@ -78,7 +78,7 @@ describe('kas and tunnel: slow readers', (it) => {
     })
     host = await gitHost()
     const config = await host.repository('config')
-    await config.commit({ '.berth/agents/dev/config.yaml': '{}' })
+    await config.commit({ '.berth/agents/dev/config.yaml': JSON.stringify(openToOwnJobs(namespace)) })
     await createProject(kube, namespace, 'config', { url: config.url })
     kas = await runKas({ kubeconfig, namespace, flags: { logLevel: 'warn' } })
     const secret = await createAgent(kube, namespace, 'dev')

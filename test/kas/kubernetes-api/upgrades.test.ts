@@ -13,7 +13,7 @@ import { kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
-import { createProject } from '../running-kas.ts'
+import { createProject, openToOwnJobs } from '../running-kas.ts'
 import { openFixture } from './fixture.ts'
 import { byHand, upstream } from './upstream.ts'
 
@@ -41,7 +41,7 @@ describe('kas: other protocols through an agent', (it) => {
     })
     fixture = await openFixture({ kube: cluster.kube, namespace, kubeconfig: behind.kubeconfig })
     await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config' })
-    await fixture.agent('dev', {})
+    await fixture.agent('dev', openToOwnJobs(namespace))
     token = (await developer(cluster.kube, namespace, 'job')).token
     await fixture.hearsOf('dev', 'config')
   })

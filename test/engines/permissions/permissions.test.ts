@@ -1,13 +1,13 @@
 import { equal, is } from 'uvu/assert'
-import { createCaches } from '../../src/adapters/kube/index.ts'
-import { RoleBindings, Workspaces } from '../../src/api/index.ts'
-import { createPermissions } from '../../src/dashboard/permissions.ts'
-import type { Person } from '../../src/engines/access/index.ts'
-import { silentLog, systemClock } from '../../src/std/index.ts'
-import { testCluster } from '../support/control-plane.ts'
-import { describe } from '../support/suite.ts'
-import { eventually } from '../support/verbs.ts'
-import { letWork } from './visitor.ts'
+import { createCaches } from '../../../src/adapters/kube/index.ts'
+import { RoleBindings, Workspaces } from '../../../src/api/index.ts'
+import type { Person } from '../../../src/engines/access/index.ts'
+import { createPermissions } from '../../../src/engines/permissions/index.ts'
+import { silentLog, systemClock } from '../../../src/std/index.ts'
+import { letWork } from '../../dashboard/visitor.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
 
 describe('what the roles of the cluster let people do', (it) => {
   const cluster = testCluster()

@@ -1,7 +1,6 @@
-import { type Caches, isAllowed, type Kube } from '../adapters/kube/index.ts'
-import { ClusterRoleBindings, ClusterRoles, type Kind, type KubeObject, RoleBindings, Roles } from '../api/index.ts'
-import type { Person } from '../engines/access/index.ts'
-import { type Clock, LRUCache, minutes, seconds } from '../std/index.ts'
+import { type AccessSubject, type Caches, isAllowed, type Kube } from '../../adapters/kube/index.ts'
+import { ClusterRoleBindings, ClusterRoles, type Kind, type KubeObject, RoleBindings, Roles } from '../../api/index.ts'
+import { type Clock, LRUCache, minutes, seconds } from '../../std/index.ts'
 
 /** Somebody wants to do this. */
 interface Wanted {
@@ -28,19 +27,31 @@ const MOST = 50_000
 /** Questions under way for one page. */
 const AT_ONCE = 16
 
+/** Stands for all namespaces, and for kinds that lie in none. */
 const EVERYWHERE = ''
+
+interface PermissionServices {
+  kube: Kube
+  caches: Caches
+  clock: Clock
+  /** What is in force in all namespaces is watched, too; not by a program that sees one only. */
+  isWide?: boolean
+}
+
+/** Hears of the namespaces in which permissions may be others now. */
+type Listener = (isTouched: (namespace: string) => boolean) => void
 
 /**
  * Tells what the cluster's own roles allow people. Answers are remembered with everything that they depend on in the key, until
  * a role or a binding changes, and a minute at most.
  */
-export function createPermissions({ kube, caches, clock }: { kube: Kube; caches: Caches; clock: Clock }) {
+export function createPermissions({ kube, caches, clock, isWide = true }: PermissionServices) {
   const decisions = new LRUCache<string, { answer: Promise<boolean>; askedAt: number; until: number }>({ max: MOST })
   /** When the decisions of a namespace were made void, of the last minute. */
   const forgotten = new Map<string, number>()
   /** Namespaces of which the API server may not know yet what has changed there, and since when. */
   const changed = new Map<string, number>()
-  const listeners = new Set<() => void>()
+  const listeners = new Set<Listener>()
   let cancel: (() => void) | undefined
 
   /** Asks again for as long as the API server may be behind. */
@@ -51,11 +62,14 @@ export function createPermissions({ kube, caches, clock }: { kube: Kube; caches:
     for (const namespace of changed.keys()) forgotten.set(namespace, now)
     // Decisions of before then are too old by now anyway.
     for (const [namespace, at] of forgotten) if (now - at > LASTS) forgotten.delete(namespace)
-    for (const listener of listeners) listener()
+    const touched = new Set(changed.keys())
+    const isTouched = (namespace: string) => touched.has(namespace) || touched.has(EVERYWHERE)
+    for (const listener of listeners) listener(isTouched)
     for (const [namespace, at] of changed) if (clock.now() - at > BEHIND) changed.delete(namespace)
     if (changed.size > 0) cancel = clock.after(AGAIN, forgetChanged)
   }
-  const stops = [RoleBindings, Roles, ClusterRoleBindings, ClusterRoles].map((kind) =>
+  const kinds = [RoleBindings, Roles, ...(isWide ? [ClusterRoleBindings, ClusterRoles] : [])]
+  const stops = kinds.map((kind) =>
     caches.of<KubeObject>(kind, { metadataOnly: true }).onChange((now, before) => {
       if (changed.size === 0) cancel = clock.after(SOON, forgetChanged)
       changed.set((now ?? before)?.metadata.namespace ?? EVERYWHERE, clock.now())
@@ -64,14 +78,14 @@ export function createPermissions({ kube, caches, clock }: { kube: Kube; caches:
   const isYoung = (namespace: string): boolean =>
     [namespace, EVERYWHERE].some((each) => clock.now() - (changed.get(each) ?? Number.NEGATIVE_INFINITY) < BEHIND)
 
-  const may = ({ user, groups }: Person, { verb, kind, namespace, name }: Wanted): Promise<boolean> => {
+  const may = ({ user, groups, uid, extra }: AccessSubject, { verb, kind, namespace, name }: Wanted): Promise<boolean> => {
     // The name of nobody is nobody's: a server would decide about its caller.
     if (user.trim() === '') return Promise.resolve(false)
-    const key = JSON.stringify([user, groups, verb, kind.group, kind.plural, namespace, name])
+    const key = JSON.stringify([user, groups, uid, extra, verb, kind.group, kind.plural, namespace, name])
     const known = decisions.get(key)
     const now = clock.now()
     if (known && known.until > now && known.askedAt >= (forgotten.get(namespace) ?? 0)) return known.answer
-    const subject = { user, groups: [...groups, 'system:authenticated'] }
+    const subject = { user, groups: [...groups, 'system:authenticated'], uid, extra }
     const answer = isAllowed(kube, subject, { verb, group: kind.group, resource: kind.plural, namespace, name })
     const decision = { answer, askedAt: now, until: now + (isYoung(namespace) ? LASTS_THEN : LASTS) }
     decisions.set(key, decision)
@@ -82,7 +96,11 @@ export function createPermissions({ kube, caches, clock }: { kube: Kube; caches:
   return {
     may,
     /** Finds those of the namespaces in which they may. */
-    async where(person: Person, wanted: Pick<Wanted, 'verb' | 'kind'>, namespaces: readonly string[]): Promise<Set<string>> {
+    async where(
+      person: AccessSubject,
+      wanted: Pick<Wanted, 'verb' | 'kind'>,
+      namespaces: readonly string[],
+    ): Promise<Set<string>> {
       if (await may(person, { ...wanted, namespace: EVERYWHERE })) return new Set(namespaces)
       const found = new Set<string>()
       const left = [...namespaces]
@@ -94,9 +112,9 @@ export function createPermissions({ kube, caches, clock }: { kube: Kube; caches:
       return found
     },
     /** Calls the listener when somebody's permissions may be others now. */
-    onChange(listener: () => void) {
+    onChange(listener: Listener) {
       listeners.add(listener)
-      return () => listeners.delete(listener)
+      return () => void listeners.delete(listener)
     },
     stop() {
       cancel?.()
