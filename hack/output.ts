@@ -20,8 +20,12 @@ export async function runScript(name: string, main: () => unknown): Promise<void
   try {
     await main()
   } catch (failure) {
-    if (!(failure instanceof Refusal)) throw failure
+    if (!(failure instanceof Refusal || isOfCommandLine(failure))) throw failure
     console.error(`${name}: ${failure.message}`)
     process.exitCode = 1
   }
 }
+
+/** parseArgs of Node says well what is wrong with an option. */
+const isOfCommandLine = (failure: unknown): failure is Error =>
+  failure instanceof Error && 'code' in failure && String(failure.code).startsWith('ERR_PARSE_ARGS')

@@ -112,9 +112,12 @@ export async function withKube<T>(shell: Shell, options: ClusterOptions, work: (
 
 /** The client does not know that it is a person's kubeconfig with which it was refused, or got no answer. */
 function withAdvice(thrown: unknown, server: string): unknown {
-  if (isFailure(thrown, 'unauthorized')) return withRemedy(thrown)
+  if (isFailure(thrown, 'unauthorized') || isNotServed(thrown)) return withRemedy(thrown)
   return isFailure(thrown, 'unavailable', 'timeout') && thrown.message.includes(server) ? withRemedy(thrown) : thrown
 }
+
+/** The kinds that commands ask for are those of Berth. */
+const isNotServed = (thrown: unknown): thrown is Failure => isFailure(thrown, 'not-found') && thrown.reason === 'KindNotServed'
 
 export function withRemedy(failure: Failure): Failure {
   const { code, message, reason } = failure
@@ -125,6 +128,7 @@ export function withRemedy(failure: Failure): Failure {
 export function remedyFor({ code, remedy }: Failure): string {
   if (remedy !== undefined) return remedy
   if (code === 'unauthorized') return 'Log in again: the credentials of the kubeconfig are not accepted.'
+  if (code === 'not-found') return 'Install Berth there (`berth install --apply`), or name another cluster with --kubeconfig.'
   if (code === 'forbidden') return 'Log in as somebody who may, or ask an administrator for the right.'
   return 'Start the cluster (`berth up` starts a local one), or name another one with --kubeconfig.'
 }

@@ -67,10 +67,15 @@ export function failureFromStatus(
 }
 
 /** A redirect is never followed: it would lead past what was judged before, with the token. */
-const messageOf = (httpStatus: number, { message }: ApiStatus): string =>
-  httpStatus < 400
-    ? `the server answered with a redirect (HTTP ${httpStatus}), which is not followed`
-    : beginningOf(message ?? '') || `the API server answered HTTP ${httpStatus}`
+function messageOf(httpStatus: number, { message = '' }: ApiStatus): string {
+  if (httpStatus < 400) return `the server answered with a redirect (HTTP ${httpStatus}), which is not followed`
+  const said = beginningOf(message)
+  // Of what it has no kind for, a server says nothing that would help.
+  if (httpStatus === 404 && NO_PAGE.test(said)) return 'the cluster does not serve this kind'
+  return said || `the API server answered HTTP ${httpStatus}`
+}
+
+const NO_PAGE = /^(404 page not found|the server could not find the requested resource)/
 
 /** Creating in a namespace that is being deleted is refused for good: waiting for it is pointless. */
 export const isNamespaceTerminating = (failure: unknown): boolean =>

@@ -1,5 +1,14 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, annotations, type KubeObject, Namespaces, nameOf, RoleBindings, tenantRoles } from '../../api/index.ts'
+import {
+  type AnyObject,
+  annotations,
+  type KubeObject,
+  Namespaces,
+  nameOf,
+  type RoleBinding,
+  RoleBindings,
+  tenantRoles,
+} from '../../api/index.ts'
 import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
 import { listOwnObjects, listServed, ownKinds } from '../manifests.ts'
 import type { Shell } from '../shell.ts'
@@ -56,13 +65,16 @@ export async function removeObjects(removal: Removal): Promise<void> {
   } while (left > 0)
 }
 
+/** By these namespaces let the programs in; their admins made them. */
+export async function bindingsOfTenants(kube: Kube): Promise<RoleBinding[]> {
+  const roles: readonly string[] = Object.values(tenantRoles)
+  return (await kube.list(RoleBindings)).filter(({ roleRef }) => roleRef.kind === 'ClusterRole' && roles.includes(roleRef.name))
+}
+
 /** Deletes what an installation consists of, whatever its values were. */
 export async function removeInstallation(removal: Removal): Promise<void> {
   const { kube, shell, namespace } = removal
-  const roles: readonly string[] = Object.values(tenantRoles)
-  await removeAll(removal, 'the bindings by which namespaces let Berth in', async () =>
-    (await kube.list(RoleBindings)).filter(({ roleRef }) => roleRef.kind === 'ClusterRole' && roles.includes(roleRef.name)),
-  )
+  await removeAll(removal, 'the bindings by which namespaces let Berth in', () => bindingsOfTenants(kube))
   // The list is read first: it goes with the rest. A namespace in it may be one of an agent, which stays.
   const listed = (await readInventory(kube, namespace)).filter(({ kind }) => kind !== 'Namespace')
   const shipped = shippedObjects(shell.home, namespace, ['deploy/agent'])

@@ -8,7 +8,7 @@ import { table, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { confirm } from './confirmation.ts'
-import { DELETION_ORDER, type Removal, removeInstallation, removeObjects } from './removal.ts'
+import { bindingsOfTenants, DELETION_ORDER, type Removal, removeInstallation, removeObjects } from './removal.ts'
 import { foreignObjectsIn, namespaceOfBerth, sayNames } from './shipped.ts'
 
 interface Options extends ClusterOptions {
@@ -40,7 +40,8 @@ async function uninstall(shell: Shell, options: Options): Promise<void> {
     const namespace = await namespaceToRemove(kube, options)
     const objects = await listOwnObjects(kube, shell.home)
     const foreign = await foreignObjectsIn(kube, shell.home, namespace)
-    shell.print(report(objects, { namespace, server: kube.server, foreign }))
+    const bindings = await bindingsOfTenants(kube)
+    shell.print(report(objects, { namespace, server: kube.server, foreign, bindings: bindings.length }))
     const about = { kube, shell, namespace }
     await assertFreed(about, [...objects.values()].flat())
     if (options.dryRun) return
@@ -81,15 +82,16 @@ const STAYS = [
 
 function report(
   objects: ReadonlyMap<string, readonly AnyObject[]>,
-  { namespace, server, foreign }: { namespace: string; server: string; foreign: readonly string[] },
+  { namespace, server, foreign, bindings }: { namespace: string; server: string; foreign: readonly string[]; bindings: number },
 ): string {
   const rows = DELETION_ORDER.map(({ kind, means = 'deleted' }) => ({ kind, count: objects.get(kind)?.length ?? 0, means }))
+  const onboarding = { kind: 'RoleBinding', count: bindings, means: 'deleted: by these namespaces let Berth in' }
   const isShared = foreign.length > 0
   const emptied = isShared ? `namespace ${CREDENTIALS_NAMESPACE}` : `namespaces ${namespace} and ${CREDENTIALS_NAMESPACE}`
   const itself = `its programs, roles, policies and kinds, and the ${emptied} with all that is in them`
   const stays = isShared ? [...STAYS, `Namespace ${namespace}, with what is not of Berth there: ${sayNames(foreign)}.`] : STAYS
   const goes = table(
-    [...rows.filter(({ count }) => count > 0), { kind: 'Berth', count: 1, means: itself }],
+    [...[...rows, onboarding].filter(({ count }) => count > 0), { kind: 'Berth', count: 1, means: itself }],
     [
       { title: 'GOES', of: ({ kind }) => kind },
       { title: 'COUNT', of: ({ count }) => String(count) },

@@ -136,7 +136,11 @@ describe('the API client and its caches', (it) => {
     const first = await eventually(() => kube.resolve(`${group}/v1`, 'Trial'))
     assert.is(first.namespaced, false)
     await kube.delete(CustomResourceDefinitions, { name })
-    await eventually(async () => (await failureOf(kube.get(first, { name: 'x' })))?.reason === 'KindNotServed')
+    const refused = await eventually(async () => {
+      const failure = await failureOf(kube.get(first, { name: 'x' }))
+      return failure?.reason === 'KindNotServed' ? failure : undefined
+    })
+    assert.is(refused.message, 'Trial x: the cluster does not serve this kind')
     await eventually(async () => (await kube.get(CustomResourceDefinitions, { name })) === undefined)
     await apply('Namespaced')
     await eventually(async () => {

@@ -13,6 +13,7 @@ import {
 import { DELETION_ORDER } from '../../../src/cli/install/removal.ts'
 import { ownKinds } from '../../../src/cli/manifests.ts'
 import { parseConfig, start } from '../../../src/operator/index.ts'
+import { letBerthIn } from '../../support/builders/credentials.ts'
 import { environment, viaClaim } from '../../support/builders/environments.ts'
 import { kubectl } from '../../support/builders/snapshots.ts'
 import { type OwnControlPlane, ownControlPlane } from '../../support/control-plane.ts'
@@ -62,6 +63,7 @@ describe('berth uninstall', (it) => {
     await apply(await rendered('--defaults'))
     const spec = { url: 'https://git.example.com/a.git', path: 'default/a' }
     const metadata = { name: 'a', namespace: 'default', finalizers: ['example.com/held'] }
+    await letBerthIn(plane.kube, 'default')
     await plane.kube.create(GitProjects, { apiVersion: 'berth.dev/v1alpha1', kind: 'GitProject', metadata, spec })
   })
   it.after(() => plane.remove())
@@ -70,6 +72,7 @@ describe('berth uninstall', (it) => {
     const { stdout } = await run(['uninstall', '--dry-run'])
     assert.match(stdout, /^GitProject +1 +deleted$/m)
     assert.match(stdout, /^WorkspaceClass +1 +deleted$/m)
+    assert.match(stdout, /^RoleBinding +2 +deleted: by these namespaces let Berth in$/m)
     assert.match(stdout, /^STAYS$/m)
     assert.is(await isThere(), true)
   })

@@ -15,7 +15,7 @@ export interface InstallValues {
   /**
    * Names of Secrets in Berth's namespace, with which the programs' image is pulled.
    *
-   * Items: The name of a Secret.
+   * Items: The name of a Secret of Berth's namespace, such as registry-login.
    */
   imagePullSecrets?: string[]
   /**
@@ -23,11 +23,11 @@ export interface InstallValues {
    */
   namespace?: string
   /**
-   * Where people and agents reach this cluster's API, for the kubeconfigs that they get, also of targets that are there. Without it these name the address that pods use.
+   * Where people and agents reach this cluster's API, for the kubeconfigs that they get, also of targets that are there. Such as https://api.example.com:6443. Without it these name the address that pods use.
    */
   apiUrl?: string
   /**
-   * PEM of the authorities of your Git servers, for clones in workspaces, where these are not among the known ones. GitProjects have theirs in their Secret.
+   * PEM (-----BEGIN CERTIFICATE-----) of the authorities of your Git servers, for clones in workspaces, where these are not among the known ones. GitProjects have theirs in their Secret.
    */
   gitCa?: string
   /**
@@ -68,7 +68,7 @@ export interface InstallValues {
      */
     url: string
     /**
-     * The identity provider, as its tokens name it.
+     * The identity provider, as its tokens name it, such as https://id.example.com/realms/team.
      */
     oidcIssuer: string
     /**
@@ -92,7 +92,7 @@ export interface InstallValues {
      */
     oidcGroupsPrefix?: string
     /**
-     * PEM of the authorities of the provider, where these are not among the known ones.
+     * PEM (-----BEGIN CERTIFICATE-----) of the authorities of the provider, where these are not among the known ones.
      */
     oidcCa?: string
     /**
@@ -145,7 +145,7 @@ export interface InstallValues {
  */
 export interface IssuerValues {
   /**
-   * Its name.
+   * Its name, such as letsencrypt.
    */
   name: string
   /**
@@ -217,7 +217,7 @@ export interface ProgramValues {
     tolerationSeconds?: number
   }[]
   /**
-   * Of its pods.
+   * The PriorityClass of its pods, such as system-cluster-critical.
    */
   priorityClassName?: string
   /**
