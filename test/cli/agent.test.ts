@@ -119,6 +119,14 @@ describe('berth agent', (it) => {
     match(stdout, /listed +0 +- +team\/config +NotSeen/)
     const rows: { name: string }[] = JSON.parse((await run('list', '-o', 'json', '-A')).stdout)
     ok(rows.some(({ name }) => name === 'listed'))
+    const trouble = { id: 'team/shop', reason: 'SourceFailed', message: 'the path is not in the commit' }
+    const conditions = [
+      { type: 'Ready', status: 'True', reason: 'Connected', message: '', lastTransitionTime: '2030-01-01T00:00:00Z' },
+    ]
+    const status = { conditions, projects: [trouble, { id: 'team/well' }] }
+    await cluster.kube.patch(Agents, { name: 'listed', namespace }, { status }, { subresource: 'status' })
+    const told = (await run('list')).stdout.replaceAll(/\s+/g, ' ')
+    match(told, 'Connected; team/shop: SourceFailed: the path is not in the commit')
   })
 
   const kindsOf = (objects: KubeObject[]) =>

@@ -24,7 +24,7 @@ export const list = actionVerb({
           { title: 'PROJECT', of: ({ project }) => project },
           {
             title: 'STATE',
-            of: ({ reason, failing }) => (failing.length > 0 ? `${reason}, ${failing.length} failing` : reason),
+            of: stateOf,
             paint: ({ ready, failing }, text) =>
               marked(ready === 'True' && failing.length === 0 ? 'ok' : 'fail', text, shell.paint),
           },
@@ -44,6 +44,15 @@ const rowOf = ({ metadata, spec, status }: Agent) => {
     reason: ready?.reason ?? 'NotSeen',
     commit: status?.configuration?.commit ?? '',
     message: ready?.message ?? '',
-    failing: (status?.projects ?? []).filter(({ removed, reason: why }) => !removed && why).map(({ id }) => id),
+    failing: (status?.projects ?? [])
+      .filter(({ removed, reason: why }) => !removed && why)
+      .map(({ id, reason: why, message }) => ({ id, reason: why ?? '', message: message ?? '' })),
   }
 }
+
+/** What is not working, and why. */
+const stateOf = ({ ready, reason, message, failing }: ReturnType<typeof rowOf>): string =>
+  [
+    ready === 'True' || message === '' ? reason : `${reason}: ${message}`,
+    ...failing.map((project) => `${project.id}: ${[project.reason, project.message].filter(Boolean).join(': ')}`),
+  ].join('; ')
