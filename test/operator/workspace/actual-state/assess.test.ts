@@ -5,6 +5,7 @@ import { describe } from '../../../support/suite.ts'
 import { ADMISSION } from './admission.ts'
 import { CLONES } from './clones.ts'
 import { CONTAINERS } from './containers.ts'
+import { CRASHES } from './crashes.ts'
 import { IMAGES } from './images.ts'
 import { INIT_AND_PROBES } from './init-and-probes.ts'
 import { MOUNTS } from './mounts.ts'
@@ -23,6 +24,7 @@ const TABLES = {
   'mounts and sandboxes': MOUNTS,
   images: IMAGES,
   containers: CONTAINERS,
+  'crash loops': CRASHES,
   'init containers and probes': INIT_AND_PROBES,
   clones: CLONES,
   'nodes and other ends': NODES,
