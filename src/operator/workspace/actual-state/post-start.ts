@@ -7,7 +7,9 @@ const TOLD = /command postStart\.\S{1,200} (ended with exit code \d{1,3}|took to
 
 /** The last words of a container whose postStart command has failed, with the end of that command's log; undefined of any other. */
 export const postStartWords = (ended: Ended | undefined): string | undefined =>
-  ended?.message && TOLD.exec(ended.message)?.index === 0 ? ended.message : undefined
+  ended?.message && TOLD.exec(ended.message)?.index === 0 ? inOneLine(ended.message) : undefined
+
+const inOneLine = (text: string): string => text.trim().replace(/\n+/g, ' | ')
 
 export const hookOf = ({ events }: SeenContainer): CoreEvent | undefined =>
   events.find(({ reason }) => reason === 'FailedPostStartHook')
