@@ -2,7 +2,7 @@ import type { ContainerStatus, Pod } from '../../../api/index.ts'
 import type { TroubleReason } from './causes.ts'
 import { hasRestarted, ofCrashes, ofEnding, ofRunningAgain, ofStartingAgain } from './crashes.ts'
 import { type Evidence, timeOf } from './evidence.ts'
-import { attemptOf, imageReason } from './images.ts'
+import { attemptOf, imageReason, pullCause } from './images.ts'
 import { isDone, statusesOf } from './pods.ts'
 import { ofPostStart } from './post-start.ts'
 import { COMMANDS, probeOf, type SeenContainer, symptomOf } from './seen-container.ts'
@@ -47,9 +47,8 @@ function ofWaiting(seen: SeenContainer, word: string, message: string): Symptom 
   const attempt = attemptOf(seen.events)
   const image = imageReason(word, `${message} ${attempt?.message ?? ''}`)
   if (image) {
-    const said = [message, attempt?.message].filter(Boolean).join('; ') || `the image is ${seen.status.image ?? ''}`
-    const since = attempt && firstOf(attempt)
-    return symptomOf(seen, { reason: image, said: `${word}: ${said}`, tried: attempt && timesOf(attempt), since })
+    const said = pullCause(word, message, attempt?.message ?? '') || `${word}: the image is ${seen.status.image ?? ''}`
+    return symptomOf(seen, { reason: image, said, tried: attempt && timesOf(attempt), seenSince: attempt && firstOf(attempt) })
   }
   if (word === 'CrashLoopBackOff') return ofCrashes(seen, seen.status.lastState?.terminated)
   if (word === 'PostStartHookError') return ofPostStart(seen, message)

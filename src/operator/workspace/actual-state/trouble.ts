@@ -29,7 +29,7 @@ export interface Trouble {
 export function judged(symptom: Symptom, { now, before }: Evidence, isDeadlinePassed: boolean): Trouble {
   const { step, what, remedy, waitLimit: usual } = causeOf(symptom.reason)
   const { reason, where, said, container, notBefore = 0, waitLimit = usual } = symptom
-  const since = Math.max(symptom.since ?? rememberedIn(before, step) ?? now, notBefore)
+  const since = Math.max(symptom.since ?? Math.min(rememberedIn(before, step) ?? now, symptom.seenSince ?? now), notBefore)
   const until = Number.isFinite(waitLimit) ? since + waitLimit : undefined
   const isOverdue = until !== undefined && now >= until
   const fatal = isDeadlinePassed || isOverdue
