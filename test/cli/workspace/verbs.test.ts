@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { equal, is, match, not, ok } from 'uvu/assert'
-import { GitProjects, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
-import { hours } from '../../../src/std/index.ts'
+import { CoreEvents, GitProjects, Pods, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
+import { hours, timestamp } from '../../../src/std/index.ts'
 import { everybody, INLINE, prepareNamespace, words } from '../../operator/workspace/fixture.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
@@ -68,6 +68,19 @@ describe('berth and workspaces', (it) => {
     match((await run('describe', 'web')).stdout, /^Workspace \S+\/web: Running\n/)
     match((await run('describe', 'web', '-o', 'yaml')).stdout, /^kind: Workspace$/m)
     await eventually(async () => /Running +the workspace is running/.test((await run('events', 'web')).stdout))
+
+    const [pod] = await kube.list(Pods, { namespace, labels: 'berth.dev/workspace=web' })
+    const involvedObject = { kind: 'Pod', name: pod?.metadata.name ?? '', namespace, fieldPath: 'spec.containers{tools}' }
+    await kube.create(CoreEvents, {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'told', namespace },
+      involvedObject,
+      reason: 'Created',
+      message: 'Container created',
+      lastTimestamp: timestamp(Date.now()),
+    })
+    match((await run('events', 'web')).stdout, /Created +Pod \S+: tools: Container created/)
 
     const logs = await run('logs', 'web')
     equal([logs.code, logs.stdout], [3, ''])

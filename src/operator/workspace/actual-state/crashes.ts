@@ -1,9 +1,9 @@
 import type { ContainerStatus, Pod } from '../../../api/index.ts'
 import { minutes, seconds } from '../../../std/index.ts'
-import { EDITOR } from '../desired/index.ts'
 import type { TroubleReason } from './causes.ts'
 import { cloneReason } from './clones.ts'
 import { timeOf } from './evidence.ts'
+import { OURS } from './own-containers.ts'
 import { statusesOf } from './pods.ts'
 import { hookOf, ofPostStart, postStartWords } from './post-start.ts'
 import { COMMANDS, type Ended, probeOf, type SeenContainer, startsOf, symptomOf } from './seen-container.ts'
@@ -89,6 +89,7 @@ const CODES: Record<number, TroubleReason> = {
 function crashReason({ isInit, status }: SeenContainer, ended: Ended | undefined): TroubleReason {
   if (!ended) return isInit ? initFailure(status.name) : 'CrashLoopBackOff'
   if (ended.reason === 'OOMKilled') return 'OutOfMemory'
+  if (isInit && OURS[status.name]) return initFailure(status.name, ended.message)
   if (ended.reason === 'StartError' || ended.reason === 'ContainerCannotRun') {
     return matchOf(COMMANDS, ended.message ?? '') ?? 'RunContainerError'
   }
@@ -97,9 +98,9 @@ function crashReason({ isInit, status }: SeenContainer, ended: Ended | undefined
   return isInit && byCode !== 'CommandNotFound' ? initFailure(status.name, ended.message) : (byCode ?? 'CrashLoopBackOff')
 }
 
-/** Why an init container failed: what clones may say so, the class brings the editor, and the devfile has all others. */
+/** Why an init container failed: what clones may say so, some are Berth's own, and the devfile has all others. */
 const initFailure = (container: string, lastWords?: string): TroubleReason =>
-  cloneReason(container, lastWords) ?? (container === EDITOR ? 'EditorNotBrought' : 'InitContainerFailed')
+  cloneReason(container, lastWords) ?? OURS[container]?.reason ?? 'InitContainerFailed'
 
 function howItEnded(ended: Ended | undefined): string {
   if (!ended) return 'it ends again and again'

@@ -1,4 +1,5 @@
 import type { CoreEvent } from '../../../api/index.ts'
+import { EDITOR_CHECK } from '../desired/index.ts'
 import { type Ended, type SeenContainer, startsOf, symptomOf } from './seen-container.ts'
 import type { Symptom } from './symptom.ts'
 
@@ -22,8 +23,9 @@ export function ofPostStart(seen: SeenContainer, message = ''): Symptom {
   const { state, lastState } = seen.status
   const words = postStartWords(state?.terminated) ?? postStartWords(lastState?.terminated) ?? TOLD.exec(message)?.[0]
   const others = [hookOf(seen)?.message, message].filter((each) => each && !NO_WORDS.test(each))
+  const isEditor = words?.includes(`.${EDITOR_CHECK} `)
   return symptomOf(seen, {
-    reason: 'PostStartFailed',
+    ...(isEditor ? { reason: 'EditorNotBrought', step: 'PostStart' } : { reason: 'PostStartFailed' }),
     said: words ?? others[0] ?? 'the postStart command failed, and the container was ended before it could be told how',
     tried: startsOf(seen),
   })

@@ -1,5 +1,6 @@
 import type { ContainerState, ContainerStatus, CoreEvent, Pod } from '../../../api/index.ts'
 import { causeOf } from './causes.ts'
+import { ownRemedy } from './own-containers.ts'
 import { bornAt } from './pods.ts'
 import type { Symptom } from './symptom.ts'
 
@@ -19,6 +20,7 @@ export const symptomOf = ({ pod, status, isInit }: SeenContainer, symptom: Omit<
   where: `${isInit ? 'init container' : 'container'} ${status.name} of Pod ${pod.metadata.name}`,
   container: status.name,
   notBefore: bornAt(pod),
+  remedy: isInit ? ownRemedy(status.name, symptom.reason) : undefined,
   ...symptom,
 })
 

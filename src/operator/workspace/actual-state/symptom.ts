@@ -21,6 +21,8 @@ export interface Symptom {
   seenSince?: number | undefined
   /** No trouble is older than this: another pod has begun anew. */
   notBefore?: number | undefined
+  /** Another than the cause's. */
+  remedy?: string | undefined
   /** Another wait limit than the cause's. */
   waitLimit?: number | undefined
 }

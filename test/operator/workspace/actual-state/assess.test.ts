@@ -31,7 +31,7 @@ const TABLES = {
   patience: PATIENCE,
 }
 
-function check({ why, given, state, reason, step, until, says }: Row): void {
+function check({ why, given, state, reason, step, until, says, heals }: Row): void {
   const found = assess({ now: NOW, ...given })
   const { trouble } = found
   assert.is(found.state, state, `${why}: ${JSON.stringify(trouble)}`)
@@ -41,6 +41,7 @@ function check({ why, given, state, reason, step, until, says }: Row): void {
   assert.is(ends, until, why)
   assert.not.match(trouble?.tried ?? '', /waited 0/)
   if (says) assert.match([trouble?.cause, trouble?.message, trouble?.tried].join(' | '), says, why)
+  if (heals) assert.match(trouble?.remedy ?? '', heals, why)
 }
 
 for (const [title, rows] of Object.entries(TABLES)) {

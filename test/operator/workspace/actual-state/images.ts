@@ -297,6 +297,21 @@ export const IMAGES: Row[] = [
     step: 'Image clone',
     says: /^init container clone of Pod/,
   },
+  ...(
+    [
+      ['manifest unknown', 'ImageNotFound', /editor\.image of the class.*--upgrade/],
+      ['401 Unauthorized', 'ImagePullDenied', /editor\.image of the class.*imagePullSecrets/],
+    ] as const
+  ).map(
+    ([said, reason, heals]): Row => ({
+      why: `image: that of the editor is of the class: ${said}`,
+      given: { deployment: starting, pods: [pod({ init: [container('berth-editor', waiting('ErrImagePull', said))] })] },
+      state: 'Failed',
+      reason,
+      step: 'Image berth-editor',
+      heals,
+    }),
+  ),
   {
     why: 'image: the second container waits while the first runs',
     given: {
