@@ -76,6 +76,16 @@ describe(
       assert.match((await statusOf('crash')).failure?.tried ?? '', /started [3-9] times/)
     })
 
+    it('lets create --watch fail for one that is Running for a moment, and be done for one that stays', async () => {
+      const moment = await create('moment', own('sleep 5; exit 3'), '--watch')
+      assert.match(moment.stdout, /moment is Running, after/)
+      assert.is(moment.code, 1, moment.stderr)
+      assert.match(moment.stderr.replace(/\s+/g, ' '), /moment is not Running but Failed: .*exit code 3/)
+      const stays = await create('stays', own('sleep 1000000'), '--watch')
+      assert.is(stays.code, 0, stays.stderr)
+      assert.is(stays.stdout.match(/is Running, after/g)?.length, 1)
+    })
+
     it('lets one be Running that was started again and stays up', async () => {
       await create('once', own('sleep 1000000; exit 1'))
       await becomes('once', 'Running')
@@ -119,6 +129,21 @@ describe(
         return stdout.includes('no port') ? stdout : undefined
       }, PATIENT)
       assert.match(log, /background command postStart\.tools\.1\.bg ended with exit code 4; /)
+    })
+
+    it('tells at once of an image that is to bring an editor and brings none', async () => {
+      await kubectl(
+        'patch',
+        'workspaceclass',
+        'default',
+        '--type=merge',
+        '-p',
+        '{"spec":{"editor":{"image":"busybox:1","port":60001}}}',
+      )
+      await create('editor', devfile("command: [tail], args: ['-f', '/dev/null']"))
+      const { failure } = await becomes('editor', 'Failed')
+      assert.is(failure?.reason, 'EditorNotBrought')
+      assert.match(failure?.remedy ?? '', /editor\.image/)
     })
   },
   await lacksNode(),

@@ -91,9 +91,9 @@ describe('berth and workspaces', (it) => {
 
     match((await run('stop', 'web', '--watch')).stdout, /is Stopped, after/)
     match((await run('bump', 'web')).stderr, 'is stopped, so there is nothing to give time to')
-    match((await run('start', 'web', '--watch')).stdout, /is Running, after/)
+    match((await run('start', 'web', '--watch', '--stay', '0')).stdout, /is Running, after/)
     const before = (await kube.get(Workspaces, at('web')))?.status?.startedAt
-    match((await run('restart', 'web', '--watch')).stdout, /is Running, after/)
+    match((await run('restart', 'web', '--watch', '--stay', '0')).stdout, /is Running, after/)
     ok((await kube.get(Workspaces, at('web')))?.status?.startedAt !== before)
 
     const refused = await run('delete', 'web')
@@ -128,7 +128,7 @@ describe('berth and workspaces', (it) => {
   })
 
   it('say why a port cannot be shared', async () => {
-    await create('ported', '--watch')
+    await create('ported', '--watch', '--stay', '0')
     const share = (port: string) => run('share', 'ported', '--port', port, '--user', 'grace@example.com')
     const unknown = await share('nothing')
     equal([unknown.code, unknown.stderr.includes('has no port nothing.')], [3, true])
@@ -144,12 +144,12 @@ describe('berth and workspaces', (it) => {
   })
 
   it('restart with the settings that the class has now, where that is asked for', async () => {
-    await create('older', '--watch')
+    await create('older', '--watch', '--stay', '0')
     await kube.patch(WorkspaceClasses, { name: namespace }, { spec: { maxActiveHoursBeforeStop: 5 } })
     await expect('older', ({ status }) => status?.conditions?.some(({ reason }) => reason === 'ClassChanged'))
-    is((await run('restart', 'older', '--watch')).code, 0)
+    is((await run('restart', 'older', '--watch', '--stay', '0')).code, 0)
     is((await kube.get(Workspaces, at('older')))?.status?.class?.settings?.maxActiveHoursBeforeStop, 36)
-    is((await run('restart', 'older', '--upgrade', '--watch')).code, 0)
+    is((await run('restart', 'older', '--upgrade', '--watch', '--stay', '0')).code, 0)
     const upgraded = await becomes('older', 'Running')
     is(upgraded.status?.class?.settings?.maxActiveHoursBeforeStop, 5)
   })
