@@ -121,19 +121,20 @@ const neverEnded = (deployment: Deployment): Symptom => ({
 
 /** The next time at which a wait is over. */
 function recheckAt(
-  { now }: Evidence,
+  evidence: Evidence,
   deployment: Deployment,
   { current, ending }: Sorted,
   trouble: Trouble | undefined,
   slow: number | undefined,
 ): number | undefined {
+  const { now } = evidence
   const unseenSince = deployment.status?.observedGeneration === undefined ? timeOf(deployment.metadata.creationTimestamp) : now
   const down = slow === undefined ? undefined : downSince(deployment)
   const times = [
     trouble?.fatal ? undefined : trouble?.until,
     slow,
     slow !== undefined && current ? bornAt(current) + GRACE : undefined,
-    ...(current && wantedOf(deployment) > 0 ? steadyTimes(current) : []),
+    ...(current && wantedOf(deployment) > 0 ? steadyTimes(current, evidence) : []),
     down === undefined ? undefined : down + WAIT_LIMITS.start,
     isUnseen(deployment) ? (unseenSince ?? now) + GRACE : undefined,
     ...ending.map(({ metadata }) => (timeOf(metadata.deletionTimestamp) ?? now) + LATE + 1),

@@ -30,17 +30,19 @@ function seenIn(pod: Pod, evidence: Evidence): (isInit: boolean) => (status: Con
   })
 }
 
-const firstTrouble = (inOrder: readonly SeenContainer[], { now }: Evidence): Symptom | undefined =>
-  inOrder.map((each) => troubleOf(each, now)).find((trouble) => trouble !== undefined)
+const firstTrouble = (inOrder: readonly SeenContainer[], evidence: Evidence): Symptom | undefined =>
+  inOrder.map((each) => troubleOf(each, evidence)).find((trouble) => trouble !== undefined)
 
-function troubleOf(seen: SeenContainer, now: number): Symptom | undefined {
+function troubleOf(seen: SeenContainer, evidence: Evidence): Symptom | undefined {
   const { state } = seen.status
   if (state?.waiting) {
     return ofWaiting(seen, state.waiting.reason ?? '', state.waiting.message ?? '') ?? ofStartingAgain(seen)
   }
   if (state?.terminated) return ofEnding(seen, state.terminated)
   if (!state?.running) return undefined
-  return ofRunningAgain(seen, now) ?? (seen.status.ready || seen.isInit ? undefined : ofSilent(seen, state.running.startedAt))
+  return (
+    ofRunningAgain(seen, evidence) ?? (seen.status.ready || seen.isInit ? undefined : ofSilent(seen, state.running.startedAt))
+  )
 }
 
 function ofWaiting(seen: SeenContainer, word: string, message: string): Symptom | undefined {

@@ -2,7 +2,7 @@ import type { ContainerStatus, Pod } from '../../../api/index.ts'
 import { minutes, seconds } from '../../../std/index.ts'
 import type { TroubleReason } from './causes.ts'
 import { cloneReason } from './clones.ts'
-import { timeOf } from './evidence.ts'
+import { type Evidence, timeOf } from './evidence.ts'
 import { OURS } from './own-containers.ts'
 import { statusesOf } from './pods.ts'
 import { hookOf, ofPostStart, postStartWords } from './post-start.ts'
@@ -10,7 +10,7 @@ import { COMMANDS, type Ended, probeOf, type SeenContainer, startsOf, symptomOf 
 import { matchOf, type Symptom } from './symptom.ts'
 import { WAIT_LIMITS } from './wait-limits.ts'
 
-/** One that was started again counts as running after so long: a crash loop runs for a moment again and again. */
+/** One that was started again counts as running after so long, unless the class says otherwise: a crash loop runs for a moment again and again. */
 const STEADY_AFTER = seconds(10)
 /** The kubelet, too, begins to count anew with a container that stayed up for so long. */
 const STAYED_UP = minutes(10)
@@ -39,12 +39,13 @@ export function ofEnding(seen: SeenContainer, ended: Ended | undefined): Symptom
  * It runs again. While the kubelet waits between two starts, all that it shows of a crash loop is how the container ended; so a run
  * that has only begun is no sign that the loop is over.
  */
-export function ofRunningAgain(seen: SeenContainer, now: number): Symptom | undefined {
+export function ofRunningAgain(seen: SeenContainer, evidence: Evidence): Symptom | undefined {
+  const { now } = evidence
   const { status, isInit } = seen
   const ended = status.lastState?.terminated
   const isLooping = isLoop(status, ended)
   if (isInit) return isLooping ? ofEnding(seen, ended) : undefined
-  const isSteady = (steadyAt(status) ?? now) <= now && (status.ready || !isLooping)
+  const isSteady = (steadyAt(status, evidence) ?? now) <= now && (status.ready || !isLooping)
   return isSteady ? undefined : ofEnding(seen, ended)
 }
 
@@ -58,13 +59,14 @@ export function ofStartingAgain(seen: SeenContainer): Symptom | undefined {
 const BEING_MADE = ['', 'ContainerCreating']
 
 /** When a container that was started again counts as running; undefined of one that was not, or does not run. */
-function steadyAt(status: ContainerStatus): number | undefined {
+function steadyAt(status: ContainerStatus, { steadyAfter = STEADY_AFTER }: Evidence): number | undefined {
   const startedAt = timeOf(status.state?.running?.startedAt)
-  return startedAt !== undefined && hasRestarted(status) ? startedAt + STEADY_AFTER : undefined
+  return startedAt !== undefined && hasRestarted(status) ? startedAt + steadyAfter : undefined
 }
 
 /** The times at which containers of the pod count as running. */
-export const steadyTimes = (pod: Pod): number[] => statusesOf(pod).main.flatMap((status) => steadyAt(status) ?? [])
+export const steadyTimes = (pod: Pod, evidence: Evidence): number[] =>
+  statusesOf(pod).main.flatMap((status) => steadyAt(status, evidence) ?? [])
 
 export const hasRestarted = ({ lastState, restartCount }: ContainerStatus): boolean =>
   restartCount > 0 || lastState?.terminated !== undefined

@@ -128,6 +128,19 @@ export const CRASHES: Row[] = [
     state: 'Running',
   },
   {
+    why: 'once: it is not Running before the time of its class',
+    given: { deployment: running, pods: podOf(again(29, exit(3), 1)), steadyAfter: 30_000 },
+    state: 'Starting',
+    reason: 'ContainerRestarting',
+    step: 'Run tools',
+    until: 100,
+  },
+  {
+    why: 'loop: it is over after the time of its class, which may be none',
+    given: { deployment: running, pods: podOf(again(0, exit(3), 2)), steadyAfter: 0 },
+    state: 'Running',
+  },
+  {
     why: 'a first start is Running at once',
     given: { deployment: running, pods: podOf(live({ state: { running: { startedAt: ago(0) } }, ready: true })) },
     state: 'Running',

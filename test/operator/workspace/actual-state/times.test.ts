@@ -73,6 +73,7 @@ describe('actual state: when to look again', (it) => {
       pod({ main: [container('tools', { running: { startedAt: ago(4) } }, { restartCount, lastState: exit(3), ready: true })] })
     assert.is(next({ deployment: running, pods: [again(1)] }), 6)
     assert.is(next({ deployment: running, pods: [again(2)] }), 6)
+    assert.is(next({ deployment: running, pods: [again(2)], steadyAfter: 30_000 }), 26)
     assert.is(next({ deployment: stopped, pods: [again(2)] }), undefined)
   })
   it('looks again when a pod should have ended', () => {
