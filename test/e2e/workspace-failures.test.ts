@@ -119,6 +119,15 @@ describe(
       assert.equal(await statesOf('hook', seconds(30)), ['Failed PostStartFailed'])
     })
 
+    it('ends a postStart command that takes too long and does not want to end', async () => {
+      const limit = "attributes: { 'berth.dev/timeout-seconds': 1 }"
+      const line = 'trap "" TERM; while :; do sleep 1; done'
+      await create('deaf', atStart(`  - { id: deaf, ${limit}, exec: { component: tools, commandLine: '${line}' } }\n`, 'deaf'))
+      const { failure } = await becomes('deaf', 'Failed')
+      assert.is(failure?.reason, 'PostStartFailed')
+      await eventually(async () => /deaf took too long; /.test((await statusOf('deaf')).failure?.message ?? ''), PATIENT)
+    })
+
     it('tells in the log of the container of a command in the background that fails', async () => {
       const attributes = "attributes: { 'berth.dev/background': true }"
       const lines = `  - { id: bg, ${attributes}, exec: { component: tools, commandLine: 'echo no port; exit 4' } }\n`

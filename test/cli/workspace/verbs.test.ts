@@ -80,7 +80,11 @@ describe('berth and workspaces', (it) => {
       message: 'Container created',
       lastTimestamp: timestamp(Date.now()),
     })
-    match((await run('events', 'web')).stdout, /Created +Pod \S+: tools: Container created/)
+    const told: { message: string }[] = JSON.parse((await run('events', 'web', '-o', 'json')).stdout)
+    ok(
+      told.some(({ message }) => message === 'tools: Container created'),
+      JSON.stringify(told),
+    )
 
     const logs = await run('logs', 'web')
     equal([logs.code, logs.stdout], [3, ''])
