@@ -137,6 +137,9 @@ describe(
         const { stdout } = await berth('logs', 'background', '-n', 'default')
         return stdout.includes('no port') ? stdout : undefined
       }, PATIENT)
+      const earlier = await berth('logs', 'background', '-n', 'default', '--previous')
+      assert.equal([earlier.code, earlier.stdout], [0, ''])
+      assert.match(earlier.stderr, /There was no run before this one/)
       assert.match(log, /background command postStart\.tools\.1\.bg ended with exit code 4; /)
     })
 
