@@ -20,6 +20,8 @@ export interface PodTrouble {
   message: string
   /** Its containers were tried and do not start: time alone does not help. */
   isStuck: boolean
+  /** A container has ended and was started again, so that there is a log of the run before. */
+  hasRestarted: boolean
 }
 
 /** Every replica is of the Deployment as it is now, and available. */
@@ -35,11 +37,15 @@ export async function troubleOfPods(kube: Kube, { metadata, spec, status }: Depl
       .map(saidByContainer)
       .find((said) => said !== undefined)
     const message = stuck ?? saidByScheduler(pod) ?? (await lastWarningOf(kube, pod))
-    if (message !== undefined) return { message: `pod ${pod.metadata.name}: ${message}`, isStuck: stuck !== undefined }
+    const hasRestarted = (pod.status?.containerStatuses ?? []).some(({ restartCount }) => restartCount > 0)
+    if (message !== undefined)
+      return { message: `pod ${pod.metadata.name}: ${message}`, isStuck: stuck !== undefined, hasRestarted }
   }
   // A quota, a policy or a missing account keeps them from being made at all.
   const failure = conditionOf(status?.conditions ?? [], 'ReplicaFailure')
-  return failure?.status === 'True' && failure.message ? { message: failure.message, isStuck: true } : undefined
+  return failure?.status === 'True' && failure.message
+    ? { message: failure.message, isStuck: true, hasRestarted: false }
+    : undefined
 }
 
 const containersOf = ({ status }: Pod) => [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]

@@ -54,7 +54,7 @@ describe('doctor of deployments', (it) => {
     assert.is(mark, 'fail')
     const said = `pod ${name}: container kas waits (ImagePullBackOff): Back-off pulling it`
     assert.is(message, `kas does not run as it should: ${said}`)
-    assert.match(remedy, `kubectl logs -n ${namespace} deployment/kas --previous`)
+    assert.match(remedy, `kubectl logs -n ${namespace} deployment/kas\``)
   })
 
   it('says how a container ended, also while it waits to be started again', async () => {
@@ -65,7 +65,9 @@ describe('doctor of deployments', (it) => {
     const said = `pod ${name}: container kas ended with exit code 7 (Error), and was started again 3 times`
     assert.match((await examined(namespace)).message, said)
     await say(namespace, container(ended, { restartCount: 3 }))
-    assert.match((await examined(namespace)).message, said)
+    const { message, remedy = '' } = await examined(namespace)
+    assert.match(message, said)
+    assert.match(remedy, `kubectl logs -n ${namespace} deployment/kas --previous`)
   })
 
   it('says what the scheduler says', async () => {

@@ -188,6 +188,10 @@ export interface WorkspaceClassSpec {
    */
   maxLifeHours?: number
   /**
+   * How long a container that has ended and was started again has to stay up before the workspace counts as Running, seconds. Its first start counts at once. Default: 10.
+   */
+  steadyAfterSeconds?: number
+  /**
    * When workspaces that have no schedule of their own are started and stopped by the clock.
    */
   schedule?: {

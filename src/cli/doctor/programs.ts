@@ -69,7 +69,7 @@ async function deploymentFinding(kube: Kube, deployment: Deployment): Promise<Do
   const mark = deployment.status?.availableReplicas || !trouble ? warn : fail
   return mark(
     message,
-    `Correct your values and run \`berth install --apply\`, or look at \`kubectl logs -n ${namespace} deployment/${name} --previous\`.`,
+    `Correct your values and run \`berth install --apply\`, or look at \`kubectl logs -n ${namespace} deployment/${name}${trouble?.hasRestarted ? ' --previous' : ''}\`.`,
   )
 }
 

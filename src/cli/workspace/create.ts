@@ -19,7 +19,7 @@ import { renderData } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { watchUntil } from './watch.ts'
-import { commandFor, type WatchOptions, withWatch, withWorkspace } from './workspace.ts'
+import { commandFor, type WatchOptions, withStay, withWorkspace } from './workspace.ts'
 
 type Variable = NonNullable<WorkspaceSpec['variables']>[number]
 
@@ -44,7 +44,7 @@ export const verb = actionVerb({
   ],
   options: (command) =>
     withOutput(
-      withWatch(
+      withStay(
         withWorkspace(command)
           .option('--project <path>', 'GitProject to work on, by its name or its path')
           .option('--ref <ref>', 'branch, tag or commit (default: the default branch)')
@@ -76,7 +76,7 @@ function variable(text: string, before: Variable[] = []): Variable[] {
 async function create(shell: Shell, kube: Kube, name: string, options: Options): Promise<ExitCode> {
   if (options.devfile !== undefined && options.devfilePath !== undefined)
     throw new Failure('invalid', '--devfile and --devfile-path both say what the devfile is.', { remedy: 'Give one of them.' })
-  const { namespace, watch, timeout, output, stopped } = options
+  const { namespace, watch, timeout, stay, output, stopped } = options
   const spec = await specOf(shell, kube, options)
   for (const missing of await missingOf(kube, spec, namespace))
     shell.say(
@@ -94,7 +94,7 @@ async function create(shell: Shell, kube: Kube, name: string, options: Options):
   shell.print(output === 'table' ? said : renderData(output, made))
   if (!watch) return exitCodes.ok
   const generation = made.metadata.generation ?? 0
-  return watchUntil({ shell, kube, workspace: made }, { state: stopped ? 'Stopped' : 'Running', timeout, generation })
+  return watchUntil({ shell, kube, workspace: made }, { state: stopped ? 'Stopped' : 'Running', timeout, stay, generation })
 }
 
 async function specOf(shell: Shell, kube: Kube, options: Options): Promise<WorkspaceSpec> {

@@ -66,12 +66,13 @@ async function logs(context: LogContext, { container, previous, follow, tail }: 
     throw new Failure('invalid', `${nameOf(workspace)} has more than one container.`, {
       remedy: `Choose one with -c: ${chosen.map(({ name }) => name).join(', ')}.`,
     })
-  for (const { name, hasBegun } of chosen) {
+  for (const { name, hasBegun, hasRunBefore } of chosen) {
+    const isThere = previous ? hasRunBefore : hasBegun
     const from = { target, home, pod: pod.metadata.name, container: name }
-    const log = hasBegun ? await linesOfLog(from, query, shell.signal) : undefined
+    const log = isThere ? await linesOfLog(from, query, shell.signal) : undefined
     if (chosen.length > 1) shell.say(`--- ${name}\n`)
     if (log) for await (const line of log) shell.print(line)
-    else shell.say('It has not begun.\n')
+    else shell.say(previous ? 'There was no run before this one.\n' : 'It has not begun.\n')
   }
 }
 

@@ -9,6 +9,7 @@ import {
   refuseTerminated,
   type WatchOptions,
   type WorkspaceContext,
+  withStay,
   withWatch,
   withWorkspace,
 } from './workspace.ts'
@@ -16,7 +17,7 @@ import {
 export const start = actionVerb({
   description: 'Start a workspace that is stopped. It has the files and variables that it had.',
   examples: [['berth start web -n team-a --watch', 'and see each step']],
-  options: (command) => withWatch(withWorkspace(command)),
+  options: (command) => withStay(withWorkspace(command)),
   run: onWorkspace(async (context, options: WatchOptions) => {
     refuseTerminated(context.workspace)
     const said = `${nameOf(context.workspace)} is to run. See how it does with \`${commandFor('get', context.workspace)}\`.`
@@ -42,7 +43,7 @@ export const restart = actionVerb({
     ['berth restart web -n team-a --watch', 'and see each step'],
     ['berth restart web -n team-a --upgrade', 'after its class has changed'],
   ],
-  options: (command) => withWatch(withWorkspace(command).option('--upgrade', 'take over the settings that its class has now')),
+  options: (command) => withStay(withWorkspace(command).option('--upgrade', 'take over the settings that its class has now')),
   run: onWorkspace(async (context, options: WatchOptions & { upgrade?: boolean }) => {
     refuseTerminated(context.workspace)
     const upgrade = options.upgrade ? { upgradedAt: timestamp(systemClock.now()) } : {}
@@ -63,7 +64,7 @@ interface DesiredChange {
 export async function setDesired(
   context: WorkspaceContext,
   { spec, state, said }: DesiredChange,
-  { watch, timeout }: WatchOptions,
+  { watch, timeout, stay }: WatchOptions,
 ): Promise<ExitCode> {
   const { shell, kube, workspace } = context
   const patch = { metadata: { uid: workspace.metadata.uid }, spec }
@@ -73,7 +74,7 @@ export async function setDesired(
     throw thrown
   })
   const generation = written.metadata.generation ?? 0
-  if (watch) return watchUntil({ ...context, workspace: written }, { state, timeout, generation })
+  if (watch) return watchUntil({ ...context, workspace: written }, { state, timeout, stay, generation })
   shell.print(said)
   return exitCodes.ok
 }

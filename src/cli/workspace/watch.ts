@@ -1,5 +1,5 @@
 import { nameOf, refOf, type Workspace, Workspaces, workspaceStateOf, workspaceWishOf } from '../../api/index.ts'
-import { Failure, seconds, spelled, systemClock } from '../../std/index.ts'
+import { Failure, isFailure, seconds, spelled, systemClock } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { follow } from '../follow.ts'
 import { sentence, wrap } from '../output.ts'
@@ -13,6 +13,8 @@ export interface WatchGoal {
   state: 'Running' | 'Stopped' | 'Terminated'
   /** Seconds. */
   timeout: number
+  /** Seconds that it has to stay Running; none where it is not to run. */
+  stay?: number | undefined
   /** From this generation on its word counts. */
   generation: number
 }
@@ -25,7 +27,7 @@ const PATIENCE = seconds(5)
 /** Follows the workspace and tells each step with its time, until it is as expected, has failed, or somebody wants it otherwise. */
 export async function watchUntil(
   { shell, kube, workspace }: WorkspaceContext,
-  { state, timeout, generation }: WatchGoal,
+  { state, timeout, stay = 0, generation }: WatchGoal,
 ): Promise<ExitCode> {
   const report = reportTo(shell)
   const began = systemClock.now()
@@ -35,27 +37,46 @@ export async function watchUntil(
     for (const line of lines) report.line(`${time}  ${line}`)
   }
   const remedies = createRemedies((remedy) => tell([`  -> ${remedy}`]))
-  const ending = await follow(
-    {
-      kube,
-      kind: Workspaces,
-      ref: refOf(workspace),
-      within: seconds(timeout),
-      what: state,
-      where: () => (before ? standOf(before) : 'it was not seen yet'),
-      advice: () => before && adviceOn(before),
-      signal: shell.signal,
-    },
-    (now): Ending | undefined => {
-      if (!now || now.metadata.uid !== workspace.metadata.uid) return { word: 'gone' }
-      if ((now.metadata.generation ?? 0) < generation || (now.status?.observedGeneration ?? 0) < generation) return undefined
-      tell(news(before, now))
-      remedies.see(now.status?.failure?.remedy ?? '')
-      before = now
-      return endingOf(now, state)
-    },
-  ).finally(() => remedies.end())
-  return conclude(shell, before ?? workspace, ending, state, systemClock.now() - began)
+  const watched = {
+    kube,
+    kind: Workspaces,
+    ref: refOf(workspace),
+    what: state,
+    where: () => (before ? standOf(before) : 'it was not seen yet'),
+    advice: () => before && adviceOn(before),
+    signal: shell.signal,
+  }
+  const see = (now: Workspace | undefined): Ending | undefined => {
+    if (!now || now.metadata.uid !== workspace.metadata.uid) return { word: 'gone' }
+    if ((now.metadata.generation ?? 0) < generation || (now.status?.observedGeneration ?? 0) < generation) return undefined
+    tell(news(before, now))
+    remedies.see(now.status?.failure?.remedy ?? '')
+    before = now
+    return endingOf(now, state)
+  }
+  const until = <Answer>(is: (now: Workspace | undefined) => Answer | undefined, within: number) =>
+    follow({ ...watched, within: seconds(within) }, is)
+  const end = (ending: Ending) => conclude(shell, before ?? workspace, ending, state, systemClock.now() - began)
+  try {
+    const ending = await until(see, timeout)
+    const code = end(ending)
+    if (ending.word !== 'done' || state !== 'Running' || stay === 0) return code
+    const later = await until((now) => laterOf(see(now)), stay).catch(ifItStayed)
+    return later === 'fallen' ? end(await until(see, timeout)) : code
+  } finally {
+    remedies.end()
+  }
+}
+
+/** What becomes of one that runs; nothing while it does. Who stops or deletes it then says nothing against its start. */
+function laterOf(ending: Ending | undefined): 'fallen' | 'ended' | undefined {
+  if (ending?.word === 'done') return undefined
+  return ending === undefined || ending.word === 'failed' ? 'fallen' : 'ended'
+}
+
+/** Time alone has passed. */
+function ifItStayed(thrown: unknown): undefined {
+  if (!isFailure(thrown, 'timeout')) throw thrown
 }
 
 /** Passes on a remedy once it has stood for a while: whoever reads it is to act. */

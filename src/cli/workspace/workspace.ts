@@ -12,6 +12,8 @@ export interface WatchOptions extends ObjectOptions {
   watch?: boolean
   /** Seconds. */
   timeout: number
+  /** Of a start. */
+  stay?: number
 }
 
 /** For verbs whose work takes its time, after their own options. */
@@ -19,6 +21,10 @@ export const withWatch = (command: Command): Command =>
   command
     .option('-w, --watch', 'show each step with its time, until it is done; fails when it fails')
     .option('--timeout <seconds>', 'how long to watch', wholeNumber, 600)
+
+/** What runs can end at once, which nobody knows who has only seen it begin. */
+export const withStay = (command: Command): Command =>
+  withWatch(command).option('--stay <seconds>', 'with --watch: how long it has to stay Running once it is', wholeNumber, 10)
 
 export interface WorkspaceContext {
   shell: Shell

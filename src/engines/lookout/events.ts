@@ -65,6 +65,12 @@ function workspaceEventFrom(event: CoreEvent): WorkspaceEvent {
     reason,
     object: `${involvedObject.kind ?? ''} ${involvedObject.name ?? ''}`.trim(),
     count: series?.count ?? count ?? 1,
-    message,
+    message: withContainer(involvedObject.fieldPath, message),
   }
+}
+
+/** The kubelet says the same of each container of a pod, and only beside its words which one is meant: `spec.containers{tools}`. */
+function withContainer(fieldPath: string | undefined, message: string): string {
+  const [, container] = /^spec\.\w{1,30}\{([a-z0-9-]{1,63})\}$/.exec(fieldPath ?? '') ?? []
+  return container === undefined ? message : `${container}: ${message}`
 }

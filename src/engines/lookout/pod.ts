@@ -23,15 +23,15 @@ export async function youngestPodOf(
 
 const bornOf = ({ metadata }: Pod): string => metadata.creationTimestamp ?? ''
 
-/** In the order in which they begin. What has not begun has no log. */
-export function containersOf({ spec, status }: Pod): { name: string; hasBegun: boolean }[] {
+/** In the order in which they begin. What has not begun has no log, and without a run before the last one there is none of it. */
+export function containersOf({ spec, status }: Pod): { name: string; hasBegun: boolean; hasRunBefore: boolean }[] {
   const all = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
   const states = new Map(statuses.map((each) => [each.name, each]))
   return all.map(({ name }) => {
     const found = states.get(name)
     const hasBegun = Boolean(found?.state?.running || found?.state?.terminated || found?.lastState?.terminated)
-    return { name, hasBegun }
+    return { name, hasBegun, hasRunBefore: found?.lastState?.terminated !== undefined }
   })
 }
 

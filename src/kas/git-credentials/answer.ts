@@ -172,7 +172,7 @@ async function projectOf({ projects, develops }: GitCredentialsServer, { metadat
     `${owner ?? 'nobody'}, the owner of the workspace, may not develop GitProject ${project.ref.name}`,
     {
       reason: WITHHELD,
-      remedy: `Have the verb develop on gitprojects granted in namespace ${project.ref.namespace}, as the role edit has it`,
+      remedy: `Have the verb develop on gitprojects granted in namespace ${project.ref.namespace}, as the role edit has it, to this user by name: kas does not know the groups of an owner`,
     },
   )
 }

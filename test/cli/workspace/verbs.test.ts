@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { equal, is, match, not, ok } from 'uvu/assert'
-import { GitProjects, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
-import { hours } from '../../../src/std/index.ts'
+import { CoreEvents, GitProjects, Pods, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
+import { hours, timestamp } from '../../../src/std/index.ts'
 import { everybody, INLINE, prepareNamespace, words } from '../../operator/workspace/fixture.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
@@ -69,6 +69,23 @@ describe('berth and workspaces', (it) => {
     match((await run('describe', 'web', '-o', 'yaml')).stdout, /^kind: Workspace$/m)
     await eventually(async () => /Running +the workspace is running/.test((await run('events', 'web')).stdout))
 
+    const [pod] = await kube.list(Pods, { namespace, labels: 'berth.dev/workspace=web' })
+    const involvedObject = { kind: 'Pod', name: pod?.metadata.name ?? '', namespace, fieldPath: 'spec.containers{tools}' }
+    await kube.create(CoreEvents, {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'told', namespace },
+      involvedObject,
+      reason: 'Created',
+      message: 'Container created',
+      lastTimestamp: timestamp(Date.now()),
+    })
+    const told: { message: string }[] = JSON.parse((await run('events', 'web', '-o', 'json')).stdout)
+    ok(
+      told.some(({ message }) => message === 'tools: Container created'),
+      JSON.stringify(told),
+    )
+
     const logs = await run('logs', 'web')
     equal([logs.code, logs.stdout], [3, ''])
     match(
@@ -78,9 +95,9 @@ describe('berth and workspaces', (it) => {
 
     match((await run('stop', 'web', '--watch')).stdout, /is Stopped, after/)
     match((await run('bump', 'web')).stderr, 'is stopped, so there is nothing to give time to')
-    match((await run('start', 'web', '--watch')).stdout, /is Running, after/)
+    match((await run('start', 'web', '--watch', '--stay', '0')).stdout, /is Running, after/)
     const before = (await kube.get(Workspaces, at('web')))?.status?.startedAt
-    match((await run('restart', 'web', '--watch')).stdout, /is Running, after/)
+    match((await run('restart', 'web', '--watch', '--stay', '0')).stdout, /is Running, after/)
     ok((await kube.get(Workspaces, at('web')))?.status?.startedAt !== before)
 
     const refused = await run('delete', 'web')
@@ -115,7 +132,7 @@ describe('berth and workspaces', (it) => {
   })
 
   it('say why a port cannot be shared', async () => {
-    await create('ported', '--watch')
+    await create('ported', '--watch', '--stay', '0')
     const share = (port: string) => run('share', 'ported', '--port', port, '--user', 'grace@example.com')
     const unknown = await share('nothing')
     equal([unknown.code, unknown.stderr.includes('has no port nothing.')], [3, true])
@@ -131,12 +148,12 @@ describe('berth and workspaces', (it) => {
   })
 
   it('restart with the settings that the class has now, where that is asked for', async () => {
-    await create('older', '--watch')
+    await create('older', '--watch', '--stay', '0')
     await kube.patch(WorkspaceClasses, { name: namespace }, { spec: { maxActiveHoursBeforeStop: 5 } })
     await expect('older', ({ status }) => status?.conditions?.some(({ reason }) => reason === 'ClassChanged'))
-    is((await run('restart', 'older', '--watch')).code, 0)
+    is((await run('restart', 'older', '--watch', '--stay', '0')).code, 0)
     is((await kube.get(Workspaces, at('older')))?.status?.class?.settings?.maxActiveHoursBeforeStop, 36)
-    is((await run('restart', 'older', '--upgrade', '--watch')).code, 0)
+    is((await run('restart', 'older', '--upgrade', '--watch', '--stay', '0')).code, 0)
     const upgraded = await becomes('older', 'Running')
     is(upgraded.status?.class?.settings?.maxActiveHoursBeforeStop, 5)
   })

@@ -1,7 +1,8 @@
 import type { Deployment, Pod } from '../../../api/index.ts'
 import { seconds } from '../../../std/index.ts'
 import { refused, unseen } from './admission.ts'
-import { troubledContainer } from './containers.ts'
+import { fallingContainer, troubledContainer } from './containers.ts'
+import { steadyTimes } from './crashes.ts'
 import { DEADLINE, isUnseen, reasonOf, statementOf, stateOfDeployment, wantedOf } from './deployment.ts'
 import { type ActualState, type Evidence, timeOf } from './evidence.ts'
 import { endedPod, endlessPod, LATE, nodeGone } from './nodes.ts'
@@ -37,12 +38,9 @@ export function assess(evidence: Evidence): Assessment {
 
   const pods = sorted(evidence.pods ?? [])
   const deploymentState = stateOfDeploymentAndPods(deployment, pods)
-  const symptom =
-    deploymentState === 'Running' || deploymentState === 'Stopped'
-      ? undefined
-      : symptomOf(deployment, pods, evidence, deploymentState)
+  const symptom = symptomOf(deployment, pods, evidence, deploymentState)
   const trouble = symptom && judged(symptom, evidence, deploymentState === 'Failed')
-  const state = trouble?.fatal ? 'Failed' : deploymentState
+  const state = trouble?.fatal ? 'Failed' : trouble && deploymentState === 'Running' ? 'Starting' : deploymentState
   const slow = pods.current && wantedOf(deployment) > 0 && state !== 'Running' ? bornAt(pods.current) + LOOK_AFTER : undefined
   return {
     state,
@@ -64,6 +62,9 @@ function stateOfDeploymentAndPods(deployment: Deployment, { current, ending }: S
 
 function symptomOf(deployment: Deployment, pods: Sorted, evidence: Evidence, deploymentState: ActualState): Symptom | undefined {
   const { now } = evidence
+  if (deploymentState === 'Stopped') return undefined
+  // The Deployment hears of it later that a container has ended, and takes each new start of it for a good one.
+  if (deploymentState === 'Running') return pods.current && fallingContainer(pods.current, evidence)
   if (wantedOf(deployment) === 0) {
     return endlessPod(pods.ending, now) ?? (deploymentState === 'Failed' ? neverEnded(deployment) : undefined)
   }
@@ -120,18 +121,20 @@ const neverEnded = (deployment: Deployment): Symptom => ({
 
 /** The next time at which a wait is over. */
 function recheckAt(
-  { now }: Evidence,
+  evidence: Evidence,
   deployment: Deployment,
   { current, ending }: Sorted,
   trouble: Trouble | undefined,
   slow: number | undefined,
 ): number | undefined {
+  const { now } = evidence
   const unseenSince = deployment.status?.observedGeneration === undefined ? timeOf(deployment.metadata.creationTimestamp) : now
   const down = slow === undefined ? undefined : downSince(deployment)
   const times = [
     trouble?.fatal ? undefined : trouble?.until,
     slow,
     slow !== undefined && current ? bornAt(current) + GRACE : undefined,
+    ...(current && wantedOf(deployment) > 0 ? steadyTimes(current, evidence) : []),
     down === undefined ? undefined : down + WAIT_LIMITS.start,
     isUnseen(deployment) ? (unseenSince ?? now) + GRACE : undefined,
     ...ending.map(({ metadata }) => (timeOf(metadata.deletionTimestamp) ?? now) + LATE + 1),

@@ -40,6 +40,12 @@ export const OF_CLONES = {
     remedy: `Wait, or ask ${ADMIN} whether its pods may reach that host: networkPolicy of the class names ranges (egress) and namespaces of that cluster.`,
     waitLimit: WAIT_LIMITS.registry,
   },
+  CloneFailed: {
+    step: 'InitContainer',
+    what: 'cannot clone the project',
+    remedy: `Read its log; it is tried again by itself. Where the message is about git or a command, have ${ADMIN} correct the image in projectCloner.image of the class, or workspaceImage of the installation; then berth restart --upgrade.`,
+    waitLimit: WAIT_LIMITS.none,
+  },
   CloneVolumeFull: {
     step: 'InitContainer',
     what: 'has no room for the project on its volume',

@@ -198,7 +198,7 @@ export const OF_CONTAINERS = {
   PostStartFailed: {
     step: 'PostStart',
     what: 'was ended, because its postStart command failed',
-    remedy: 'Read the log of the postStart command and correct it in the devfile.',
+    remedy: 'Correct the postStart command in the devfile; its log is on the volume of the workspace, and its end in berth logs.',
     waitLimit: WAIT_LIMITS.none,
   },
   ProbeFailing: {

@@ -7,6 +7,8 @@ export type ActualState = NonNullable<WorkspaceStatus['actualState']>
 export interface Evidence {
   /** Milliseconds since the epoch. */
   now: number
+  /** How long a container that was started again has to stay up, milliseconds; ten seconds without it. */
+  steadyAfter?: number | undefined
   /** How far the removal of everything has come, once it was asked for. */
   termination?: 'Terminating' | 'Terminated' | undefined
   deployment?: Deployment | undefined

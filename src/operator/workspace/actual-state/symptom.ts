@@ -17,8 +17,12 @@ export interface Symptom {
   tried?: string | undefined
   /** Since when, by the cluster's own times, milliseconds; it is remembered where the cluster does not say. */
   since?: number | undefined
+  /** At the latest since then: one attempt of many. What is remembered may be older. */
+  seenSince?: number | undefined
   /** No trouble is older than this: another pod has begun anew. */
   notBefore?: number | undefined
+  /** Another than the cause's. */
+  remedy?: string | undefined
   /** Another wait limit than the cause's. */
   waitLimit?: number | undefined
 }

@@ -27,9 +27,9 @@ export interface Trouble {
 
 /** Judges a symptom by how long it may last. `isDeadlinePassed`: the Deployment's own deadline has passed. */
 export function judged(symptom: Symptom, { now, before }: Evidence, isDeadlinePassed: boolean): Trouble {
-  const { step, what, remedy, waitLimit: usual } = causeOf(symptom.reason)
-  const { reason, where, said, container, notBefore = 0, waitLimit = usual } = symptom
-  const since = Math.max(symptom.since ?? rememberedIn(before, step) ?? now, notBefore)
+  const { step, what, ...usual } = causeOf(symptom.reason)
+  const { reason, where, said, container, notBefore = 0, waitLimit = usual.waitLimit, remedy = usual.remedy } = symptom
+  const since = Math.max(symptom.since ?? Math.min(rememberedIn(before, step) ?? now, symptom.seenSince ?? now), notBefore)
   const until = Number.isFinite(waitLimit) ? since + waitLimit : undefined
   const isOverdue = until !== undefined && now >= until
   const fatal = isDeadlinePassed || isOverdue

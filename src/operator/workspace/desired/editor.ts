@@ -1,7 +1,8 @@
 import type { V1Container } from '@kubernetes/client-node'
+import type { WorkspaceClassSpec } from '../../../api/index.ts'
 import type { Container, Devfile } from '../../../devfile/index.ts'
 import { bringCommandOf } from './editor-presets.ts'
-import { type EventCommand, isOnlyApplied } from './event-steps.ts'
+import { type EventCommand, type EventStep, isOnlyApplied } from './event-steps.ts'
 import { editorPortOf } from './hosts.ts'
 import type { Addition, WorkspacePlan } from './plan.ts'
 import { securityOf } from './rights.ts'
@@ -54,12 +55,19 @@ export function editorAddition({ settings, devfile }: WorkspacePlan): Addition {
 }
 
 /** The image may have brought either of two files that start the editor: Berth's name for it, and GitLab's. */
-const START = `for file in "$BERTH_TOOLS_DIR/start" "$BERTH_TOOLS_DIR/init_tools.sh"; do
-  [ -x "$file" ] && exec "$file"
+const withStart = (then: string) => `for file in "$BERTH_TOOLS_DIR/start" "$BERTH_TOOLS_DIR/init_tools.sh"; do
+  [ -x "$file" ] && ${then}
 done
 echo "the image of the editor has put neither start nor init_tools.sh into $BERTH_TOOLS_DIR" >&2
 exit 127
 `
 
 /** The start of the editor, which nothing waits for: whether it is up is for its probe to say. */
-export const editorStart: EventCommand = { id: EDITOR, commandLine: START, dir: '', env: [], waits: false, limit: 0 }
+const start: EventCommand = { id: EDITOR, commandLine: withStart('exec "$file"'), dir: '', env: [], waits: false, limit: 0 }
+
+/** Fails where there is nothing to start, for which a probe would wait for minutes. */
+export const EDITOR_CHECK = `${EDITOR}-brought`
+const check: EventCommand = { ...start, id: EDITOR_CHECK, commandLine: withStart('exit 0'), waits: true }
+
+/** Who names an image alone may name one that brings nothing; what brings a preset fails by itself. */
+export const editorSteps = ({ editor }: WorkspaceClassSpec): EventStep[] => (editor?.preset ? [[start]] : [[check], [start]])

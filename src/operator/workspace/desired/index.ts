@@ -5,7 +5,7 @@
  * the commands at events, which are never part of a script.
  */
 export { AFTER_STOP, afterStopJob, runsAfterStop } from './after-stop.ts'
-export { EDITOR } from './editor.ts'
+export { EDITOR, EDITOR_CHECK } from './editor.ts'
 export { withPresetImage } from './editor-presets.ts'
 export { appliedCommands, isOnlyApplied } from './event-steps.ts'
 export { readManifests } from './manifests.ts'

@@ -1,12 +1,14 @@
 /**
- * The script that runs the commands of an event in a container: `sh run <scripts> <logs> <list>`. It is the same text for every workspace:
- * what a devfile says comes in files beside it and is never part of a script. Any POSIX shell will do; `setsid`, where the image
- * has it, makes sure that a command whose time is over takes along what it has started.
+ * The script that runs the commands of an event in a container: `sh run <scripts> <logs> <list> [<told> <aloud>]`. It is the same text
+ * for every workspace: what a devfile says comes in files beside it and is never part of a script. Any POSIX shell will do; `setsid`,
+ * where the image has it, makes sure that a command whose time is over takes along what it has started.
  *
  * A line of the list is `<file> wait|go <seconds> and|end`: wait for it or not, its time limit, and whether the next begins with it.
+ * A command that fails is told in the file <told>, which Kubernetes reads when the container ends, and in <aloud>, which is the log
+ * of the container: nothing else of an event arrives there.
  */
 export const RUNNER = `set -u
-scripts=$1 logs=$2 list=$3
+scripts=$1 logs=$2 list=$3 told=\${4:-/dev/termination-log} aloud=\${5:-/proc/1/fd/2}
 
 mkdir -p "$logs" 2>/dev/null
 if [ ! -w "$logs" ]; then
@@ -27,7 +29,8 @@ end_late() {
   wait "$nap"
   trap '' TERM
   : >"$3"
-  kill -s TERM -- "$2" && sleep 5 && kill -s KILL -- "$2"
+  # No other spelling is understood by each of busybox, dash and bash.
+  kill -TERM "$2" && sleep 5 && kill -KILL "$2"
 }
 
 # One command; its end is told in its log. 124: its time was over. 125: it could not be started.
@@ -70,18 +73,36 @@ run() {
   exit "$code"
 }
 
-# What became of the workspace's own commands is read from here when the container ends.
-tell() {
+# What became of a command, with the end of its log: a message of 4 KB is all that Kubernetes keeps.
+become() {
   if [ "$2" = 124 ]; then end="took too long"; else end="ended with exit code $2"; fi
-  { echo "command $1 $end; its log is $logs/$1.log" >/dev/termination-log; } 2>/dev/null
-  echo "command $1 $end; its log is $logs/$1.log" >&2
+  echo "command $1 $end; its log is $logs/$1.log"
+  tail -n 20 "$logs/$1.log" | tail -c 2048
+}
+
+# One that is waited for: the container ends with it.
+tell() {
+  { become "$1" "$2" >"$told"; } 2>/dev/null
+  { become "$1" "$2" >>"$aloud"; } 2>/dev/null
+  become "$1" "$2" 2>/dev/null | head -n 1 >&2
+}
+
+# One that nobody waits for: the container goes on.
+go() {
+  (run "$1" "$2")
+  code=$?
+  [ "$code" = 0 ] || become "$1" "$code" 2>/dev/null | sed '1s/^/background /' >>"$aloud"
 }
 
 together=
 status=0
 while read -r name how limit turn <&3; do
-  (run "$name" "$limit") 3<&- >/dev/null 2>&1 &
-  [ "$how" = wait ] && together="$together $name:$!"
+  if [ "$how" = wait ]; then
+    (run "$name" "$limit") 3<&- >/dev/null 2>&1 &
+    together="$together $name:$!"
+  else
+    (go "$name" "$limit") 3<&- >/dev/null 2>&1 &
+  fi
   [ "$turn" = end ] || continue
   for each in $together; do
     wait "\${each##*:}" || { status=$?; tell "\${each%:*}" "$status"; }

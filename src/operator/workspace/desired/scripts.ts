@@ -1,7 +1,7 @@
 import type { V1Container, V1LifecycleHandler } from '@kubernetes/client-node'
 import { type ConfigMap, ConfigMaps } from '../../../api/index.ts'
 import type { Container } from '../../../devfile/index.ts'
-import { editorContainerOf, editorStart } from './editor.ts'
+import { editorContainerOf, editorSteps } from './editor.ts'
 import { envelope } from './envelope.ts'
 import { LOGS } from './environment.ts'
 import { type EventCommand, type EventStep, longest, stepsOf } from './event-steps.ts'
@@ -38,7 +38,7 @@ export const scriptsDigest = ({ data }: ConfigMap): string => digest(JSON.string
 function stepsAt({ settings, devfile, git }: WorkspacePlan, event: (typeof EVENTS)[number], container: Container): EventStep[] {
   const own = stepsOf(devfile, event, container, git?.folder)
   const isEditor = editorPortOf(settings) !== undefined && editorContainerOf(devfile)?.name === container.name
-  return event === 'postStart' && isEditor ? [[editorStart], ...own] : own
+  return event === 'postStart' && isEditor ? [...editorSteps(settings), ...own] : own
 }
 
 type File = [name: string, text: string]

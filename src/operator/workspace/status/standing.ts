@@ -8,6 +8,7 @@ import {
   type Workspace,
   type WorkspaceClassSpec,
 } from '../../../api/index.ts'
+import { seconds } from '../../../std/index.ts'
 import { type Assessment, assess, isThere } from '../actual-state/index.ts'
 import { AFTER_STOP, MAIN, partOf, partOfDeployment, partsOf, type WorkspacePlan } from '../desired/index.ts'
 import { isWanted } from '../lifetime/expiry.ts'
@@ -66,7 +67,9 @@ function assessedPart(
   { part, deployment }: Beside,
 ): Assessment {
   const pods = all.filter((pod) => partOf(pod) === part)
-  const evidence = { now, deployment, pods, before: status }
+  const { steadyAfterSeconds } = status?.class?.settings ?? {}
+  const steadyAfter = steadyAfterSeconds === undefined ? undefined : seconds(steadyAfterSeconds)
+  const evidence = { now, deployment, pods, before: status, steadyAfter }
   const first = assess(evidence)
   return first.needsLook ? assess({ ...evidence, ...connection.closer.at(metadata.uid ?? '', pods) }) : first
 }

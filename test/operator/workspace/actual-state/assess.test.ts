@@ -5,6 +5,7 @@ import { describe } from '../../../support/suite.ts'
 import { ADMISSION } from './admission.ts'
 import { CLONES } from './clones.ts'
 import { CONTAINERS } from './containers.ts'
+import { CRASHES } from './crashes.ts'
 import { IMAGES } from './images.ts'
 import { INIT_AND_PROBES } from './init-and-probes.ts'
 import { MOUNTS } from './mounts.ts'
@@ -23,13 +24,14 @@ const TABLES = {
   'mounts and sandboxes': MOUNTS,
   images: IMAGES,
   containers: CONTAINERS,
+  'crash loops': CRASHES,
   'init containers and probes': INIT_AND_PROBES,
   clones: CLONES,
   'nodes and other ends': NODES,
   patience: PATIENCE,
 }
 
-function check({ why, given, state, reason, step, until, says }: Row): void {
+function check({ why, given, state, reason, step, until, says, heals }: Row): void {
   const found = assess({ now: NOW, ...given })
   const { trouble } = found
   assert.is(found.state, state, `${why}: ${JSON.stringify(trouble)}`)
@@ -39,6 +41,7 @@ function check({ why, given, state, reason, step, until, says }: Row): void {
   assert.is(ends, until, why)
   assert.not.match(trouble?.tried ?? '', /waited 0/)
   if (says) assert.match([trouble?.cause, trouble?.message, trouble?.tried].join(' | '), says, why)
+  if (heals) assert.match(trouble?.remedy ?? '', heals, why)
 }
 
 for (const [title, rows] of Object.entries(TABLES)) {

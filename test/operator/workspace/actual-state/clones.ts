@@ -1,4 +1,4 @@
-import { container, exit, looping, pod, type Row, starting } from './objects.ts'
+import { container, exit, looping, pod, type Row, starting, waiting } from './objects.ts'
 
 const CLONER = 'berth-clone'
 const URL = 'https://git.example.com/permission-denied/not-found.git'
@@ -40,7 +40,8 @@ export const CLONES: Row[] = [
   gaveUp('CloneHostSilent', `no credentials for ${URL}: fatal: unable to access 'https://kas:8156/': Connection timed out`),
   gaveUp('CloneHostSilent', 'fatal: the remote end hung up unexpectedly'),
   gaveUp('CloneVolumeFull', "fatal: cannot create directory at 'src': No space left on device"),
-  gaveUp('InitContainerFailed', 'the volume cannot be written'),
+  gaveUp('CloneFailed', 'the volume cannot be written'),
+  gaveUp('CloneFailed', 'the image of the cloner has no git'),
   {
     why: 'clone: the first time it is tried again, and the reason is told already',
     given: {
@@ -51,6 +52,25 @@ export const CLONES: Row[] = [
     reason: 'CloneNotFound',
     step: `InitContainer ${CLONER}`,
     until: 100,
+  },
+  {
+    why: 'clone: an image without a shell is none of the devfile',
+    given: {
+      deployment: starting,
+      pods: [pod({ init: [looping(exit(128, 'StartError', 'exec: "sh": executable file not found in $PATH'), 3, CLONER)] })],
+    },
+    state: 'Failed',
+    reason: 'CloneFailed',
+    step: `InitContainer ${CLONER}`,
+    heals: /projectCloner\.image of the class/,
+  },
+  {
+    why: 'clone: its image is of the class',
+    given: { deployment: starting, pods: [pod({ init: [container(CLONER, waiting('ErrImagePull', 'manifest unknown'))] })] },
+    state: 'Failed',
+    reason: 'ImageNotFound',
+    step: `Image ${CLONER}`,
+    heals: /projectCloner\.image of the class/,
   },
   {
     why: "clone: another container's words are its own",

@@ -1,8 +1,26 @@
-import { container, event, exit, fallen, live, looping, NODE, pod, type Row, SET_UP, starting, waiting } from './objects.ts'
+import {
+  ago,
+  container,
+  event,
+  exit,
+  fallen,
+  live,
+  looping,
+  NODE,
+  pod,
+  type Row,
+  running,
+  SET_UP,
+  starting,
+  waiting,
+} from './objects.ts'
 
 const podOf = (...main: ReturnType<typeof container>[]) => [pod({ main, conditions: [NODE, SET_UP] })]
 const waits = (word: string, message: string) => podOf(container('tools', waiting(word, message)))
 const tools = { container: 'tools' }
+/** As the runner of the commands tells it. */
+const TOLD = 'command postStart.tools.1.inst ended with exit code 2; its log is /logs/inst.log'
+const LAST_WORDS = exit(137, 'Error', `${TOLD}\nnpm: not found\nexit code 2\n`)
 
 /** What keeps containers from being created and started. */
 const starts: Row[] = [
@@ -146,6 +164,61 @@ const starts: Row[] = [
     state: 'Failed',
     reason: 'PostStartFailed',
     step: 'PostStart tools',
+  },
+  {
+    why: 'postStart: the runner in the words of a kubelet 1.36',
+    given: {
+      deployment: starting,
+      pods: waits(
+        'PostStartHookError',
+        `Exec lifecycle hook ([sh /.workspace-data/scripts/run]) for Container "tools" in Pod "web_team-a(1)" failed - error: command 'sh' exited with 2: ${TOLD}\n, message: "${TOLD}\\n"`,
+      ),
+      events: [event('FailedPostStartHook', 'PostStartHook failed', tools)],
+    },
+    state: 'Failed',
+    reason: 'PostStartFailed',
+    step: 'PostStart tools',
+    says: /\| command postStart\.tools\.1\.inst ended with exit code 2; its log is \/logs\/inst\.log( \||$)/,
+  },
+  {
+    why: 'postStart: the last words of its container say most',
+    given: {
+      deployment: starting,
+      pods: podOf(container('tools', waiting('PostStartHookError', `failed: ${TOLD}`), { lastState: LAST_WORDS })),
+      events: [event('FailedPostStartHook', 'PostStartHook failed', tools)],
+    },
+    state: 'Failed',
+    reason: 'PostStartFailed',
+    step: 'PostStart tools',
+    says: /inst\.log \| npm: not found \| exit code 2/,
+  },
+  {
+    why: 'postStart: a kubelet 1.36 between two attempts, without Events',
+    given: { deployment: starting, pods: podOf(container('tools', LAST_WORDS)) },
+    state: 'Failed',
+    reason: 'PostStartFailed',
+    step: 'PostStart tools',
+    says: /inst\.log \| npm: not found/,
+  },
+  {
+    why: 'postStart: its container runs again, and has to stay up',
+    given: {
+      deployment: running,
+      pods: podOf(
+        container('tools', { running: { startedAt: ago(3) } }, { ready: true, restartCount: 1, lastState: LAST_WORDS }),
+      ),
+    },
+    state: 'Failed',
+    reason: 'PostStartFailed',
+    step: 'PostStart tools',
+    says: /npm: not found.*started 2 times/,
+  },
+  {
+    why: 'postStart: other last words are of the container itself',
+    given: { deployment: starting, pods: podOf(looping(exit(1, 'Error', `background ${TOLD}`))) },
+    state: 'Failed',
+    reason: 'CrashLoopBackOff',
+    step: 'Run tools',
   },
   {
     why: 'postStart: its failure, as the Event says it',

@@ -45,7 +45,7 @@ export const IMAGES: Row[] = [
     state: 'Failed',
     reason: 'ImageNotFound',
     step: 'Image tools',
-    says: /ImagePullBackOff: Back-off pulling/,
+    says: /\| rpc error: code = Unknown desc = failed to pull and unpack image [^;]*$/,
   },
   {
     why: 'image: not there, at the first attempt',
@@ -185,6 +185,64 @@ export const IMAGES: Row[] = [
     step: 'Image tools',
     until: 120,
   },
+  ...[
+    'unexpected status from HEAD request to https://registry.example.com/v2/team/tools/manifests/1: 429 Too Many Requests',
+    'toomanyrequests: You have reached your unauthenticated pull rate limit',
+    'received unexpected HTTP status: 429',
+    'reading manifest: StatusCode: 429, "slow down"',
+  ].map(
+    (said): Row => ({
+      why: `image: a registry that limits pulls says: ${said}`,
+      given: { deployment: starting, pods: [failed(said)] },
+      state: 'Starting',
+      reason: 'ImagePullRateLimited',
+      step: 'Image tools',
+      until: 300,
+    }),
+  ),
+  ...['42916', '40312', '50244', '5042'].map(
+    (port): Row => ({
+      why: `image: the port ${port} is no status`,
+      given: {
+        deployment: starting,
+        pods: [
+          failed(
+            `${resolving}failed to do request: Head "https://registry.example.com:${port}/v2/": dial tcp: lookup registry.example.com on 10.96.0.10:53: read udp 10.244.0.1:${port}->10.96.0.10:53: i/o timeout`,
+          ),
+        ],
+      },
+      state: 'Starting',
+      reason: 'RegistryUnreachable',
+      step: 'Image tools',
+      until: 120,
+      says: /read udp 10\.244\.0\.1->10\.96\.0\.10:53/,
+    }),
+  ),
+  ...['429 MB of', 'the layer of 403 bytes of', 'process 503 of'].map(
+    (number): Row => ({
+      why: `image: ${number} is no status`,
+      given: { deployment: starting, pods: [failed(`the runtime gave up ${number} the image`)] },
+      state: 'Starting',
+      reason: 'ImagePullBackOff',
+      step: 'Image tools',
+      until: 120,
+    }),
+  ),
+  {
+    why: 'image: the same words, whether the kubelet tries or waits, and each once',
+    given: {
+      deployment: starting,
+      pods: [pulls('ErrImagePull', 'rpc error: dial tcp 10.0.0.1:443: i/o timeout')],
+      events: [
+        event('Failed', `Failed to pull image "${IMAGE}": rpc error: dial tcp 10.0.0.1:443: i/o timeout`, { container: 'tools' }),
+      ],
+    },
+    state: 'Starting',
+    reason: 'RegistryUnreachable',
+    step: 'Image tools',
+    until: 60,
+    says: /\| rpc error: dial tcp 10\.0\.0\.1:443: i\/o timeout \| $/,
+  },
   {
     why: 'image: a certificate that is not trusted',
     given: {
@@ -239,6 +297,21 @@ export const IMAGES: Row[] = [
     step: 'Image clone',
     says: /^init container clone of Pod/,
   },
+  ...(
+    [
+      ['manifest unknown', 'ImageNotFound', /editor\.image of the class.*--upgrade/],
+      ['401 Unauthorized', 'ImagePullDenied', /editor\.image of the class.*imagePullSecrets/],
+    ] as const
+  ).map(
+    ([said, reason, heals]): Row => ({
+      why: `image: that of the editor is of the class: ${said}`,
+      given: { deployment: starting, pods: [pod({ init: [container('berth-editor', waiting('ErrImagePull', said))] })] },
+      state: 'Failed',
+      reason,
+      step: 'Image berth-editor',
+      heals,
+    }),
+  ),
   {
     why: 'image: the second container waits while the first runs',
     given: {

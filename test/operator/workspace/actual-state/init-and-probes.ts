@@ -68,6 +68,27 @@ export const INIT_AND_PROBES: Row[] = [
     says: /no folder \/usr\/lib\/terminal/,
   },
   {
+    why: 'init: one that ends well and has brought no editor',
+    given: {
+      deployment: starting,
+      pods: podOf(
+        container(
+          'tools',
+          exit(
+            137,
+            'Error',
+            'command postStart.tools.1.berth-editor-brought ended with exit code 127; its log is /logs/x.log\nthe image of the editor has put neither start nor init_tools.sh into /tools\n',
+          ),
+        ),
+      ),
+    },
+    state: 'Failed',
+    reason: 'EditorNotBrought',
+    step: 'PostStart tools',
+    says: /neither start nor init_tools\.sh/,
+    heals: /editor\.image/,
+  },
+  {
     why: 'init: one that is killed for its memory',
     given: { deployment: starting, pods: [pod({ init: [looping(exit(137, 'OOMKilled'), 5, 'clone')] })] },
     state: 'Failed',

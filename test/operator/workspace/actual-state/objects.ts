@@ -24,6 +24,8 @@ export interface Row {
   until?: number | 'never'
   /** What the cause, the message and what was tried say together. */
   says?: RegExp
+  /** What is to be done about it. */
+  heals?: RegExp
 }
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z')

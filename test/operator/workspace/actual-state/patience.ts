@@ -1,4 +1,4 @@
-import { ago, container, exit, looping, NODE, pod, type Row, SET_UP, starting, waiting } from './objects.ts'
+import { ago, container, event, exit, looping, NODE, pod, type Row, SET_UP, starting, waiting } from './objects.ts'
 
 const back = (message: string, age = 200) =>
   pod({ age, main: [container('tools', waiting('ImagePullBackOff', message))], conditions: [NODE, SET_UP] })
@@ -30,6 +30,32 @@ export const PATIENCE: Row[] = [
     reason: 'RegistryUnreachable',
     step: 'Image tools',
     until: 20,
+  },
+  {
+    why: 'another attempt, with an Event of its own, does not begin anew',
+    given: {
+      deployment: starting,
+      pods: [back(`Back-off pulling image "x": ErrImagePull: ${timeout}`)],
+      events: [event('Failed', `Failed to pull image "x": ${timeout}`, { first: 5, container: 'tools' })],
+      before: { waiting: { reason: 'RegistryUnreachable', since: ago(100) } },
+    },
+    state: 'Starting',
+    reason: 'RegistryUnreachable',
+    step: 'Image tools',
+    until: 20,
+  },
+  {
+    why: 'what an Event has seen earlier counts from there',
+    given: {
+      deployment: starting,
+      pods: [back(`Back-off pulling image "x": ErrImagePull: ${timeout}`)],
+      events: [event('Failed', `Failed to pull image "x": ${timeout}`, { first: 110, container: 'tools' })],
+      before: { waiting: { reason: 'RegistryUnreachable', since: ago(100) } },
+    },
+    state: 'Starting',
+    reason: 'RegistryUnreachable',
+    step: 'Image tools',
+    until: 10,
   },
   {
     why: 'after its time it is Failed',

@@ -256,7 +256,7 @@ export const RULES: Row[] = [
   },
   {
     why: 'a workspace that runs is not Failed by an old pod',
-    given: { deployment: running, pods: [crashing] },
+    given: { deployment: running, pods: [crashing, pod({ name: 'workspace-web-2', age: 30, main: [live({ ready: true })] })] },
     state: 'Running',
   },
   {

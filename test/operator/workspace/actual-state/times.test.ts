@@ -68,6 +68,14 @@ describe('actual state: when to look again', (it) => {
     const down = deployment({ progress: NEW, available: DOWN, wanted: 1, up: 0, down: 1, downFor: 590 })
     assert.is(next({ deployment: down, pods: [pod({ main: [live()] })] }), 10)
   })
+  it('looks again when a container that was started again has stayed up', () => {
+    const again = (restartCount: number) =>
+      pod({ main: [container('tools', { running: { startedAt: ago(4) } }, { restartCount, lastState: exit(3), ready: true })] })
+    assert.is(next({ deployment: running, pods: [again(1)] }), 6)
+    assert.is(next({ deployment: running, pods: [again(2)] }), 6)
+    assert.is(next({ deployment: running, pods: [again(2)], steadyAfter: 30_000 }), 26)
+    assert.is(next({ deployment: stopped, pods: [again(2)] }), undefined)
+  })
   it('looks again when a pod should have ended', () => {
     const after = next({ deployment: stopped, pods: [pod({ late: 10, main: [live()] })] })
     assert.ok(after !== undefined && after > 20 && after < 20.1, String(after))

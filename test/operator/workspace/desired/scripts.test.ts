@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -14,10 +14,13 @@ interface Ended {
   /** What the kubelet would see of the hook. */
   output: string
   log(name: string): string
+  /** What is told when the container ends, or in its log. */
+  text(name: 'told' | 'aloud'): string
   root: string
 }
 
-const SHELLS = ['dash', 'bash']
+const hasBusybox = (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'busybox')))
+const SHELLS = ['dash', 'bash', ...(hasBusybox ? ['busybox sh'] : [])]
 
 describe('workspace: the commands at events', (it) => {
   const folders: string[] = []
@@ -40,7 +43,9 @@ describe('workspace: the commands at events', (it) => {
     for (const [name, text] of Object.entries(await filesOf(commands.replaceAll('ROOT', root), events)))
       writeFileSync(join(scripts, name), text)
     const logs = join(root, 'logs')
-    const child = spawn(shell, [join(scripts, 'run'), scripts, logs, 'postStart.tools'], { cwd: root })
+    const [program = '', ...words] = shell.split(' ')
+    const ends = [join(root, 'told'), join(root, 'aloud')]
+    const child = spawn(program, [...words, join(scripts, 'run'), scripts, logs, 'postStart.tools', ...ends], { cwd: root })
     let output = ''
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk) => {
@@ -48,7 +53,8 @@ describe('workspace: the commands at events', (it) => {
       })
     // As the kubelet does, it waits until nobody holds the output any more.
     const code = await new Promise<number | null>((done) => child.on('close', done))
-    return { code, output, root, log: (name) => readFileSync(join(logs, `postStart.tools.${name}.log`), 'utf8') }
+    const text = (name: string) => readFileSync(join(root, name), { encoding: 'utf8', flag: 'a+' })
+    return { code, output, root, log: (name) => readFileSync(join(logs, `postStart.tools.${name}.log`), 'utf8'), text }
   }
 
   async function filesOf(commands: string, events: string): Promise<Record<string, string>> {
@@ -88,6 +94,33 @@ events: { postStart: ${events} }
         /^command postStart\.tools\.1\.a ended with exit code 7; its log is .*\/postStart\.tools\.1\.a\.log\n$/,
       )
       assert.throws(() => log('2.b'))
+    })
+
+    it(`tell the end of the log of one that fails, where people and Kubernetes look for it, in ${shell}`, async () => {
+      const line = 'for i in $(seq 40); do echo "line $i"; done; exit 7'
+      const { text } = await run(exec('a', 'echo good') + exec('b', line), '[a, b]', shell)
+      const [first, ...rest] = text('told').split('\n')
+      assert.match(
+        first ?? '',
+        /^command postStart\.tools\.2\.b ended with exit code 7; its log is \/.*\/postStart\.tools\.2\.b\.log$/,
+      )
+      assert.equal([rest.length, rest[0], rest.at(-3), rest.at(-2)], [21, 'line 22', 'line 40', 'exit code 7'])
+      assert.is(text('aloud'), text('told'))
+    })
+
+    it(`tell of a log no more than there is room for, in ${shell}`, async () => {
+      const { text } = await run(exec('a', 'head -c 9000 /dev/zero | tr "\\0" x; echo; exit 1'), '[a]', shell)
+      assert.ok(text('told').length < 2500 && text('told').endsWith('x\nexit code 1\n'), String(text('told').length))
+    })
+
+    it(`tell of one in the background that fails, in ${shell}`, async () => {
+      const line = exec('server', 'echo no port; exit 3', '', "'berth.dev/background': true")
+      const { code, text } = await run(line + exec('next', 'echo next'), '[server, next]', shell)
+      assert.is(code, 0)
+      await eventually(() =>
+        /^background command postStart\.tools\.1\.server ended with exit code 3; .*\nno port\nexit code 3\n$/.test(text('aloud')),
+      )
+      assert.is(text('told'), '')
     })
 
     it(`end a command that takes too long, with what it has started, in ${shell}`, async () => {
@@ -143,6 +176,12 @@ events: { postStart: ${events} }
       assert.is(missing.code, 125)
     })
   }
+
+  it('end one that does not want to end, in the shell that understands least', async () => {
+    const line = 'trap "" TERM; while :; do sleep 0.1; done'
+    const { code } = await run(exec('deaf', line, '', "'berth.dev/timeout-seconds': 1"), '[deaf]', SHELLS.at(-1))
+    assert.is(code, 124)
+  })
 
   it('are not cut by an odd last line', async () => {
     const { log } = await run(exec('a', 'echo one\necho two # no line break follows'), '[a]')

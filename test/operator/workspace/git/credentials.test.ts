@@ -234,6 +234,7 @@ describe('workspace: Git credentials', (it) => {
       { within: 30_000 },
     )
     match(text, 'bob@example.com, the owner of the workspace, may not develop GitProject shop')
+    match(text, 'to this user by name')
   })
 
   it("are the owner's own where the workspace names them, and nobody else's", async () => {
