@@ -26,14 +26,16 @@ import type { ControllerContext } from '../../../engines/controller/index.ts'
 import { hours, isRecord, quantity } from '../../../std/index.ts'
 import {
   type DesiredObjects,
-  desiredObjects,
+  desiredBeside,
   type FrozenVariables,
   haveSamePieces,
+  makesPod,
   objectListFrameOf,
   PLAN_DIGEST,
   variablesFrameOf,
   type WorkspacePlan,
 } from '../desired/index.ts'
+import { objectNameOf } from '../desired/names.ts'
 import { takeVolume } from '../pool/volume.ts'
 import type { TargetConnection } from '../watch/connections.ts'
 import { isIn, throughList } from '../watch/survey.ts'
@@ -81,11 +83,13 @@ export async function applyWorkspace(
   const fresh = isCompared(uid, generation, services)
   const remembered = rememberedVariables(workspace)
   const kept = remembered && withVariables(draft, remembered)
-  const before = fresh && kept ? desiredObjects(kept) : undefined
-  const live = before && connection.deployments.get(refOf(before.deployment))
+  const live = connection.deployments.get({ name: objectNameOf(workspace), namespace: draft.namespace })
+  const before = fresh && kept ? desiredBeside(kept, live) : undefined
   const holdsBeside = before?.pieces.every((piece) => isSeen(piece, connection)) ?? false
-  if (kept && live && holdsBeside && holds(before.deployment, live)) return { deployment: live, plan: kept }
-  const compared = before && live && holdsBeside && haveSamePieces(before.deployment, live) ? before : undefined
+  if (kept && live && before && holdsBeside && holds(before.deployment, live)) return { deployment: live, plan: kept }
+  // A start is the time to find whatever is amiss, also what is not watched.
+  const isEnough = live && before && holdsBeside && haveSamePieces(before.deployment, live) && !makesPod(before.deployment, live)
+  const compared = isEnough ? before : undefined
   const listed = compared ? undefined : connection.survey.take(uid)
   try {
     const deployments = connection.deployments.by(BY_WORKSPACE, uid)
@@ -93,11 +97,10 @@ export async function applyWorkspace(
     if (!compared && draft.volume) await takeVolume(kube, workspace, draft.volume, draft.namespace)
     const plan = compared && kept ? kept : withVariables(draft, await frozenFor(draft, kube, services))
     const mayHaveObjectList = !listed || isIn(listed, ConfigMaps, objectListFrameOf(plan))
-    const desired = compared ?? desiredObjects(plan)
-    const was = connection.deployments.get(refOf(desired.deployment))
+    const desired = compared ?? desiredBeside(plan, live)
     const { deployment, changed } = await applyAll(plan, desired, { kube, hasAll: compared !== undefined, mayHaveObjectList })
     services.compared.set(uid, { at: services.context.clock.now(), generation })
-    tellChanged(plan, { was, deployment: desired.deployment, changed }, services)
+    tellChanged(plan, { was: live, deployment: desired.deployment, changed }, services)
     return { deployment, plan }
   } finally {
     listed?.forget()

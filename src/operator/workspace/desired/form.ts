@@ -1,0 +1,38 @@
+import type { Deployment } from '../../../api/index.ts'
+import { IDLE_SCRIPT } from './idle.ts'
+import type { WorkspacePlan } from './plan.ts'
+
+/**
+ * Pods of workspaces are made otherwise by each version of Berth, and an upgrade is to start nobody's pod again. So the form of a pod
+ * has a number, which its Deployment keeps: what runs keeps the form that it has, and whatever makes another pod anyway takes the
+ * newest. Everything that depends on the number is in this file.
+ *
+ * 0: as it was before there were numbers.
+ * 1: idle containers end when they are asked to, and another runner of commands makes no other pod.
+ */
+const NEWEST = 1
+
+/** On a Deployment, not on its pods: a version that does not know it makes no other pods because of it. */
+const FORM = 'berth.dev/pod-form'
+
+type Formed = Pick<WorkspacePlan, 'form'>
+
+const isAtLeast = ({ form = NEWEST }: Formed, least: number): boolean => form >= least
+
+/** Says on a Deployment by which form it is made. */
+export const formAnnotation = (plan: Formed): Record<string, string> =>
+  isAtLeast(plan, 1) ? { [FORM]: String(plan.form ?? NEWEST) } : {}
+
+/** The form of what there is, as far as it may be kept; nothing where a pod is made anyway. */
+export function formToKeep(live: Deployment | undefined, isToRun: boolean): number | undefined {
+  const form = Number(live?.metadata.annotations?.[FORM] ?? 0)
+  const isStart = isToRun && live?.spec?.replicas === 0
+  return live && !isStart && Number.isInteger(form) && form >= 0 && form < NEWEST ? form : undefined
+}
+
+/** Keeps a container there for people. */
+export const idleCommand = (plan: Formed): string[] =>
+  isAtLeast(plan, 1) ? ['sh', '-c', IDLE_SCRIPT] : ['tail', '-f', '/dev/null']
+
+/** Says whether a pod knows its runner by the text of it. */
+export const isMadeAnewForRunner = (plan: Formed): boolean => !isAtLeast(plan, 1)
