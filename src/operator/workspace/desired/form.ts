@@ -8,7 +8,8 @@ import type { WorkspacePlan } from './plan.ts'
  * newest. Everything that depends on the number is in this file.
  *
  * 0: as it was before there were numbers.
- * 1: idle containers end when they are asked to, and another runner of commands makes no other pod.
+ * 1: idle containers end when they are asked to; a pod beside the main one waits for the clone before it has the projects; none
+ * starts while the one before it ends; and another runner of commands makes no other pod.
  */
 const NEWEST = 1
 
@@ -36,3 +37,9 @@ export const idleCommand = (plan: Formed): string[] =>
 
 /** Says whether a pod knows its runner by the text of it. */
 export const isMadeAnewForRunner = (plan: Formed): boolean => !isAtLeast(plan, 1)
+
+/** Says whether a pod beside the main one that has the projects waits until they are cloned. */
+export const awaitsClone = (plan: Formed): boolean => isAtLeast(plan, 1)
+
+/** Says whether a pod with the volume starts on no node while another in its place is there. */
+export const isAlone = (plan: Formed): boolean => isAtLeast(plan, 1)

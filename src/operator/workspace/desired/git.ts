@@ -2,6 +2,7 @@ import { type ConfigMap, ConfigMaps, type CoreSecret, Secrets } from '../../../a
 import type { Piece } from '../../../engines/apply/index.ts'
 import { gitAddition, gitFiles, gitNameOf } from '../git/index.ts'
 import { envelope } from './envelope.ts'
+import { awaitsClone } from './form.ts'
 import { objectNameOf } from './names.ts'
 import type { Addition, WorkspacePlan } from './plan.ts'
 import { resourcesOf, securityOf } from './rights.ts'
@@ -29,13 +30,19 @@ export function gitPiecesOf(plan: WorkspacePlan): Piece[] {
   ]
 }
 
-/** Adds Git to the pod; nothing without a project. */
-export function gitAdditionOf({ git, settings, workspace }: WorkspacePlan): Addition {
+/**
+ * Adds Git to a pod; nothing without a project. The main pod clones it; whatever else has the folder of the projects waits for that,
+ * or begins when it was long done.
+ */
+export function gitAdditionOf(plan: WorkspacePlan, pod: 'main' | 'beside' | 'after'): Addition {
+  const { git, settings, workspace } = plan
   if (!git) return {}
-  return gitAddition(git, {
+  const { cloner, waiter, ...rest } = gitAddition(git, {
     settings,
     objectName: objectNameOf(workspace),
     body: { securityContext: securityOf(settings), resources: resourcesOf({ resources: {} }, settings) },
     data: { name: DATA, mountPath: PROJECTS, subPath: 'projects' },
   })
+  const first = { main: [cloner], beside: awaitsClone(plan) ? [waiter] : [], after: [] }
+  return { ...rest, initContainers: first[pod] }
 }

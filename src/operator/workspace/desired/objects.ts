@@ -170,11 +170,10 @@ function servicePorts(ports: readonly Port[]): NonNullable<NonNullable<Service['
   })
 }
 
-/** The project is cloned by the main pod; another one that has it, has Git too. */
+/** One that does not have the folder of the projects does not need it. */
 function gitOf(plan: WorkspacePlan, { part, containers }: WorkspacePart): Addition[] {
-  const addition = gitAdditionOf(plan)
-  if (part === MAIN) return [addition]
-  return containers.some(({ mountSources }) => mountSources) ? [{ ...addition, initContainers: [] }] : []
+  if (part === MAIN) return [gitAdditionOf(plan, 'main')]
+  return containers.some(({ mountSources }) => mountSources) ? [gitAdditionOf(plan, 'beside')] : []
 }
 
 /** Annotations of a devfile for the Deployment or the Service of its containers, as far as they are for people and their tools. */
@@ -206,7 +205,8 @@ function deploymentOf(plan: WorkspacePlan, part: WorkspacePart, scripts: ReturnT
   return {
     ...withAnnotations(frame, formAnnotation(plan)),
     spec: {
-      replicas: isToRun(plan) ? 1 : 0,
+      // A Deployment does not count pods that are ending: it would make another one beside them.
+      replicas: isToRun(plan) && !plan.isEnding ? 1 : 0,
       progressDeadlineSeconds: startLimit,
       revisionHistoryLimit: 1,
       // Two pods at once would fight for the volume and for the people's files.
@@ -222,7 +222,7 @@ function deploymentOf(plan: WorkspacePlan, part: WorkspacePart, scripts: ReturnT
             ...(restarted && { [RESTARTED_AT]: restarted }),
           },
         },
-        spec: podOf(plan, { isMain, startLimit, steps, containers: part.containers, additions }),
+        spec: podOf(plan, { isMain, part: part.part, startLimit, steps, containers: part.containers, additions }),
       },
     },
   }

@@ -4,7 +4,9 @@ import { FOLDER, SECRET_FOLDER } from './files.ts'
 import type { GitPlan } from './plan.ts'
 
 export interface GitAddition {
-  initContainers: V1Container[]
+  cloner: V1Container
+  /** In another pod, instead of the cloner: nothing begins there before the clone is done. */
+  waiter: V1Container
   volumes: V1Volume[]
   env: V1EnvVar[]
   mounts: V1VolumeMount[]
@@ -28,7 +30,7 @@ const TOKEN_SECONDS = 3600
 const READABLE = 0o440
 const EXECUTABLE = 0o555
 
-/** Files, token, configuration; and the clone, before anything else runs. */
+/** Files, token, configuration; and the clone, which is to run before anything else does. */
 export function gitAddition(git: GitPlan, { settings, objectName, body, data }: AdditionInputs): GitAddition {
   const env = [{ name: 'GIT_CONFIG_SYSTEM', value: `${FOLDER}/gitconfig` }]
   const sources = sourcesOf(git, objectName)
@@ -46,8 +48,10 @@ export function gitAddition(git: GitPlan, { settings, objectName, body, data }: 
     volumeMounts: [data, ...mounts],
     ...body,
   }
+  const waiter: V1Container = { ...cloner, name: `${CLONER}-awaited`, command: ['sh', `${FOLDER}/await-clone.sh`] }
   return {
-    initContainers: [cloner],
+    cloner,
+    waiter,
     volumes: [
       { name: VOLUME, projected: { defaultMode: EXECUTABLE, sources } },
       ...(git.copied ? [{ name: SECRET_VOLUME, secret }] : []),

@@ -1,5 +1,5 @@
 import { withoutGit } from '../../../api/index.ts'
-import { CLONE_SCRIPT } from './clone-script.ts'
+import { AWAIT_SCRIPT, CLONE_SCRIPT } from './clone-script.ts'
 import { CREDENTIAL_SCRIPT } from './credential-script.ts'
 import type { GitPlan } from './plan.ts'
 
@@ -24,6 +24,7 @@ export function gitFiles(
   return {
     'credential.sh': CREDENTIAL_SCRIPT,
     'clone.sh': CLONE_SCRIPT,
+    'await-clone.sh': AWAIT_SCRIPT,
     gitconfig: configText(sectionsOf(git, { folder, secret, projects })),
     url: url.href,
     // As Git names the parts of it to its helpers.

@@ -6,4 +6,5 @@
 export { CLONER, type GitAddition, gitAddition, gitNameOf } from './addition.ts'
 export { gitFiles } from './files.ts'
 export { type GitFindings, type GitServices, gatherGit } from './gather.ts'
+export { foundFiles } from './outcome.ts'
 export { type CopiedSecret, type GitPlan, gitPlanOf, type KnownProject, type WorkspaceGitSettings } from './plan.ts'

@@ -25,6 +25,7 @@ import { holds, type OwnedObjects, type Piece, removePiece } from '../../../engi
 import type { ControllerContext } from '../../../engines/controller/index.ts'
 import { hours, isRecord, quantity } from '../../../std/index.ts'
 import {
+  AFTER_STOP,
   type DesiredObjects,
   desiredBeside,
   type FrozenVariables,
@@ -32,6 +33,7 @@ import {
   makesPod,
   objectListFrameOf,
   PLAN_DIGEST,
+  partOf,
   variablesFrameOf,
   type WorkspacePlan,
 } from '../desired/index.ts'
@@ -111,6 +113,13 @@ export async function applyWorkspace(
 export function isCompared(uid: string, generation: number | undefined, { compared, context }: ApplyServices): boolean {
   const last = compared.get(uid)
   return last !== undefined && context.clock.now() - last.at < FULL && last.generation === generation
+}
+
+/** True where it was stopped and its pods are still there: whoever starts it now waits for their end. */
+export function endsStill({ metadata }: Workspace, { deployments, pods }: TargetConnection, namespace: string): boolean {
+  const live = deployments.get({ name: objectNameOf({ metadata }), namespace })
+  const own = pods.by(BY_WORKSPACE, metadata.uid ?? '')
+  return live?.spec?.replicas === 0 && own.some((pod) => isDeleting(pod) && partOf(pod) !== AFTER_STOP)
 }
 
 /** Of what is beside the Deployment, only its like are watched; of the rest it is enough that it was made from the same plan. */

@@ -22,7 +22,7 @@ export async function conclude(
   findings: WorkspaceFindings,
   { pods, context, recheck }: Ending,
 ): Promise<Next> {
-  const status = statusOf(workspace, findings)
+  const status = statusOf(workspace, { ...findings, pods })
   const { now, chosen, assessment } = findings
   if (workspace.spec.desiredState === 'RestartRequested' && assessment?.state === 'Stopped' && !pods.some(isThere)) {
     return settled({ status, object: await changeWish(context, workspace, { desiredState: 'Running' }) })

@@ -55,6 +55,26 @@ describe('workspace: desired objects', (it) => {
     assert.is(replicas({ desiredState: 'RestartRequested' }), 0)
   })
 
+  it('have none while the pods of before are ending', () => {
+    assert.is(desiredObjects(plan({ isEnding: true })).deployment.spec?.replicas, 0)
+  })
+
+  it('have a pod with the volume on no node while another in its place is there, also where the devfile wants other pods away', async () => {
+    const away = { labelSelector: { matchLabels: { app: 'loud' } }, topologyKey: 'kubernetes.io/hostname' }
+    const overrides = {
+      spec: { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [away] } } },
+    }
+    const own = {
+      labelSelector: { matchLabels: { 'berth.dev/workspace-uid': '1234', 'berth.dev/workspace-part': 'main' } },
+      topologyKey: 'kubernetes.io/os',
+    }
+    const required = (given: WorkspacePlan) =>
+      pod(given)?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+    assert.equal(required(plan()), [own])
+    assert.equal(required(plan({ devfile: { ...TOOLS, attributes: { 'pod-overrides': overrides } } })), [own, away])
+    assert.is(required(plan({ form: 0 })), undefined)
+  })
+
   it('include a Service only when there is a port to serve', async () => {
     assert.equal(kinds(plan()), ['ServiceAccount', 'PersistentVolumeClaim', 'NetworkPolicy'])
     const hidden = await devfile('{ image: a, endpoints: [{ name: debug, targetPort: 9229, exposure: none }] }')

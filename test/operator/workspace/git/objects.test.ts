@@ -1,6 +1,13 @@
 import { equal, is, match, not, ok } from 'uvu/assert'
-import { ConfigMaps, NetworkPolicies, Secrets, type WorkspaceSpec } from '../../../../src/api/index.ts'
-import { parseDevfile } from '../../../../src/devfile/index.ts'
+import {
+  ConfigMaps,
+  type Deployment,
+  Deployments,
+  NetworkPolicies,
+  Secrets,
+  type WorkspaceSpec,
+} from '../../../../src/api/index.ts'
+import { type Devfile, parseDevfile } from '../../../../src/devfile/index.ts'
 import { desiredObjects, type WorkspacePlan } from '../../../../src/operator/workspace/desired/index.ts'
 import { type CopiedSecret, gitPlanOf } from '../../../../src/operator/workspace/git/index.ts'
 import { Failure } from '../../../../src/std/index.ts'
@@ -34,6 +41,26 @@ describe('workspace: objects for Git', (it) => {
     is(tools?.env?.find(({ name }) => name === 'PROJECT_SOURCE')?.value, '/projects/shop')
     for (const container of [cloner, tools])
       is(container?.env?.find(({ name }) => name === 'GIT_CONFIG_SYSTEM')?.value, '/.workspace-data/git/gitconfig')
+  })
+
+  it('have every other pod with the projects wait for the clone, by the same image and limits', async () => {
+    const apart = (await parseDevfile(`schemaVersion: 2.2.0
+components:
+  - { name: tools, container: { image: tools:1 } }
+  - { name: db, container: { image: db:1, dedicatedPod: true, mountSources: true } }
+  - { name: cache, container: { image: cache:1, dedicatedPod: true, mountSources: false } }
+`)) as { devfile: Devfile }
+    const podsBeside = (form?: number) =>
+      desiredObjects({ ...plan(), ...apart, form }).pieces.flatMap((piece) =>
+        piece.kind === Deployments ? [(piece.object as Deployment).spec?.template.spec] : [],
+      )
+    const [db, cache] = podsBeside()
+    const { initContainers: [cloner] = [] } = pod(plan()) ?? {}
+    equal(db?.initContainers, [
+      { ...cloner, name: 'berth-clone-awaited', command: ['sh', '/.workspace-data/git/await-clone.sh'] },
+    ])
+    is(cache?.initContainers, undefined)
+    is(podsBeside(0)[0]?.initContainers, undefined)
   })
 
   it('have a token for this workspace and nobody else, and the way to kas open', () => {
