@@ -93,6 +93,17 @@ describe(
       await becomes('apart', 'Running')
       assert.is(await inside('apart', 'git -C $PROJECT_SOURCE status --porcelain; ls $PROJECT_SOURCE'), 'log\nproduction\n')
     })
+
+    it('holds one to what its class allows, which its own credentials cannot change', async () => {
+      await becomes('bounded', 'Running')
+      assert.is((await cloned('bounded')).reason, 'Cloned')
+      const { namespace } = (await podOf('bounded')).metadata
+      const [quota] = await site.items('resourcequotas', '-n', namespace, '-l', 'berth.dev/workspace=bounded')
+      assert.equal(quota.status.used, quota.status.hard)
+      const account = `system:serviceaccount:${namespace}:namespace-manager`
+      const asked = ['auth', 'can-i', 'patch', `resourcequotas/${quota.metadata.name}`, '-n', namespace, '--as', account]
+      assert.match(await site.kubectl(...asked).catch(({ stdout }) => stdout), /^no/)
+    })
   },
   await lacksNode(),
 )

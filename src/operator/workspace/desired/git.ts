@@ -1,11 +1,13 @@
 import { type ConfigMap, ConfigMaps, type CoreSecret, Secrets } from '../../../api/index.ts'
+import type { Container } from '../../../devfile/index.ts'
 import type { Piece } from '../../../engines/apply/index.ts'
 import { gitAddition, gitFiles, gitNameOf } from '../git/index.ts'
 import { envelope } from './envelope.ts'
 import { awaitsClone } from './form.ts'
 import { objectNameOf } from './names.ts'
+import { ownResourcesOf } from './own-resources.ts'
 import type { Addition, WorkspacePlan } from './plan.ts'
-import { resourcesOf, securityOf } from './rights.ts'
+import { securityOf } from './rights.ts'
 import { DATA } from './volumes.ts'
 
 /** The cloner has the folder of projects here. */
@@ -34,13 +36,17 @@ export function gitPiecesOf(plan: WorkspacePlan): Piece[] {
  * Adds Git to a pod; nothing without a project. The main pod clones it; whatever else has the folder of the projects waits for that,
  * or begins when it was long done.
  */
-export function gitAdditionOf(plan: WorkspacePlan, pod: 'main' | 'beside' | 'after'): Addition {
+export function gitAdditionOf(
+  plan: WorkspacePlan,
+  pod: 'main' | 'beside' | 'after',
+  containers?: readonly Container[],
+): Addition {
   const { git, settings, workspace } = plan
   if (!git) return {}
   const { cloner, waiter, ...rest } = gitAddition(git, {
     settings,
     objectName: objectNameOf(workspace),
-    body: { securityContext: securityOf(settings), resources: resourcesOf({ resources: {} }, settings) },
+    body: { securityContext: securityOf(settings), resources: ownResourcesOf(plan, undefined, containers) },
     data: { name: DATA, mountPath: PROJECTS, subPath: 'projects' },
   })
   const first = { main: [cloner], beside: awaitsClone(plan) ? [waiter] : [], after: [] }

@@ -173,7 +173,7 @@ function servicePorts(ports: readonly Port[]): NonNullable<NonNullable<Service['
 /** One that does not have the folder of the projects does not need it. */
 function gitOf(plan: WorkspacePlan, { part, containers }: WorkspacePart): Addition[] {
   if (part === MAIN) return [gitAdditionOf(plan, 'main')]
-  return containers.some(({ mountSources }) => mountSources) ? [gitAdditionOf(plan, 'beside')] : []
+  return containers.some(({ mountSources }) => mountSources) ? [gitAdditionOf(plan, 'beside', containers)] : []
 }
 
 /** Annotations of a devfile for the Deployment or the Service of its containers, as far as they are for people and their tools. */
