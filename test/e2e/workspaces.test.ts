@@ -104,6 +104,15 @@ describe(
       const asked = ['auth', 'can-i', 'patch', `resourcequotas/${quota.metadata.name}`, '-n', namespace, '--as', account]
       assert.match(await site.kubectl(...asked).catch(({ stdout }) => stdout), /^no/)
     })
+
+    it('goes by SSH to the host of the project, though no image knows its user', async () => {
+      const said = async () => {
+        const all = await site.items('workspaces', '-n', 'team-a')
+        return JSON.stringify(all.find(({ metadata }) => metadata.name === 'by-ssh').status)
+      }
+      await eventually(async () => (await said()).includes('cannot clone'), PATIENT)
+      assert.match(await said(), 'ssh: connect to host 127.0.0.1 port 1: Connection refused')
+    })
   },
   await lacksNode(),
 )

@@ -9,8 +9,8 @@ import type { WorkspacePlan } from './plan.ts'
  *
  * 0: as it was before there were numbers.
  * 1: idle containers end when they are asked to; a pod beside the main one waits for the clone before it has the projects; none
- * starts while the one before it ends; Berth's own containers keep to what the class allows a workspace; and another runner of
- * commands makes no other pod.
+ * starts while the one before it ends; Berth's own containers keep to what the class allows a workspace; the one that clones has a
+ * name for its user; and another runner of commands makes no other pod.
  */
 const NEWEST = 1
 
@@ -47,3 +47,6 @@ export const isAlone = (plan: Formed): boolean => isAtLeast(plan, 1)
 
 /** Says whether Berth's own containers keep to what the class allows a workspace. */
 export const fitsMaxima = (plan: Formed): boolean => isAtLeast(plan, 1)
+
+/** Says whether the container that clones has a name for its user. */
+export const hasNamedUser = (plan: Formed): boolean => isAtLeast(plan, 1)

@@ -58,6 +58,13 @@ function withTerms(base: V1PodSpec, whole: V1PodSpec, kind: 'podAffinity' | 'pod
   return { [kind]: { ...whole.affinity?.[kind], requiredDuringSchedulingIgnoredDuringExecution: required } }
 }
 
+/** The users that its pods are to run as instead of the usual one. */
+export const usersIn = (devfile: Devfile): number[] =>
+  overridesOf(devfile, devfile.containers).flatMap((each) => {
+    const { runAsUser } = fieldsIn(each, 'spec', 'securityContext')
+    return typeof runAsUser === 'number' ? [runAsUser] : []
+  })
+
 /** Those of Berth stay as they are: their names cannot be overridden. */
 export const podAnnotationsOf = (devfile: Devfile, containers: readonly Container[]): Record<string, string> =>
   Object.fromEntries(

@@ -26,7 +26,7 @@ fail() {
 }
 # The line that says why: kas' words, then those of SSH, then Git's, which after SSH says nothing but that it could not read.
 why() {
-  for word in '^berth: ' '^ssh: |Permission denied|Host key verification failed|Connection (closed|refused|timed out)' '^fatal: ' '^error: ' ''; do
+  for word in '^berth: ' '^No user exists for uid|^ssh: |Permission denied|Host key verification failed|Connection (closed|refused|timed out)' '^fatal: ' '^error: ' ''; do
     line=$(grep -E -- "$word" "$log" 2>/dev/null | grep -v '^fatal: Could not read from remote' | tail -n 1 | cut -c 1-400)
     [ -z "$line" ] || break
   done

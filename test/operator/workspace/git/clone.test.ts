@@ -239,10 +239,33 @@ describe('workspace: the clone', (it) => {
     const copied = { data: { 'ssh-privatekey': 'x', known_hosts: 'x' }, version: '1' }
     const folder = await pod(planOf('ssh://git@git.example.com/team/shop.git', {}, copied))
     const { out } = await folder.git('.', 'config', '--system', 'core.sshCommand')
+    match(out, /^\S+\/git\/ssh\.sh$/m)
+    await folder.write('tools/ssh', '#!/bin/sh\nprintf "%s\\n" "$@" > "$(dirname "$0")/words"\nexit 1\n')
+    is(await folder.startCloning({ first: 'tools' }).code, 1)
+    const words = await folder.read('tools/words')
     match(
-      out,
-      /^ssh -i \S+\/secret\/ssh-privatekey -o IdentitiesOnly=yes -o UserKnownHostsFile=\S+known_hosts -o StrictHostKeyChecking=yes$/m,
+      words,
+      /^-i\n\S+\/secret\/ssh-privatekey\n-o\nIdentitiesOnly=yes\n-o\nUserKnownHostsFile=\S+\/secret\/known_hosts\n-o\nStrictHostKeyChecking=yes\n/,
     )
+  })
+
+  it('says what SSH says of a user without a name', async () => {
+    const copied = { data: { 'ssh-privatekey': 'x', known_hosts: 'x' }, version: '1' }
+    const folder = await pod(planOf('ssh://git@git.example.com/team/shop.git', {}, copied))
+    await folder.write('tools/id', '#!/bin/sh\n[ "$1" = -u ] && echo 5001\n')
+    await folder.write('tools/ssh', '#!/bin/sh\necho "No user exists for uid 5001" >&2\nexit 255\n')
+    is(await folder.startCloning({ first: 'tools' }).code, 1)
+    match(await lastWords(folder), ': SSH needs a name for user 5001: have one in /etc/passwd of the image')
+  })
+
+  it('gives the user a name where the image lets it', async () => {
+    const copied = { data: { 'ssh-privatekey': 'x', known_hosts: 'x' }, version: '1' }
+    const folder = await pod(planOf('ssh://git@git.example.com/team/shop.git', {}, copied))
+    await folder.write('tools/id', '#!/bin/sh\n[ "$1" = -u ] && echo 5001\n')
+    await folder.write('tools/ssh', '#!/bin/sh\nexit 1\n')
+    await folder.write('../passwd', 'root:x:0:0::/root:/bin/sh\n')
+    is(await folder.startCloning({ first: 'tools' }).code, 1)
+    match(await folder.read('../passwd'), /^root:\S+\nuser:x:5001:0::\S+\/home:\/bin\/sh\n$/)
   })
 
   it('says what SSH has said: Git only knows that it could not read', async () => {

@@ -75,6 +75,23 @@ components:
     match(JSON.stringify(pieces.find(({ kind }) => kind === NetworkPolicies)), '"port":8156')
   })
 
+  it('name the user where the clone goes by SSH, and nowhere else', () => {
+    const url = 'ssh://git@git.example.com/team/shop.git'
+    const mounts = (given: WorkspacePlan) =>
+      [...(pod(given)?.initContainers ?? []), ...(pod(given)?.containers ?? [])].flatMap(({ name, volumeMounts = [] }) =>
+        volumeMounts.flatMap(({ mountPath, subPath }) => (mountPath === '/etc/passwd' ? [`${name} ${subPath}`] : [])),
+      )
+    equal(mounts(plan({}, undefined, url)), ['berth-clone passwd'])
+    equal(mounts({ ...plan({}, undefined, url), form: 0 }), [])
+    equal(mounts(plan()), [])
+    const override = { spec: { securityContext: { runAsUser: 1234 } } }
+    const own = plan({}, undefined, url)
+    const other = { ...own, devfile: { ...own.devfile, attributes: { 'pod-overrides': override } } }
+    const files = JSON.stringify(desiredObjects(other).pieces.find(({ kind }) => kind === ConfigMaps))
+    match(files, 'user-5001:x:5001:0::/tmp:/bin/sh')
+    match(files, 'user-1234:x:1234:0::/tmp:/bin/sh')
+  })
+
   it('say nothing of kas where the Secret is copied', () => {
     const copied = { data: { password: 'cGFzcw==' }, version: '7' }
     const given = plan({ git: { delivery: 'ByCopy', credentialsSecretRef: { name: 'own' } } }, copied)

@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Kube } from '../../../../src/adapters/kube/index.ts'
@@ -104,6 +104,7 @@ export interface PodFolder {
   projects: string
   /** Below the folder of the mounted files. */
   write(file: string, text: string): Promise<void>
+  read(file: string): Promise<string>
   clone(): Promise<Ran>
   /** The same with the programs of a folder of the mounted files before others. */
   startCloning(programs: { first: string }): Started
@@ -142,6 +143,7 @@ export async function podFolder(plan: GitPlan, more: Record<string, string> = {}
     GIT_CONFIG_SYSTEM: join(folder, 'gitconfig'),
     GIT_TERMINAL_PROMPT: '0',
     TERMINATION_LOG: lastWords,
+    PASSWD_FILE: join(root, 'passwd'),
   }
   const run = (program: string, words: string[], cwd: string, input = ''): Promise<Ran> =>
     new Promise((resolve) => {
@@ -176,6 +178,7 @@ export async function podFolder(plan: GitPlan, more: Record<string, string> = {}
   return {
     projects,
     write,
+    read: (file) => readFile(join(folder, file), 'utf8'),
     lastWords,
     startCloning: ({ first }) => start('clone.sh', `${join(folder, first)}:${environment.PATH}`),
     startWaiting: () => start('await-clone.sh'),
