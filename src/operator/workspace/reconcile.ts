@@ -262,16 +262,17 @@ const noProject = (name: string): Obstacle =>
  * noticed in the status of thousands.
  */
 function tooEarly(
-  { metadata, status }: Workspace,
+  workspace: Workspace,
   generation: number | undefined,
   connection: TargetConnection,
   services: WorkspaceServices,
 ) {
-  const { uid = '' } = metadata
-  if (!status?.target) return
+  const { uid = '' } = workspace.metadata
+  if (!workspace.status?.target) return
   const after = connection.isNewFor()
   if (after > 0) return again({ after, why: `the target is being listed: ${connection.why()}` })
-  const isToCompare = connection.isReady() && !isCompared(uid, generation, services.applying) && !services.errands.isUnderWay(uid)
+  const isToCompare =
+    connection.isReady() && !isCompared(workspace, generation, services.applying) && !services.errands.isUnderWay(uid)
   const isAwaited = isToCompare && connection.survey.isAwaited(uid)
   return isAwaited ? again({ after: CONNECTING, why: 'the objects of all workspaces of the target are being listed' }) : undefined
 }

@@ -20,10 +20,11 @@ import {
   Services,
   type Workspace,
   type WorkspaceClassSpec,
+  type WorkspaceStatus,
 } from '../../../api/index.ts'
 import { holds, type OwnedObjects, type Piece, removePiece } from '../../../engines/apply/index.ts'
 import type { ControllerContext } from '../../../engines/controller/index.ts'
-import { hours, isRecord, quantity } from '../../../std/index.ts'
+import { hours, isRecord, minutes, quantity } from '../../../std/index.ts'
 import {
   AFTER_STOP,
   type DesiredObjects,
@@ -52,7 +53,12 @@ import { freeze, markOf, refreshOf, rememberedVariables } from './variables.ts'
 export const OF_REGISTRIES = [{ fields: 'type=kubernetes.io/dockerconfigjson' }, { fields: 'type=kubernetes.io/dockercfg' }]
 
 /** Everything of a workspace is compared with its target this often, also what is not watched. */
-export const FULL = hours(1)
+const FULL = hours(1)
+/** What is amiss may be why it fails. */
+const FULL_OF_FAILED = minutes(5)
+
+/** How long it is enough to look at what is watched of a workspace in this state. */
+export const comparedFor = (state: WorkspaceStatus['actualState']): number => (state === 'Failed' ? FULL_OF_FAILED : FULL)
 
 export interface ApplyServices {
   context: ControllerContext
@@ -82,7 +88,7 @@ export async function applyWorkspace(
   const { workspace, settings } = wish
   const draft = { ...wish, pullSecrets: pullSecretsFor(settings, services) }
   const uid = workspace.metadata.uid ?? ''
-  const fresh = isCompared(uid, generation, services)
+  const fresh = isCompared(workspace, generation, services)
   const remembered = rememberedVariables(workspace)
   const kept = remembered && withVariables(draft, remembered)
   const live = connection.deployments.get({ name: objectNameOf(workspace), namespace: draft.namespace })
@@ -110,9 +116,13 @@ export async function applyWorkspace(
 }
 
 /** True where all of it was compared with its target not long ago, under the class as it is. */
-export function isCompared(uid: string, generation: number | undefined, { compared, context }: ApplyServices): boolean {
-  const last = compared.get(uid)
-  return last !== undefined && context.clock.now() - last.at < FULL && last.generation === generation
+export function isCompared(
+  { metadata, status }: Workspace,
+  generation: number | undefined,
+  { compared, context }: ApplyServices,
+): boolean {
+  const last = compared.get(metadata.uid ?? '')
+  return last !== undefined && context.clock.now() - last.at < comparedFor(status?.actualState) && last.generation === generation
 }
 
 /** True where it was stopped and its pods are still there: whoever starts it now waits for their end. */
