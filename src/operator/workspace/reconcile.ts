@@ -19,7 +19,15 @@ import { type GitFindings, type GitServices, gatherGit } from './git/index.ts'
 import { afterStop, tellPostStop } from './lifetime/after-stop.ts'
 import { cleanUp, type RemovalServices } from './lifetime/clean-up.ts'
 import { isWanted, nextTurn } from './lifetime/expiry.ts'
-import { type Applied, type ApplyServices, applyWorkspace, isCompared, marksOf, type PlanDraft } from './objects/apply.ts'
+import {
+  type Applied,
+  type ApplyServices,
+  applyWorkspace,
+  endsStill,
+  isCompared,
+  marksOf,
+  type PlanDraft,
+} from './objects/apply.ts'
 import { isApplyFailure } from './objects/apply-failure.ts'
 import type { Errands } from './objects/errands.ts'
 import { CONTROLLER } from './place/claim.ts'
@@ -123,7 +131,8 @@ async function applyIn(target: Target, workspace: Workspace, wanted: Wanted, ser
   const { namespace, volume } = target
   const { settings } = chosen
   const ways = { git: project?.git, tunnel: hasTunnels(settings) ? services.tunnels : undefined }
-  const draft = { workspace, settings, devfile: sizes.devfile, namespace, volume, restored, ...ways }
+  const isEnding = endsStill(workspace, connection, namespace)
+  const draft = { workspace, settings, devfile: sizes.devfile, namespace, volume, restored, isEnding, ...ways }
   const errand = {
     uid: workspace.metadata.uid ?? '',
     plan: JSON.stringify([
@@ -133,6 +142,7 @@ async function applyIn(target: Target, workspace: Workspace, wanted: Wanted, ser
       target.namespace,
       target.version,
       draft.git,
+      isEnding,
       sizes.applied,
       marksOf(draft, services.applying),
     ]),
@@ -252,16 +262,17 @@ const noProject = (name: string): Obstacle =>
  * noticed in the status of thousands.
  */
 function tooEarly(
-  { metadata, status }: Workspace,
+  workspace: Workspace,
   generation: number | undefined,
   connection: TargetConnection,
   services: WorkspaceServices,
 ) {
-  const { uid = '' } = metadata
-  if (!status?.target) return
+  const { uid = '' } = workspace.metadata
+  if (!workspace.status?.target) return
   const after = connection.isNewFor()
   if (after > 0) return again({ after, why: `the target is being listed: ${connection.why()}` })
-  const isToCompare = connection.isReady() && !isCompared(uid, generation, services.applying) && !services.errands.isUnderWay(uid)
+  const isToCompare =
+    connection.isReady() && !isCompared(workspace, generation, services.applying) && !services.errands.isUnderWay(uid)
   const isAwaited = isToCompare && connection.survey.isAwaited(uid)
   return isAwaited ? again({ after: CONNECTING, why: 'the objects of all workspaces of the target are being listed' }) : undefined
 }

@@ -6,12 +6,13 @@ import {
   type Pod,
   Pods,
   ResourceQuotas,
+  ServiceAccounts,
   type Workspace,
   WorkspaceClasses,
   type WorkspaceSpec,
   Workspaces,
 } from '../../../src/api/index.ts'
-import { minutes, systemClock, timestamp } from '../../../src/std/index.ts'
+import { minutes, seconds, systemClock, timestamp } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
@@ -81,6 +82,16 @@ describe('workspace: failing', (it) => {
       lastTimestamp: now,
     })
   }
+
+  it('looks now and then whether everything is there, though it is not watched', async () => {
+    await create({ devfile: devfile('fate.invalid/image-pull-failure') })
+    await becomes('Failed')
+    const account = { name: 'workspace-web', namespace }
+    await kube.delete(ServiceAccounts, account)
+    ahead += minutes(5) + seconds(1)
+    await kube.patch(Workspaces, ref(), { metadata: { annotations: { look: 'again' } } })
+    await eventually(() => kube.get(ServiceAccounts, account))
+  })
 
   it('says that the quota is exceeded, in one line and in an Event, and starts again when there is room', async () => {
     const quota = { name: 'small', namespace }

@@ -4,9 +4,12 @@ import {
   ConfigMaps,
   Deployments,
   GitProjects,
+  type Kind,
+  NetworkPolicies,
   Pods,
   ResourceQuotas,
   Secrets,
+  ServiceAccounts,
   Services,
   type Workspace,
   WorkspaceClasses,
@@ -97,6 +100,44 @@ describe('workspace: its objects in a target', (it) => {
     await expectGone(kube, ConfigMaps, made('web-scripts'))
     await eventually(async () => (await kube.list(Services, { namespace })).length === 0)
     await becomes('Running')
+  })
+
+  it('are all there again after a stop and a start, and after a restart, though nobody sees that they went', async () => {
+    const endpoints = '[{ name: web, targetPort: 8080 }]'
+    await running(inlined(`  - { name: tools, container: { image: "example.com/tools:1", endpoints: ${endpoints} } }`))
+    const lost: Kind[] = [ServiceAccounts, Services, NetworkPolicies]
+    const lose = () => Promise.all(lost.map((kind) => kube.delete(kind, made('web'))))
+    const areThere = async () => (await Promise.all(lost.map((kind) => kube.get(kind, made('web'))))).every(Boolean)
+    await lose()
+    await set({ desiredState: 'Stopped' })
+    await becomes('Stopped')
+    await set({ desiredState: 'Running' })
+    await becomes('Running')
+    assert.ok(await areThere())
+    await lose()
+    await set({ desiredState: 'RestartRequested' })
+    await expectObject(kube, Workspaces, made('web', ''), ({ spec }) => spec.desiredState === 'Running')
+    await becomes('Running')
+    await eventually(areThere)
+  })
+
+  it('have no second pod after a quick start while the one before it ends', async () => {
+    await running(inlined(TOOLS))
+    const pods = () => kube.list(Pods, { namespace })
+    const [first] = await pods()
+    const ref = { name: first?.metadata.name ?? '', namespace }
+    await kube.patch(Pods, ref, { metadata: { finalizers: ['example.com/held'] } })
+    await set({ desiredState: 'Stopped' })
+    await expectObject(kube, Pods, ref, (pod) => pod.metadata.deletionTimestamp !== undefined)
+    const { metadata } = await set({ desiredState: 'Running' })
+    const isSeen = ({ status }: Workspace) =>
+      status?.observedGeneration === metadata.generation && status?.actualState !== 'Running'
+    await expectObject(kube, Workspaces, made('web', ''), isSeen)
+    assert.is((await kube.get(Deployments, made('web')))?.spec?.replicas, 0)
+    assert.is((await pods()).length, 1)
+    await kube.patch(Pods, ref, { metadata: { finalizers: [] } })
+    await becomes('Running')
+    assert.is.not((await pods())[0]?.metadata.uid, first?.metadata.uid)
   })
 
   it('are Running only when the pods beside the main one are, and say what is wrong there', async () => {

@@ -25,7 +25,7 @@ export function afterStopJob(plan: WorkspacePlan, startedAt: string): Job | unde
   if (containers.length === 0) return undefined
   const stop = digest(`${workspace.metadata.uid} ${startedAt}`).slice(0, 8)
   const frame = envelope(plan, Jobs, besideName(workspace, `${AFTER_STOP}-${stop}`))
-  const additions = [variablesAddition(plan), environmentAddition(plan), { ...gitAdditionOf(plan), initContainers: [] }]
+  const additions = [variablesAddition(plan), environmentAddition(plan), gitAdditionOf(plan, 'after')]
   const pod = podOf(plan, { isMain: true, startLimit: 0, event: AFTER_STOP, steps: containers, containers: [], additions })
   const steps = pod.initContainers ?? []
   return {

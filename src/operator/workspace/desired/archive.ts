@@ -9,9 +9,10 @@ import {
 } from '../../../api/index.ts'
 import { hours } from '../../../std/index.ts'
 import { envelope } from './envelope.ts'
+import { ownResourcesOf } from './own-resources.ts'
 import { besideName } from './parts.ts'
 import type { Addition, WorkspacePlan } from './plan.ts'
-import { POD_SECURITY, resourcesOf, securityOf } from './rights.ts'
+import { POD_SECURITY, securityOf } from './rights.ts'
 import { DATA, volumeNameOf } from './volumes.ts'
 
 /** A volume that takes longer is given up; the workspace is stopped meanwhile as ever. */
@@ -56,10 +57,10 @@ rm -rf "$part"
 
 type Body = Pick<V1Container, 'securityContext' | 'resources' | 'image'>
 
-const bodyOf = ({ settings }: WorkspacePlan): Body => ({
-  image: clonerImageOf(settings),
-  resources: resourcesOf({ resources: {} }, settings),
-  securityContext: securityOf(settings),
+const bodyOf = (plan: WorkspacePlan): Body => ({
+  image: clonerImageOf(plan.settings),
+  resources: ownResourcesOf(plan),
+  securityContext: securityOf(plan.settings),
 })
 
 export const archivesOf = (plan: WorkspacePlan): PersistentVolumeClaim => {

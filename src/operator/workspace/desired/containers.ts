@@ -1,6 +1,7 @@
 import type { V1Container, V1ContainerPort, V1EnvVar, V1Probe } from '@kubernetes/client-node'
 import type { Container, EnvVar } from '../../../devfile/index.ts'
 import { editorContainerOf, withEditor } from './editor.ts'
+import { idleCommand } from './form.ts'
 import { homeEnvOf, homeMountsOf } from './home.ts'
 import { editorPortOf } from './hosts.ts'
 import { withContainerOverrides } from './overrides.ts'
@@ -37,10 +38,11 @@ export function stepContainerOf(plan: WorkspacePlan, container: Container, all: 
   return { ...body, name: fitted(`${step}-${container.name}`) }
 }
 
-function bodyOf({ settings, devfile, git }: WorkspacePlan, container: Container, additions: readonly Addition[]): V1Container {
+function bodyOf(plan: WorkspacePlan, container: Container, additions: readonly Addition[]): V1Container {
+  const { settings, devfile, git } = plan
   const { name, image, args, overrideCommand } = container
   const envFrom = additions.flatMap(({ envFrom: added = [] }) => added)
-  const command = overrideCommand ? ['tail', '-f', '/dev/null'] : container.command
+  const command = overrideCommand ? idleCommand(plan) : container.command
   const body = {
     name,
     image,

@@ -4,6 +4,7 @@ import type { Container, Devfile } from '../../../devfile/index.ts'
 import { bringCommandOf } from './editor-presets.ts'
 import { type EventCommand, type EventStep, isOnlyApplied } from './event-steps.ts'
 import { editorPortOf } from './hosts.ts'
+import { ownResourcesOf } from './own-resources.ts'
 import type { Addition, WorkspacePlan } from './plan.ts'
 import { securityOf } from './rights.ts'
 
@@ -29,7 +30,8 @@ export function withEditor({ settings, devfile }: WorkspacePlan, container: Cont
 }
 
 /** The image of the editor puts it into a folder that its container has, too; there it is started. */
-export function editorAddition({ settings, devfile }: WorkspacePlan): Addition {
+export function editorAddition(plan: WorkspacePlan): Addition {
+  const { settings, devfile } = plan
   const { editor = {} } = settings
   const port = editorPortOf(settings)
   const container = editorContainerOf(devfile)
@@ -47,7 +49,7 @@ export function editorAddition({ settings, devfile }: WorkspacePlan): Addition {
     image: editor.image ?? '',
     ...bringCommandOf(editor),
     env,
-    resources: RESOURCES,
+    resources: ownResourcesOf(plan, RESOURCES),
     volumeMounts: mounts,
     securityContext: securityOf(settings),
   }

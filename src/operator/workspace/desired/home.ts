@@ -1,8 +1,9 @@
 import type { V1Container, V1EnvVar, V1VolumeMount } from '@kubernetes/client-node'
 import type { WorkspaceClassSpec } from '../../../api/index.ts'
 import type { Container } from '../../../devfile/index.ts'
+import { ownResourcesOf } from './own-resources.ts'
 import type { WorkspacePlan } from './plan.ts'
-import { resourcesOf, securityOf } from './rights.ts'
+import { securityOf } from './rights.ts'
 import { DATA } from './volumes.ts'
 
 /** Folder of the volume that lasts. Whether it is there says whether the image's home was brought there. */
@@ -43,7 +44,7 @@ chmod -R g=u "$part" 2>/dev/null
 mv "$part" "$to" || fail 'the volume cannot be written'
 `
 
-type HomePlan = Pick<WorkspacePlan, 'settings' | 'devfile'>
+type HomePlan = Pick<WorkspacePlan, 'settings' | 'devfile' | 'form'>
 
 /** The home that a container has on the volume; nothing where the class wants none, or the devfile has put a volume there. */
 export function homeOf({ persistentHome }: WorkspaceClassSpec, container: Container): string | undefined {
@@ -66,7 +67,8 @@ export const homeEnvOf = (settings: WorkspaceClassSpec, container: Container): V
 }
 
 /** The container that brings the home; its image is that of the first container that has one. */
-export function homeBringersOf({ settings, devfile }: HomePlan): V1Container[] {
+export function homeBringersOf(plan: HomePlan): V1Container[] {
+  const { settings, devfile } = plan
   const first = devfile.containers.find((container) => homeOf(settings, container) !== undefined)
   const path = first && homeOf(settings, first)
   if (!path || settings.persistentHome?.copyFromImage === false) return []
@@ -75,7 +77,7 @@ export function homeBringersOf({ settings, devfile }: HomePlan): V1Container[] {
       name: 'berth-home',
       image: first.image,
       command: ['sh', '-c', HOME_SCRIPT, 'berth-home', path, VOLUME],
-      resources: resourcesOf({ resources: {} }, settings),
+      resources: ownResourcesOf(plan),
       volumeMounts: [{ name: DATA, mountPath: VOLUME }],
       securityContext: securityOf(settings),
     },

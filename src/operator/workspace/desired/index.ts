@@ -10,7 +10,15 @@ export { withPresetImage } from './editor-presets.ts'
 export { appliedCommands, isOnlyApplied } from './event-steps.ts'
 export { readManifests } from './manifests.ts'
 export { overMaxima } from './maxima.ts'
-export { desiredObjects, haveSamePieces, objectListFrameOf, PLAN_DIGEST, variablesFrameOf } from './objects.ts'
+export {
+  desiredBeside,
+  desiredObjects,
+  haveSamePieces,
+  makesPod,
+  objectListFrameOf,
+  PLAN_DIGEST,
+  variablesFrameOf,
+} from './objects.ts'
 export { overrideProblems } from './override-rules.ts'
 export { withResources } from './overrides.ts'
 export { MAIN, partOf, partOfDeployment, partsOf } from './parts.ts'

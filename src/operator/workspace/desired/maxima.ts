@@ -3,8 +3,10 @@ import type { Container, Devfile } from '../../../devfile/index.ts'
 import { quantity } from '../../../std/index.ts'
 import { envelope } from './envelope.ts'
 import { appliedAt, isOnlyApplied } from './event-steps.ts'
+import { amountText } from './own-resources.ts'
 import type { WorkspacePlan } from './plan.ts'
 import { resourcesOf } from './rights.ts'
+import { TUNNEL_RESOURCES } from './tunnel.ts'
 
 /** Says where a devfile asks for more than its class allows a workspace. The API server would only refuse the pod, much later. */
 export function overMaxima(devfile: Devfile, settings: WorkspaceClassSpec): string[] {
@@ -29,17 +31,22 @@ export function overMaxima(devfile: Devfile, settings: WorkspaceClassSpec): stri
   )
 }
 
-/** The maxima of the class as a quota of the namespace. Where others live there, too, it would count them together. */
+/**
+ * The maxima of the class as a quota of the namespace. Where others live there, too, it would count them together. What Berth has beside
+ * people's containers is not at their expense.
+ */
 export function quotaOf(plan: WorkspacePlan): ResourceQuota[] {
-  const { settings, workspace } = plan
-  const { requests, limits } = settings.maxResourcesPerWorkspace ?? {}
-  const hard = { ...prefixed('requests', requests), ...prefixed('limits', limits) }
+  const { settings, workspace, tunnel } = plan
+  const most = settings.maxResourcesPerWorkspace ?? {}
+  const hard = (['requests', 'limits'] as const).flatMap((side) =>
+    Object.entries(most[side] ?? {}).map(([what, amount]: [string, string | number]) => {
+      const beside = tunnel && quantityIn(TUNNEL_RESOURCES[side], what)
+      return [`${side}.${what}`, beside ? amountText(what, quantity(amount) + quantity(beside)) : String(amount)] as const
+    }),
+  )
   const isShared = Boolean(settings.sharedNamespace) || workspace.spec.target !== undefined
-  if (isShared || Object.keys(hard).length === 0) return []
-  return [{ ...envelope(plan, ResourceQuotas), spec: { hard } }]
+  if (isShared || hard.length === 0) return []
+  return [{ ...envelope(plan, ResourceQuotas), spec: { hard: Object.fromEntries(hard) } }]
 }
 
-const prefixed = (prefix: string, quantities: Record<string, number | string | undefined> = {}): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(quantities).flatMap(([name, value]) => (value === undefined ? [] : [[`${prefix}.${name}`, String(value)]])),
-  )
+const quantityIn = (amounts: Readonly<Record<string, string>>, what: string): string | undefined => amounts[what]

@@ -16,12 +16,13 @@ import {
   ServiceAccounts,
   Services,
 } from '../../../api/index.ts'
-import type { Piece } from '../../../engines/apply/index.ts'
+import { holds, type Piece } from '../../../engines/apply/index.ts'
 import { restoreAddition } from './archive.ts'
 import { editorAddition } from './editor.ts'
 import { envelope } from './envelope.ts'
 import { environmentAddition, variablesAddition, variablesNameOf } from './environment.ts'
 import { appliedAt } from './event-steps.ts'
+import { formAnnotation, formToKeep } from './form.ts'
 import { gitAdditionOf, gitPiecesOf } from './git.ts'
 import { homeBringersOf } from './home.ts'
 import { type Port, portsOf } from './hosts.ts'
@@ -46,6 +47,19 @@ const PIECES_DIGEST = 'berth.dev/pieces-sha256'
 const SCRIPTS_DIGEST = 'berth.dev/scripts-sha256'
 /** How long the workspace may take to become ready, beside its own commands, before it is Failed. */
 const START_LIMIT_SECONDS = 600
+
+/** The objects beside what there is of them: a pod keeps its form, unless something else of it changes. */
+export function desiredBeside(plan: WorkspacePlan, live: Deployment | undefined): DesiredObjects {
+  const form = formToKeep(live, isToRun(plan))
+  const kept = form === undefined ? undefined : desiredObjects({ ...plan, form })
+  return kept && holds(kept.deployment.spec?.template, live?.spec?.template) ? kept : desiredObjects(plan)
+}
+
+const isToRun = ({ workspace }: WorkspacePlan): boolean => (workspace.spec.desiredState ?? 'Running') === 'Running'
+
+/** True where a pod is made that is not there yet. */
+export const makesPod = (wanted: Deployment, live: Deployment): boolean =>
+  wanted.spec?.replicas === 1 && !holds(wanted.spec, live.spec)
 
 /** The objects of a workspace, in the order in which they are applied. The same input gives the same bytes. */
 export function desiredObjects(plan: WorkspacePlan): DesiredObjects {
@@ -156,11 +170,10 @@ function servicePorts(ports: readonly Port[]): NonNullable<NonNullable<Service['
   })
 }
 
-/** The project is cloned by the main pod; another one that has it, has Git too. */
+/** One that does not have the folder of the projects does not need it. */
 function gitOf(plan: WorkspacePlan, { part, containers }: WorkspacePart): Addition[] {
-  const addition = gitAdditionOf(plan)
-  if (part === MAIN) return [addition]
-  return containers.some(({ mountSources }) => mountSources) ? [{ ...addition, initContainers: [] }] : []
+  if (part === MAIN) return [gitAdditionOf(plan, 'main')]
+  return containers.some(({ mountSources }) => mountSources) ? [gitAdditionOf(plan, 'beside', containers)] : []
 }
 
 /** Annotations of a devfile for the Deployment or the Service of its containers, as far as they are for people and their tools. */
@@ -190,9 +203,10 @@ function deploymentOf(plan: WorkspacePlan, part: WorkspacePart, scripts: ReturnT
   const startLimit = START_LIMIT_SECONDS + timeFor(plan, 'postStart', part.containers)
   const steps = isMain ? appliedAt(devfile, 'preStart') : []
   return {
-    ...frame,
+    ...withAnnotations(frame, formAnnotation(plan)),
     spec: {
-      replicas: (workspace.spec.desiredState ?? 'Running') === 'Running' ? 1 : 0,
+      // A Deployment does not count pods that are ending: it would make another one beside them.
+      replicas: isToRun(plan) && !plan.isEnding ? 1 : 0,
       progressDeadlineSeconds: startLimit,
       revisionHistoryLimit: 1,
       // Two pods at once would fight for the volume and for the people's files.
@@ -204,11 +218,11 @@ function deploymentOf(plan: WorkspacePlan, part: WorkspacePart, scripts: ReturnT
           annotations: {
             ...podAnnotationsOf(devfile, [...steps, ...part.containers]),
             ...frame.metadata.annotations,
-            ...(scripts && { [SCRIPTS_DIGEST]: scriptsDigest(scripts) }),
+            ...(scripts && { [SCRIPTS_DIGEST]: scriptsDigest(plan, scripts) }),
             ...(restarted && { [RESTARTED_AT]: restarted }),
           },
         },
-        spec: podOf(plan, { isMain, startLimit, steps, containers: part.containers, additions }),
+        spec: podOf(plan, { isMain, part: part.part, startLimit, steps, containers: part.containers, additions }),
       },
     },
   }

@@ -44,16 +44,26 @@ export function withContainerOverrides(base: V1Container, { attributes }: Contai
 /** The pod of these containers with what they, and then the whole devfile, say of it. */
 export function withPodOverrides(base: V1PodSpec, devfile: Devfile, containers: readonly Container[]): V1PodSpec {
   const whole = overridesOf(devfile, containers).reduce<V1PodSpec>((so, each) => patched(so, fieldsIn(each, 'spec')), base)
-  const own = base.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
   const grace = Math.max(base.terminationGracePeriodSeconds ?? 0, whole.terminationGracePeriodSeconds ?? 0)
-  const pod = { ...whole, terminationGracePeriodSeconds: grace }
-  if (own.length === 0) return pod
-  // The pod has to be on the node of the volume, whatever else it wants.
-  const wanted = pod.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
-  const required = [...own, ...wanted.filter((each) => !own.includes(each))]
-  const podAffinity = { ...pod.affinity?.podAffinity, requiredDuringSchedulingIgnoredDuringExecution: required }
-  return { ...pod, affinity: { ...pod.affinity, podAffinity } }
+  const affinity = { ...whole.affinity, ...withTerms(base, whole, 'podAffinity'), ...withTerms(base, whole, 'podAntiAffinity') }
+  return { ...whole, terminationGracePeriodSeconds: grace, ...(base.affinity && { affinity }) }
 }
+
+/** What the volume demands of where the pod is stays, whatever else it wants. */
+function withTerms(base: V1PodSpec, whole: V1PodSpec, kind: 'podAffinity' | 'podAntiAffinity') {
+  const own = base.affinity?.[kind]?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+  if (own.length === 0) return {}
+  const wanted = whole.affinity?.[kind]?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+  const required = [...own, ...wanted.filter((each) => !own.includes(each))]
+  return { [kind]: { ...whole.affinity?.[kind], requiredDuringSchedulingIgnoredDuringExecution: required } }
+}
+
+/** The users that its pods are to run as instead of the usual one. */
+export const usersIn = (devfile: Devfile): number[] =>
+  overridesOf(devfile, devfile.containers).flatMap((each) => {
+    const { runAsUser } = fieldsIn(each, 'spec', 'securityContext')
+    return typeof runAsUser === 'number' ? [runAsUser] : []
+  })
 
 /** Those of Berth stay as they are: their names cannot be overridden. */
 export const podAnnotationsOf = (devfile: Devfile, containers: readonly Container[]): Record<string, string> =>

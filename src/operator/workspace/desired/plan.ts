@@ -43,6 +43,10 @@ export interface WorkspacePlan {
   pullSecrets?: readonly CoreSecret[]
   /** Part of the name of the Secret with their values; another one for each refresh. */
   variablesMark?: string
+  /** It was stopped, and its pods are not gone yet. */
+  isEnding?: boolean
+  /** Of its pods (form.ts); the newest without it. */
+  form?: number | undefined
 }
 
 /** The objects of a workspace, in the order in which they are applied; the Deployment comes last. */

@@ -3,6 +3,7 @@ import { type CoreSecret, Secrets } from '../../../api/index.ts'
 import type { Container } from '../../../devfile/index.ts'
 import { containerOf, stepContainerOf } from './containers.ts'
 import { envelope } from './envelope.ts'
+import { isAlone } from './form.ts'
 import { digest, objectNameOf } from './names.ts'
 import { withPodOverrides } from './overrides.ts'
 import { MAIN, selectorOf } from './parts.ts'
@@ -19,6 +20,8 @@ const GRACE_SECONDS = 10
 export interface PodParts {
   /** It is the workspace, and not beside it. */
   isMain: boolean
+  /** The part that it is, where there is to be one such pod at a time. */
+  part?: string
   /** Seconds that it may take to become ready. */
   startLimit: number
   /** Run one after another before the others, at this event. */
@@ -32,7 +35,7 @@ export interface PodParts {
 /** A pod of a workspace: nobody is root in it, and it has no way to the target's API. */
 export function podOf(
   plan: WorkspacePlan,
-  { isMain, startLimit, steps, event = 'prestart', containers, additions }: PodParts,
+  { isMain, part, startLimit, steps, event = 'prestart', containers, additions }: PodParts,
 ): V1PodSpec {
   const { settings, workspace } = plan
   const pullSecrets = pullSecretsOf(plan).map(({ metadata }) => ({ name: metadata.name }))
@@ -45,8 +48,7 @@ export function podOf(
     automountServiceAccountToken: false,
     enableServiceLinks: false,
     ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets }),
-    // The volume is for one node at a time.
-    ...(needsVolume && { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [besideMain(plan)] } } }),
+    ...affinityOf(plan, needsVolume, isMain || needsVolume ? part : undefined),
     terminationGracePeriodSeconds: GRACE_SECONDS + timeFor(plan, 'preStop', containers),
     ...(settings.useKubernetesUserNamespaces && { hostUsers: false }),
     ...(settings.defaultRuntimeClass && { runtimeClassName: settings.defaultRuntimeClass }),
@@ -64,10 +66,23 @@ export function podOf(
   return withPodOverrides(pod, plan.devfile, [...steps, ...containers])
 }
 
-const besideMain = ({ workspace }: WorkspacePlan) => ({
-  labelSelector: { matchLabels: selectorOf(workspace, MAIN) },
-  topologyKey: 'kubernetes.io/hostname',
-})
+/** Where it may be, for the sake of the volume: that is for one node at a time, and for one pod of each part. */
+function affinityOf(plan: WorkspacePlan, isBeside: boolean, part: string | undefined): Pick<V1PodSpec, 'affinity'> {
+  const near = (one: string, topologyKey: string) => ({
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      { labelSelector: { matchLabels: selectorOf(plan.workspace, one) }, topologyKey },
+    ],
+  })
+  const isApart = part !== undefined && isAlone(plan)
+  if (!isBeside && !isApart) return {}
+  return {
+    affinity: {
+      ...(isBeside && { podAffinity: near(MAIN, 'kubernetes.io/hostname') }),
+      // Every node has this label, so that no node takes a pod while the one before it ends on any.
+      ...(isApart && { podAntiAffinity: near(part, 'kubernetes.io/os') }),
+    },
+  }
+}
 
 /** On a copy: the state of the Secret that it was copied from. */
 const SOURCE_VERSION = 'berth.dev/source-version'

@@ -5,6 +5,7 @@ import { editorContainerOf, editorSteps } from './editor.ts'
 import { envelope } from './envelope.ts'
 import { LOGS } from './environment.ts'
 import { type EventCommand, type EventStep, longest, stepsOf } from './event-steps.ts'
+import { isMadeAnewForRunner } from './form.ts'
 import { editorPortOf } from './hosts.ts'
 import { digest, objectNameOf } from './names.ts'
 import type { Addition, WorkspacePlan } from './plan.ts'
@@ -32,7 +33,10 @@ export function scriptsOf(plan: WorkspacePlan, containers: readonly Container[])
 const scriptsNameOf = ({ workspace }: WorkspacePlan): string => `${objectNameOf(workspace)}-scripts`
 
 /** Tells one set of scripts from another: other scripts are another pod. */
-export const scriptsDigest = ({ data }: ConfigMap): string => digest(JSON.stringify(data))
+export function scriptsDigest(plan: WorkspacePlan, { data = {} }: ConfigMap): string {
+  const { run: _, ...commands } = data
+  return digest(JSON.stringify(isMadeAnewForRunner(plan) ? data : commands))
+}
 
 /** The editor begins first, and beside everything else. */
 function stepsAt({ settings, devfile, git }: WorkspacePlan, event: (typeof EVENTS)[number], container: Container): EventStep[] {

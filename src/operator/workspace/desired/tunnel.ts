@@ -17,7 +17,7 @@ const SECURITY = {
   capabilities: { drop: ['ALL'] },
 }
 /** A program that carries bytes needs little; limits are there because a quota may ask for them. */
-const RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { cpu: '500m', memory: '256Mi' } }
+export const TUNNEL_RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { cpu: '500m', memory: '256Mi' } }
 
 /**
  * agentw, in a container of its own beside the people's: it shares their network, and so their loopback, and nothing else. Its token
@@ -37,7 +37,7 @@ export function tunnelAddition(plan: WorkspacePlan): Addition {
       { name: 'BERTH_WORKSPACE_KEY', value: `${namespace}/${name}` },
       ...(tunnel.kasCa === undefined ? [] : [{ name: 'BERTH_KAS_CA', value: `${FOLDER}/${CA}` }]),
     ],
-    resources: RESOURCES,
+    resources: TUNNEL_RESOURCES,
     volumeMounts: [{ name: VOLUME, mountPath: FOLDER, readOnly: true }],
     securityContext: SECURITY,
   }

@@ -1,10 +1,12 @@
 import type { V1Container, V1EnvVar, V1Volume, V1VolumeMount, V1VolumeProjection } from '@kubernetes/client-node'
 import { clonerImageOf, gitAudienceOf, type WorkspaceClassSpec } from '../../../api/index.ts'
-import { FOLDER, SECRET_FOLDER } from './files.ts'
+import { FOLDER, NAMES, SECRET_FOLDER } from './files.ts'
 import type { GitPlan } from './plan.ts'
 
 export interface GitAddition {
-  initContainers: V1Container[]
+  cloner: V1Container
+  /** In another pod, instead of the cloner: nothing begins there before the clone is done. */
+  waiter: V1Container
   volumes: V1Volume[]
   env: V1EnvVar[]
   mounts: V1VolumeMount[]
@@ -17,6 +19,8 @@ interface AdditionInputs {
   body: Pick<V1Container, 'securityContext' | 'resources'>
   /** The volume of the projects, mounted at `projects`. */
   data: V1VolumeMount
+  /** The cloner has the names of the files instead of those of its image. */
+  hasNames: boolean
 }
 
 const VOLUME = 'workspace-git'
@@ -28,8 +32,8 @@ const TOKEN_SECONDS = 3600
 const READABLE = 0o440
 const EXECUTABLE = 0o555
 
-/** Files, token, configuration; and the clone, before anything else runs. */
-export function gitAddition(git: GitPlan, { settings, objectName, body, data }: AdditionInputs): GitAddition {
+/** Files, token, configuration; and the clone, which is to run before anything else does. */
+export function gitAddition(git: GitPlan, { settings, objectName, body, data, hasNames }: AdditionInputs): GitAddition {
   const env = [{ name: 'GIT_CONFIG_SYSTEM', value: `${FOLDER}/gitconfig` }]
   const sources = sourcesOf(git, objectName)
   // The Secret can come and go without another pod.
@@ -43,11 +47,17 @@ export function gitAddition(git: GitPlan, { settings, objectName, body, data }: 
     image: clonerImageOf(settings),
     command: ['sh', `${FOLDER}/clone.sh`],
     env: [...env, { name: 'PROJECTS_ROOT', value: data.mountPath }, { name: 'HOME', value: '/tmp' }],
-    volumeMounts: [data, ...mounts],
+    volumeMounts: [
+      data,
+      ...mounts,
+      ...(hasNames ? [{ name: VOLUME, mountPath: '/etc/passwd', subPath: NAMES, readOnly: true }] : []),
+    ],
     ...body,
   }
+  const waiter: V1Container = { ...cloner, name: `${CLONER}-awaited`, command: ['sh', `${FOLDER}/await-clone.sh`] }
   return {
-    initContainers: [cloner],
+    cloner,
+    waiter,
     volumes: [
       { name: VOLUME, projected: { defaultMode: EXECUTABLE, sources } },
       ...(git.copied ? [{ name: SECRET_VOLUME, secret }] : []),

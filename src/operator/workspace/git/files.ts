@@ -1,7 +1,8 @@
 import { withoutGit } from '../../../api/index.ts'
-import { CLONE_SCRIPT } from './clone-script.ts'
+import { AWAIT_SCRIPT, CLONE_SCRIPT } from './clone-script.ts'
 import { CREDENTIAL_SCRIPT } from './credential-script.ts'
 import type { GitPlan } from './plan.ts'
+import { SSH_SCRIPT } from './ssh-script.ts'
 
 /** Where the files are in every container. */
 export const FOLDER = '/.workspace-data/git'
@@ -13,18 +14,29 @@ export interface FileLocations {
   secret?: string
   /** The folders of projects, as containers have them. */
   projects: readonly string[]
+  /** Numbers that the pod may run as. */
+  users?: readonly number[]
 }
+
+/** The names of users in the container that clones, whatever its image has: SSH does nothing for one without a name. */
+export const NAMES = 'passwd'
+
+const namesOf = (users: readonly number[]): string =>
+  ['root:x:0:0::/:/bin/sh', ...users.map((user) => `user-${user}:x:${user}:0::/tmp:/bin/sh`)].map((line) => `${line}\n`).join('')
 
 /** The content of the ConfigMap: scripts that are the same for every workspace, and values, a file for each. */
 export function gitFiles(
   git: GitPlan,
-  { folder = FOLDER, secret = SECRET_FOLDER, projects }: FileLocations,
+  { folder = FOLDER, secret = SECRET_FOLDER, projects, users = [] }: FileLocations,
 ): Record<string, string> {
   const { url, ref, kasUrl, kasCa, gitCa } = git
   return {
     'credential.sh': CREDENTIAL_SCRIPT,
     'clone.sh': CLONE_SCRIPT,
-    gitconfig: configText(sectionsOf(git, { folder, secret, projects })),
+    'ssh.sh': SSH_SCRIPT,
+    [NAMES]: namesOf(users),
+    'await-clone.sh': AWAIT_SCRIPT,
+    gitconfig: configText(sectionsOf(git, { folder, projects })),
     url: url.href,
     // As Git names the parts of it to its helpers.
     protocol: url.protocol.slice(0, -1),
@@ -42,7 +54,7 @@ export function gitFiles(
 /** System-wide, so that whatever a person sets for himself wins. What the image has for all is read first. */
 function sectionsOf(
   { url, userName, userEmail, gitCa, copied, folder: name }: GitPlan,
-  { folder, secret, projects }: Required<FileLocations>,
+  { folder, projects }: Pick<Required<FileLocations>, 'folder' | 'projects'>,
 ): Section[] {
   const sections: Section[] = [
     { name: 'include', variables: [['path', '/etc/gitconfig']] },
@@ -68,10 +80,9 @@ function sectionsOf(
       sections.push({ name: 'http', subsection: url.origin, variables: [['sslCAInfo', `${folder}/git-ca.crt`]] })
   }
   if (copied?.data['ssh-privatekey'] !== undefined) {
-    const key = `${secret}/ssh-privatekey`
-    const hosts = `${secret}/known_hosts`
-    const command = `ssh -i ${key} -o IdentitiesOnly=yes -o UserKnownHostsFile=${hosts} -o StrictHostKeyChecking=yes`
-    sections.push({ name: 'core', variables: [['sshCommand', command]] })
+    sections.push({ name: 'core', variables: [['sshCommand', `${folder}/ssh.sh`]] })
+    // Else Git would start it once more, to learn which words it understands.
+    sections.push({ name: 'ssh', variables: [['variant', 'ssh']] })
   }
   return sections
 }

@@ -20,20 +20,25 @@ import {
   Services,
   type Workspace,
   type WorkspaceClassSpec,
+  type WorkspaceStatus,
 } from '../../../api/index.ts'
 import { holds, type OwnedObjects, type Piece, removePiece } from '../../../engines/apply/index.ts'
 import type { ControllerContext } from '../../../engines/controller/index.ts'
-import { hours, isRecord, quantity } from '../../../std/index.ts'
+import { hours, isRecord, minutes, quantity } from '../../../std/index.ts'
 import {
+  AFTER_STOP,
   type DesiredObjects,
-  desiredObjects,
+  desiredBeside,
   type FrozenVariables,
   haveSamePieces,
+  makesPod,
   objectListFrameOf,
   PLAN_DIGEST,
+  partOf,
   variablesFrameOf,
   type WorkspacePlan,
 } from '../desired/index.ts'
+import { objectNameOf } from '../desired/names.ts'
 import { takeVolume } from '../pool/volume.ts'
 import type { TargetConnection } from '../watch/connections.ts'
 import { isIn, throughList } from '../watch/survey.ts'
@@ -48,7 +53,12 @@ import { freeze, markOf, refreshOf, rememberedVariables } from './variables.ts'
 export const OF_REGISTRIES = [{ fields: 'type=kubernetes.io/dockerconfigjson' }, { fields: 'type=kubernetes.io/dockercfg' }]
 
 /** Everything of a workspace is compared with its target this often, also what is not watched. */
-export const FULL = hours(1)
+const FULL = hours(1)
+/** What is amiss may be why it fails. */
+const FULL_OF_FAILED = minutes(5)
+
+/** How long it is enough to look at what is watched of a workspace in this state. */
+export const comparedFor = (state: WorkspaceStatus['actualState']): number => (state === 'Failed' ? FULL_OF_FAILED : FULL)
 
 export interface ApplyServices {
   context: ControllerContext
@@ -78,14 +88,16 @@ export async function applyWorkspace(
   const { workspace, settings } = wish
   const draft = { ...wish, pullSecrets: pullSecretsFor(settings, services) }
   const uid = workspace.metadata.uid ?? ''
-  const fresh = isCompared(uid, generation, services)
+  const fresh = isCompared(workspace, generation, services)
   const remembered = rememberedVariables(workspace)
   const kept = remembered && withVariables(draft, remembered)
-  const before = fresh && kept ? desiredObjects(kept) : undefined
-  const live = before && connection.deployments.get(refOf(before.deployment))
+  const live = connection.deployments.get({ name: objectNameOf(workspace), namespace: draft.namespace })
+  const before = fresh && kept ? desiredBeside(kept, live) : undefined
   const holdsBeside = before?.pieces.every((piece) => isSeen(piece, connection)) ?? false
-  if (kept && live && holdsBeside && holds(before.deployment, live)) return { deployment: live, plan: kept }
-  const compared = before && live && holdsBeside && haveSamePieces(before.deployment, live) ? before : undefined
+  if (kept && live && before && holdsBeside && holds(before.deployment, live)) return { deployment: live, plan: kept }
+  // A start is the time to find whatever is amiss, also what is not watched.
+  const isEnough = live && before && holdsBeside && haveSamePieces(before.deployment, live) && !makesPod(before.deployment, live)
+  const compared = isEnough ? before : undefined
   const listed = compared ? undefined : connection.survey.take(uid)
   try {
     const deployments = connection.deployments.by(BY_WORKSPACE, uid)
@@ -93,11 +105,10 @@ export async function applyWorkspace(
     if (!compared && draft.volume) await takeVolume(kube, workspace, draft.volume, draft.namespace)
     const plan = compared && kept ? kept : withVariables(draft, await frozenFor(draft, kube, services))
     const mayHaveObjectList = !listed || isIn(listed, ConfigMaps, objectListFrameOf(plan))
-    const desired = compared ?? desiredObjects(plan)
-    const was = connection.deployments.get(refOf(desired.deployment))
+    const desired = compared ?? desiredBeside(plan, live)
     const { deployment, changed } = await applyAll(plan, desired, { kube, hasAll: compared !== undefined, mayHaveObjectList })
     services.compared.set(uid, { at: services.context.clock.now(), generation })
-    tellChanged(plan, { was, deployment: desired.deployment, changed }, services)
+    tellChanged(plan, { was: live, deployment: desired.deployment, changed }, services)
     return { deployment, plan }
   } finally {
     listed?.forget()
@@ -105,9 +116,20 @@ export async function applyWorkspace(
 }
 
 /** True where all of it was compared with its target not long ago, under the class as it is. */
-export function isCompared(uid: string, generation: number | undefined, { compared, context }: ApplyServices): boolean {
-  const last = compared.get(uid)
-  return last !== undefined && context.clock.now() - last.at < FULL && last.generation === generation
+export function isCompared(
+  { metadata, status }: Workspace,
+  generation: number | undefined,
+  { compared, context }: ApplyServices,
+): boolean {
+  const last = compared.get(metadata.uid ?? '')
+  return last !== undefined && context.clock.now() - last.at < comparedFor(status?.actualState) && last.generation === generation
+}
+
+/** True where it was stopped and its pods are still there: whoever starts it now waits for their end. */
+export function endsStill({ metadata }: Workspace, { deployments, pods }: TargetConnection, namespace: string): boolean {
+  const live = deployments.get({ name: objectNameOf({ metadata }), namespace })
+  const own = pods.by(BY_WORKSPACE, metadata.uid ?? '')
+  return live?.spec?.replicas === 0 && own.some((pod) => isDeleting(pod) && partOf(pod) !== AFTER_STOP)
 }
 
 /** Of what is beside the Deployment, only its like are watched; of the rest it is enough that it was made from the same plan. */

@@ -2,7 +2,7 @@ import { type Pod, refOf, type Workspace, Workspaces } from '../../../api/index.
 import { again, type ControllerContext, type Next, settled } from '../../../engines/controller/index.ts'
 import { isThere } from '../actual-state/index.ts'
 import { nextTurn } from '../lifetime/expiry.ts'
-import { FULL } from '../objects/apply.ts'
+import { comparedFor } from '../objects/apply.ts'
 import { CONTROLLER } from '../place/claim.ts'
 import { statusOf, type WorkspaceFindings } from './status.ts'
 
@@ -22,7 +22,7 @@ export async function conclude(
   findings: WorkspaceFindings,
   { pods, context, recheck }: Ending,
 ): Promise<Next> {
-  const status = statusOf(workspace, findings)
+  const status = statusOf(workspace, { ...findings, pods })
   const { now, chosen, assessment } = findings
   if (workspace.spec.desiredState === 'RestartRequested' && assessment?.state === 'Stopped' && !pods.some(isThere)) {
     return settled({ status, object: await changeWish(context, workspace, { desiredState: 'Running' }) })
@@ -46,7 +46,10 @@ export async function conclude(
 
 /** In how long something may be otherwise though nothing changes: a wait is over, its time is, or everything is due to be compared. */
 const soonest = ({ now, assessment }: WorkspaceFindings, ...times: (number | undefined)[]): number =>
-  Math.min(FULL, ...[assessment?.recheckAt, ...times].map((time) => (time === undefined ? FULL : Math.max(time - now, 0))))
+  Math.min(
+    comparedFor(assessment?.state),
+    ...[assessment?.recheckAt, ...times].flatMap((time) => (time === undefined ? [] : [Math.max(time - now, 0)])),
+  )
 
 /** `conflict` when somebody else changed the workspace since it was read. */
 function changeWish({ kube }: ControllerContext, workspace: Workspace, spec: Partial<Workspace['spec']>): Promise<Workspace> {

@@ -1,6 +1,5 @@
 import {
   conditionOf,
-  isTrue,
   notTrue,
   type Statement,
   type Workspace,
@@ -42,6 +41,8 @@ interface Noticed {
 /** The project that a workspace names, and whether its pod has cloned it. */
 export interface ProjectFindings extends GitFindings {
   isPrepared: boolean
+  /** There were files where it was to be cloned. */
+  hadFiles: boolean
 }
 
 /** Said as long as it is not done: an empty folder, or a limit that does not hold, without a word would look like a fault. */
@@ -49,7 +50,7 @@ export function remarksOn(workspace: Workspace, noticed: Noticed): Statement[] {
   const { chosen, found, project, variables, sizes, backups, obstacle } = noticed
   const remarks = [
     ...onObjects(workspace, noticed),
-    ...(project ? onProject(project, isTrue(workspace.status?.conditions, 'ProjectCloned')) : []),
+    ...(project ? onProject(project, conditionOf(workspace.status?.conditions, 'ProjectCloned')?.reason) : []),
     ...onVariables(variables),
     ...onBackups(workspace, backups),
     ...(sizes ? onSizes(workspace, sizes) : []),
@@ -98,15 +99,21 @@ function onVariables({ leftOut = [] }: NonNullable<WorkspaceStatus['variables']>
   return [notTrue('VariablesInherited', 'VariablesLeftOut', message)]
 }
 
-function onProject(project: ProjectFindings, wasCloned: boolean): Statement[] {
+/** `before` is the last reason: without a pod there is nothing newer. */
+function onProject(project: ProjectFindings, before: string | undefined): Statement[] {
   const { trouble } = project
-  const cloned = { ...clonedOf(project, wasCloned), type: 'ProjectCloned' }
+  const cloned = { ...clonedOf(project, before), type: 'ProjectCloned' }
   return trouble ? [cloned, notTrue('GitCredentials', 'SecretNotAccessible', `${trouble}. Create it, or correct it.`)] : [cloned]
 }
 
-function clonedOf({ name, isThere, known, git, isPrepared }: ProjectFindings, wasCloned: boolean): Omit<Statement, 'type'> {
-  if (isPrepared || wasCloned) {
-    const folder = git?.folder ?? name
+function clonedOf(project: ProjectFindings, before: string | undefined): Omit<Statement, 'type'> {
+  const { name, isThere, known, git, isPrepared, hadFiles } = project
+  const folder = git?.folder ?? name
+  if (isPrepared ? hadFiles : before === 'FolderNotEmpty') {
+    const message = `folder ${folder} of the projects had files in it before GitProject ${name} could be cloned, so that nothing was cloned. Move them elsewhere and restart the workspace: then it is cloned.`
+    return { status: 'False', reason: 'FolderNotEmpty', message }
+  }
+  if (isPrepared || before === 'Cloned') {
     return isThere
       ? { status: 'True', reason: 'Cloned', message: `GitProject ${name} is in folder ${folder} of the projects` }
       : {

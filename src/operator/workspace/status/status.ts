@@ -1,9 +1,17 @@
-import type { Deployment, Statement, Workspace, WorkspaceClass, WorkspaceClassSpec, WorkspaceStatus } from '../../../api/index.ts'
+import type {
+  Deployment,
+  Pod,
+  Statement,
+  Workspace,
+  WorkspaceClass,
+  WorkspaceClassSpec,
+  WorkspaceStatus,
+} from '../../../api/index.ts'
 import type { Devfile } from '../../../devfile/index.ts'
 import { defined, type Failure, timestamp } from '../../../std/index.ts'
 import { type ActualState, type Assessment, type Step as PodStep, STAGES, type Trouble } from '../actual-state/index.ts'
 import { hostTemplateOf, portsOf, publishedPorts } from '../desired/hosts.ts'
-import type { GitFindings } from '../git/index.ts'
+import { foundFiles, type GitFindings } from '../git/index.ts'
 import { isWanted, timesOf } from '../lifetime/expiry.ts'
 import { isApplyFailure } from '../objects/apply-failure.ts'
 import type { ChosenClass } from '../place/class.ts'
@@ -38,6 +46,8 @@ export interface WorkspaceFindings {
   /** Where it had to stop. */
   obstacle?: Obstacle
   project?: GitFindings | undefined
+  /** All of the workspace. */
+  pods?: readonly Pod[]
   now: number
 }
 
@@ -160,8 +170,10 @@ function conditionsOf(workspace: Workspace, findings: WorkspaceFindings, state: 
 }
 
 /** It is cloned before anything else of the pod runs. */
-const projectIn = ({ project, assessment }: WorkspaceFindings): ProjectFindings | undefined =>
-  project && { ...project, isPrepared: project.git !== undefined && (assessment?.stages ?? 0) > STAGES.indexOf('PodInitialized') }
+function projectIn({ project, assessment, pods = [] }: WorkspaceFindings): ProjectFindings | undefined {
+  const isPrepared = project?.git !== undefined && (assessment?.stages ?? 0) > STAGES.indexOf('PodInitialized')
+  return project && { ...project, isPrepared, hadFiles: isPrepared && foundFiles(pods) }
+}
 
 type Said = Omit<Statement, 'type'>
 

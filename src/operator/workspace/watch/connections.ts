@@ -6,6 +6,7 @@ import { openTarget } from '../../../engines/targets/index.ts'
 import { type Clock, Failure, type Log, seconds } from '../../../std/index.ts'
 import type { Target } from '../place/target.ts'
 import { type CloserLook, createCloserLook } from './closer-look.ts'
+import { withQuotas } from './quotas.ts'
 import { createSurvey, type Survey } from './survey.ts'
 import { type NamespaceView, type OwnCluster, openOwnCluster, uidOf, viewWithCredentials } from './view.ts'
 
@@ -108,7 +109,7 @@ export function createTargetConnections(tools: ConnectionTools): TargetConnectio
 function connectTo(
   target: Target,
   cluster: OwnCluster | undefined,
-  { clock, log: parent, reach, meter, workspace, wakeups }: ConnectionTools,
+  { own, clock, log: parent, reach, meter, workspace, wakeups }: ConnectionTools,
 ): OpenConnection {
   const { namespace, tenant, apiURL } = target
   const memory = reach?.memory
@@ -136,7 +137,7 @@ function connectTo(
   const old = clock.now() + NEW
   return {
     get kube() {
-      return view.kube
+      return own && cluster ? withQuotas(view.kube, own.kube, tenant) : view.kube
     },
     deployments: view.deployments,
     pods: view.pods,

@@ -1,8 +1,9 @@
 import * as assert from 'uvu/assert'
-import type { Workspace, WorkspaceSpec } from '../../../../src/api/index.ts'
+import type { Deployment, Workspace, WorkspaceSpec } from '../../../../src/api/index.ts'
 import { type Devfile, parseDevfile } from '../../../../src/devfile/index.ts'
 import { holds } from '../../../../src/engines/apply/index.ts'
-import { desiredObjects, type WorkspacePlan } from '../../../../src/operator/workspace/desired/index.ts'
+import { IDLE_SCRIPT } from '../../../../src/operator/workspace/desired/idle.ts'
+import { desiredBeside, desiredObjects, type WorkspacePlan } from '../../../../src/operator/workspace/desired/index.ts'
 import { objectNameOf } from '../../../../src/operator/workspace/desired/names.ts'
 import { describe } from '../../../support/suite.ts'
 
@@ -20,6 +21,7 @@ async function devfile(container: string, volumes = ''): Promise<Devfile> {
 }
 
 const TOOLS = await devfile('{ image: tools:1 }')
+const IDLE: Devfile = { ...TOOLS, containers: TOOLS.containers.map((each) => ({ ...each, overrideCommand: true })) }
 
 const plan = (more: Partial<WorkspacePlan> = {}): WorkspacePlan => ({
   workspace: workspace(),
@@ -51,6 +53,26 @@ describe('workspace: desired objects', (it) => {
     assert.is(replicas({ desiredState: 'Running' }), 1)
     assert.is(replicas({ desiredState: 'Stopped' }), 0)
     assert.is(replicas({ desiredState: 'RestartRequested' }), 0)
+  })
+
+  it('have none while the pods of before are ending', () => {
+    assert.is(desiredObjects(plan({ isEnding: true })).deployment.spec?.replicas, 0)
+  })
+
+  it('have a pod with the volume on no node while another in its place is there, also where the devfile wants other pods away', async () => {
+    const away = { labelSelector: { matchLabels: { app: 'loud' } }, topologyKey: 'kubernetes.io/hostname' }
+    const overrides = {
+      spec: { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [away] } } },
+    }
+    const own = {
+      labelSelector: { matchLabels: { 'berth.dev/workspace-uid': '1234', 'berth.dev/workspace-part': 'main' } },
+      topologyKey: 'kubernetes.io/os',
+    }
+    const required = (given: WorkspacePlan) =>
+      pod(given)?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+    assert.equal(required(plan()), [own])
+    assert.equal(required(plan({ devfile: { ...TOOLS, attributes: { 'pod-overrides': overrides } } })), [own, away])
+    assert.is(required(plan({ form: 0 })), undefined)
   })
 
   it('include a Service only when there is a port to serve', async () => {
@@ -98,10 +120,48 @@ describe('workspace: desired objects', (it) => {
     assert.is(pod(plan({ settings: free }))?.hostUsers, false)
   })
 
-  it('keep an overridden container alive without a shell', async () => {
-    const read = await devfile('{ image: a }')
-    const given = plan({ devfile: { ...read, containers: read.containers.map((each) => ({ ...each, overrideCommand: true })) } })
-    assert.equal(pod(given)?.containers[0]?.command, ['tail', '-f', '/dev/null'])
+  it('keep an overridden container there until it is asked to end', async () => {
+    assert.equal(pod(plan({ devfile: IDLE }))?.containers[0]?.command, ['sh', '-c', IDLE_SCRIPT])
+  })
+})
+
+describe('workspace: the form of pods', (it) => {
+  const before = (spec: WorkspaceSpec = {}) =>
+    desiredObjects(plan({ devfile: IDLE, form: 0, workspace: workspace(spec) })).deployment
+  const beside = (live: Deployment | undefined, more: Partial<WorkspacePlan> = {}) =>
+    desiredBeside(plan({ devfile: IDLE, ...more }), live).deployment
+  const newest = desiredObjects(plan({ devfile: IDLE })).deployment
+
+  it('is another than it was', () => assert.is(holds(newest, before()), false))
+
+  it('stays as it is while nothing else changes', () => {
+    assert.equal(beside(before()), before())
+    assert.equal(beside(newest), newest)
+  })
+
+  it('stays as it is until what runs has stopped, and is the newest at the next start', () => {
+    const stopped = before({ desiredState: 'Stopped' })
+    assert.equal(beside(before(), { workspace: workspace({ desiredState: 'Stopped' }) }), stopped)
+    assert.equal(beside(stopped, { workspace: workspace({ desiredState: 'Stopped' }) }), stopped)
+    assert.equal(beside(stopped), newest)
+  })
+
+  it('is the newest where another pod is made anyway', () => {
+    const settings = { defaultRuntimeClass: 'kata' }
+    assert.equal(beside(before(), { settings }), desiredObjects(plan({ devfile: IDLE, settings })).deployment)
+    assert.equal(beside(undefined), newest)
+  })
+
+  it('is what the pod has, whatever a tenant writes', () => {
+    for (const form of ['-1', '7', 'x', '0.5', '']) {
+      const live = { ...newest, metadata: { ...newest.metadata, annotations: { 'berth.dev/pod-form': form } } }
+      assert.equal(beside(live), newest, form)
+    }
+  })
+
+  it('is no reason for other objects', () => {
+    const objects = (form?: number) => desiredObjects(plan({ devfile: IDLE, form })).pieces
+    assert.equal(objects(0), objects())
   })
 })
 

@@ -1,15 +1,34 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { equal, is, match, not, ok } from 'uvu/assert'
-import type { WorkspaceSpec } from '../../../../src/api/index.ts'
+import type { Pod, WorkspaceSpec } from '../../../../src/api/index.ts'
 import { cloneReason } from '../../../../src/operator/workspace/actual-state/clones.ts'
-import { CLONER, type CopiedSecret, type GitPlan, gitPlanOf } from '../../../../src/operator/workspace/git/index.ts'
+import { CLONER, type CopiedSecret, foundFiles, type GitPlan, gitPlanOf } from '../../../../src/operator/workspace/git/index.ts'
 import { Failure, Secret } from '../../../../src/std/index.ts'
 import { type GitHost, gitHost, type TestRepository } from '../../../support/git-host.ts'
 import { describe } from '../../../support/suite.ts'
+import { eventually } from '../../../support/verbs.ts'
 import { type PodFolder, podFolder } from './pod.ts'
 
 const CREDENTIAL = { username: 'bert', password: new Secret('s3cret') }
+
+/** A pod whose cloner has ended well with these last words. */
+const podThatSaid = (message: string): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'workspace-web' },
+  status: {
+    initContainerStatuses: [
+      {
+        name: CLONER,
+        image: '',
+        ready: true,
+        restartCount: 0,
+        state: { terminated: { exitCode: 0, message } },
+      },
+    ],
+  },
+})
 
 describe('workspace: the clone', (it) => {
   const folders: PodFolder[] = []
@@ -96,6 +115,64 @@ describe('workspace: the clone', (it) => {
     match(await lastWords(folder), 'nothing is cloned')
   })
 
+  it('says with each start that there were files, as the status understands it, and clones when they are gone', async () => {
+    const folder = await pod(of())
+    const mine = join(folder.projects, 'shop', 'mine.txt')
+    await mkdir(join(folder.projects, 'shop'))
+    await writeFile(mine, 'mine')
+    for (const _ of ['first', 'second']) {
+      await writeFile(folder.lastWords, '')
+      is((await folder.clone()).code, 0)
+      is(foundFiles([podThatSaid(await lastWords(folder))]), true)
+    }
+    await rm(mine)
+    is((await folder.clone()).code, 0)
+    is(foundFiles([podThatSaid(await lastWords(folder))]), false)
+    is(await readFile(join(folder.projects, 'shop', 'a.txt'), 'utf8'), '2')
+  })
+
+  it('takes a clone that somebody has made of it himself', async () => {
+    const folder = await pod(of())
+    is((await folder.git('.', 'clone', '--quiet', repository.url, 'shop')).code, 0)
+    is((await folder.clone()).code, 0)
+    is(foundFiles([podThatSaid(await lastWords(folder))]), false)
+  })
+
+  it('is broken off at once when the pod ends', async () => {
+    const folder = await pod(of())
+    await folder.write('slow/git', '#!/bin/sh\nsleep 1000\n')
+    const cloning = folder.startCloning({ first: 'slow' })
+    await eventually(() => cloning.hasStarted('sleep'))
+    is(await cloning.end(), 1)
+  })
+
+  it('is waited for by other pods, also when they start again, and so are files that are there instead', async () => {
+    const folder = await pod(of())
+    const waiting = folder.startWaiting()
+    await eventually(() => waiting.hasStarted('sleep'))
+    is((await folder.clone()).code, 0)
+    is(await waiting.code, 0)
+    is(await folder.startWaiting().code, 0)
+
+    const other = await pod(of())
+    await mkdir(join(other.projects, 'shop'))
+    const mine = join(other.projects, 'shop', 'mine.txt')
+    await writeFile(mine, 'mine')
+    is((await other.clone()).code, 0)
+    is(await other.startWaiting().code, 0)
+    await rm(mine)
+    const again = other.startWaiting()
+    await eventually(() => again.hasStarted('sleep'))
+    is((await other.clone()).code, 0)
+    is(await again.code, 0)
+  })
+
+  it('is not waited for by a pod that ends', async () => {
+    const waiting = (await pod(of())).startWaiting()
+    await eventually(() => waiting.hasStarted('sleep'))
+    is(await waiting.end(), 1)
+  })
+
   it('leaves nothing of a clone that was broken off, and begins again', async () => {
     const folder = await pod(of())
     await mkdir(join(folder.projects, '.berth', 'clone', '.git'), { recursive: true })
@@ -162,10 +239,33 @@ describe('workspace: the clone', (it) => {
     const copied = { data: { 'ssh-privatekey': 'x', known_hosts: 'x' }, version: '1' }
     const folder = await pod(planOf('ssh://git@git.example.com/team/shop.git', {}, copied))
     const { out } = await folder.git('.', 'config', '--system', 'core.sshCommand')
+    match(out, /^\S+\/git\/ssh\.sh$/m)
+    await folder.write('tools/ssh', '#!/bin/sh\nprintf "%s\\n" "$@" > "$(dirname "$0")/words"\nexit 1\n')
+    is(await folder.startCloning({ first: 'tools' }).code, 1)
+    const words = await folder.read('tools/words')
     match(
-      out,
-      /^ssh -i \S+\/secret\/ssh-privatekey -o IdentitiesOnly=yes -o UserKnownHostsFile=\S+known_hosts -o StrictHostKeyChecking=yes$/m,
+      words,
+      /^-i\n\S+\/secret\/ssh-privatekey\n-o\nIdentitiesOnly=yes\n-o\nUserKnownHostsFile=\S+\/secret\/known_hosts\n-o\nStrictHostKeyChecking=yes\n/,
     )
+  })
+
+  it('says what SSH says of a user without a name', async () => {
+    const copied = { data: { 'ssh-privatekey': 'x', known_hosts: 'x' }, version: '1' }
+    const folder = await pod(planOf('ssh://git@git.example.com/team/shop.git', {}, copied))
+    await folder.write('tools/id', '#!/bin/sh\n[ "$1" = -u ] && echo 5001\n')
+    await folder.write('tools/ssh', '#!/bin/sh\necho "No user exists for uid 5001" >&2\nexit 255\n')
+    is(await folder.startCloning({ first: 'tools' }).code, 1)
+    match(await lastWords(folder), ': SSH needs a name for user 5001: have one in /etc/passwd of the image')
+  })
+
+  it('gives the user a name where the image lets it', async () => {
+    const copied = { data: { 'ssh-privatekey': 'x', known_hosts: 'x' }, version: '1' }
+    const folder = await pod(planOf('ssh://git@git.example.com/team/shop.git', {}, copied))
+    await folder.write('tools/id', '#!/bin/sh\n[ "$1" = -u ] && echo 5001\n')
+    await folder.write('tools/ssh', '#!/bin/sh\nexit 1\n')
+    await folder.write('../passwd', 'root:x:0:0::/root:/bin/sh\n')
+    is(await folder.startCloning({ first: 'tools' }).code, 1)
+    match(await folder.read('../passwd'), /^root:\S+\nuser:x:5001:0::\S+\/home:\/bin\/sh\n$/)
   })
 
   it('says what SSH has said: Git only knows that it could not read', async () => {

@@ -1,6 +1,13 @@
 import { equal, is, match, not, ok } from 'uvu/assert'
-import { ConfigMaps, NetworkPolicies, Secrets, type WorkspaceSpec } from '../../../../src/api/index.ts'
-import { parseDevfile } from '../../../../src/devfile/index.ts'
+import {
+  ConfigMaps,
+  type Deployment,
+  Deployments,
+  NetworkPolicies,
+  Secrets,
+  type WorkspaceSpec,
+} from '../../../../src/api/index.ts'
+import { type Devfile, parseDevfile } from '../../../../src/devfile/index.ts'
 import { desiredObjects, type WorkspacePlan } from '../../../../src/operator/workspace/desired/index.ts'
 import { type CopiedSecret, gitPlanOf } from '../../../../src/operator/workspace/git/index.ts'
 import { Failure } from '../../../../src/std/index.ts'
@@ -36,6 +43,26 @@ describe('workspace: objects for Git', (it) => {
       is(container?.env?.find(({ name }) => name === 'GIT_CONFIG_SYSTEM')?.value, '/.workspace-data/git/gitconfig')
   })
 
+  it('have every other pod with the projects wait for the clone, by the same image and limits', async () => {
+    const apart = (await parseDevfile(`schemaVersion: 2.2.0
+components:
+  - { name: tools, container: { image: tools:1 } }
+  - { name: db, container: { image: db:1, dedicatedPod: true, mountSources: true } }
+  - { name: cache, container: { image: cache:1, dedicatedPod: true, mountSources: false } }
+`)) as { devfile: Devfile }
+    const podsBeside = (form?: number) =>
+      desiredObjects({ ...plan(), ...apart, form }).pieces.flatMap((piece) =>
+        piece.kind === Deployments ? [(piece.object as Deployment).spec?.template.spec] : [],
+      )
+    const [db, cache] = podsBeside()
+    const { initContainers: [cloner] = [] } = pod(plan()) ?? {}
+    equal(db?.initContainers, [
+      { ...cloner, name: 'berth-clone-awaited', command: ['sh', '/.workspace-data/git/await-clone.sh'] },
+    ])
+    is(cache?.initContainers, undefined)
+    is(podsBeside(0)[0]?.initContainers, undefined)
+  })
+
   it('have a token for this workspace and nobody else, and the way to kas open', () => {
     const volume = pod(plan())?.volumes?.find(({ name }) => name === 'workspace-git')
     const token = volume?.projected?.sources?.find(({ serviceAccountToken }) => serviceAccountToken)?.serviceAccountToken
@@ -46,6 +73,23 @@ describe('workspace: objects for Git', (it) => {
     match(JSON.stringify(files), `"kas-url":"${KAS}/git/team-a/web"`)
     match(JSON.stringify(files), '"kas-ca.crt":"PEM"')
     match(JSON.stringify(pieces.find(({ kind }) => kind === NetworkPolicies)), '"port":8156')
+  })
+
+  it('name the user where the clone goes by SSH, and nowhere else', () => {
+    const url = 'ssh://git@git.example.com/team/shop.git'
+    const mounts = (given: WorkspacePlan) =>
+      [...(pod(given)?.initContainers ?? []), ...(pod(given)?.containers ?? [])].flatMap(({ name, volumeMounts = [] }) =>
+        volumeMounts.flatMap(({ mountPath, subPath }) => (mountPath === '/etc/passwd' ? [`${name} ${subPath}`] : [])),
+      )
+    equal(mounts(plan({}, undefined, url)), ['berth-clone passwd'])
+    equal(mounts({ ...plan({}, undefined, url), form: 0 }), [])
+    equal(mounts(plan()), [])
+    const override = { spec: { securityContext: { runAsUser: 1234 } } }
+    const own = plan({}, undefined, url)
+    const other = { ...own, devfile: { ...own.devfile, attributes: { 'pod-overrides': override } } }
+    const files = JSON.stringify(desiredObjects(other).pieces.find(({ kind }) => kind === ConfigMaps))
+    match(files, 'user-5001:x:5001:0::/tmp:/bin/sh')
+    match(files, 'user-1234:x:1234:0::/tmp:/bin/sh')
   })
 
   it('say nothing of kas where the Secret is copied', () => {

@@ -1,5 +1,7 @@
-import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Kube } from '../../../../src/adapters/kube/index.ts'
@@ -78,12 +80,36 @@ interface Ran {
   err: string
 }
 
+/** A process that runs on. */
+export interface Started {
+  code: Promise<number>
+  /** Says whether it runs a program of this name. */
+  hasStarted(name: string): boolean
+  /** Has it end, as the kubelet does. */
+  end(): Promise<number>
+}
+
+/** Those below a process, by the names of their programs. */
+function programsBelow(pid: number | undefined): string[] {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
+    return children.flatMap((child) => [readFileSync(`/proc/${child}/comm`, 'utf8').trim(), ...programsBelow(Number(child))])
+  } catch {
+    return [] // It has ended meanwhile.
+  }
+}
+
 export interface PodFolder {
   /** Where the projects are. */
   projects: string
   /** Below the folder of the mounted files. */
   write(file: string, text: string): Promise<void>
+  read(file: string): Promise<string>
   clone(): Promise<Ran>
+  /** The same with the programs of a folder of the mounted files before others. */
+  startCloning(programs: { first: string }): Started
+  /** What a pod beside the main one runs first. */
+  startWaiting(): Started
   /** What the cloner said last, as the kubelet reads it. */
   lastWords: string
   git(folder: string, ...words: string[]): Promise<Ran>
@@ -97,6 +123,7 @@ export async function podFolder(plan: GitPlan, more: Record<string, string> = {}
   const root = await mkdtemp(join(tmpdir(), 'berth-pod-'))
   const [folder, projects, home] = [join(root, 'git'), join(root, 'projects'), join(root, 'home')]
   const lastWords = join(root, 'termination-log')
+  const started: (() => void)[] = []
   const write = async (file: string, text: string) => {
     await mkdir(dirname(join(folder, file)), { recursive: true })
     await writeFile(join(folder, file), text)
@@ -116,6 +143,7 @@ export async function podFolder(plan: GitPlan, more: Record<string, string> = {}
     GIT_CONFIG_SYSTEM: join(folder, 'gitconfig'),
     GIT_TERMINAL_PROMPT: '0',
     TERMINATION_LOG: lastWords,
+    PASSWD_FILE: join(root, 'passwd'),
   }
   const run = (program: string, words: string[], cwd: string, input = ''): Promise<Ran> =>
     new Promise((resolve) => {
@@ -126,13 +154,40 @@ export async function podFolder(plan: GitPlan, more: Record<string, string> = {}
       child.stdin?.on('error', () => undefined)
       child.stdin?.end(input)
     })
+  const start = (script: string, path = environment.PATH): Started => {
+    const env = { ...environment, PATH: path }
+    const child = spawn('/bin/sh', [join(folder, script)], { cwd: root, env, stdio: 'ignore', detached: true })
+    const code = once(child, 'exit').then(([status]) => Number(status))
+    const endGroup = () => {
+      try {
+        process.kill(-Number(child.pid), 'SIGKILL')
+      } catch {
+        // Nobody of it is left.
+      }
+    }
+    started.push(endGroup)
+    return {
+      code,
+      hasStarted: (name) => programsBelow(child.pid).includes(name),
+      end() {
+        child.kill('SIGTERM')
+        return code
+      },
+    }
+  }
   return {
     projects,
     write,
+    read: (file) => readFile(join(folder, file), 'utf8'),
     lastWords,
+    startCloning: ({ first }) => start('clone.sh', `${join(folder, first)}:${environment.PATH}`),
+    startWaiting: () => start('await-clone.sh'),
     clone: () => run('sh', [join(folder, 'clone.sh')], root),
     git: (where, ...words) => run('git', words, join(projects, where)),
     fill: (attributes) => run('sh', [join(folder, 'credential.sh'), 'get'], projects, attributes),
-    remove: () => rm(root, { recursive: true, force: true }),
+    remove() {
+      for (const end of started) end()
+      return rm(root, { recursive: true, force: true })
+    },
   }
 }

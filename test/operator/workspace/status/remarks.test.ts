@@ -43,14 +43,30 @@ describe('workspace: remarks', (it) => {
   it('tells a project that is not there from one that is cloned, and from one that cannot be', () => {
     const known = { url: 'https://git.example.com/web.git', path: 'team/web' }
     const git = gitPlanOf(workspace, known, { settings: {}, git: {}, copied: undefined })
-    const project = { name: 'web', isThere: true, known, git, trouble: undefined, isPrepared: false }
+    const project = { name: 'web', isThere: true, known, git, trouble: undefined, isPrepared: false, hadFiles: false }
     const reasonOf = (given: ProjectFindings) =>
       remarksOn(workspace, { project: given }).map(({ status, reason }) => `${status} ${reason}`)
     assert.equal(reasonOf(project), ['False Cloning'])
     assert.equal(reasonOf({ ...project, isPrepared: true }), ['True Cloned'])
+    assert.equal(reasonOf({ ...project, isPrepared: true, hadFiles: true }), ['False FolderNotEmpty'])
     assert.equal(reasonOf({ ...project, isThere: false, known: undefined, git: undefined }), ['False GitProjectNotFound'])
     assert.equal(reasonOf({ ...project, git: undefined }), ['False UrlNotSupported'])
     assert.equal(reasonOf({ ...project, trouble: 'no Secret' }), ['False Cloning', 'False SecretNotAccessible'])
+  })
+
+  it('says what became of the clone while there is no pod, too, and otherwise what the pod says', () => {
+    const known = { url: 'https://git.example.com/web.git', path: 'team/web' }
+    const project = { name: 'web', isThere: true, known, git: undefined, trouble: undefined, isPrepared: false, hadFiles: false }
+    const after = (reason: string, given: Partial<ProjectFindings> = {}) => {
+      const status = reason === 'Cloned' ? ('True' as const) : ('False' as const)
+      const condition = { type: 'ProjectCloned', status, reason, message: '', lastTransitionTime: '2030-01-01T00:00:00Z' }
+      const seen = { ...workspace, status: { conditions: [condition] } }
+      return remarksOn(seen, { project: { ...project, ...given } })[0]?.reason
+    }
+    assert.is(after('Cloned'), 'Cloned')
+    assert.is(after('FolderNotEmpty'), 'FolderNotEmpty')
+    assert.is(after('FolderNotEmpty', { isPrepared: true }), 'Cloned')
+    assert.is(after('Cloned', { isPrepared: true, hadFiles: true }), 'FolderNotEmpty')
   })
 
   it('a project that is cloned when the pod starts is no trouble, and one that is not there is', () => {
