@@ -94,12 +94,12 @@ function claimOf(request: SpaceRequest, { targets }: SpaceServices): string | un
   const { namespace, labels: marks = {} } = request.metadata
   const uid = marks[labels.claimUid]
   if (uid === undefined || isDeletionConfirmed(request)) return undefined
-  const isItsTarget = (target: DeploymentTarget) =>
-    target.metadata.namespace === namespace &&
-    target.metadata.annotations?.[annotations.spaceRequest] === keyOf(refOf(request)) &&
-    claimRefOf(target)?.uid === uid &&
-    target.status?.phase === 'Bound' &&
-    !isLeaving(target)
+  const isItsTarget = (made: DeploymentTarget) =>
+    made.metadata.namespace === namespace &&
+    made.metadata.annotations?.[annotations.spaceRequest] === keyOf(refOf(request)) &&
+    claimRefOf(made)?.uid === uid &&
+    made.status?.phase === 'Bound' &&
+    !isLeaving(made)
   const target = targets.by(byClaimUid, uid).find(isItsTarget)
   return target && claimRefOf(target)?.name
 }
