@@ -217,6 +217,9 @@ describe(
     })
 
     it('gives a place back, and removes Berth', async () => {
+      await site.berth('delete', 'web-again', '-n', 'team-a', '--yes', '--watch')
+      await follow('docs/targets.md#delete-a-target-before-its-claim')
+      await isGone('-n', 'team-a', 'deploymenttarget/development-dt')
       await follow('docs/targets.md#give-a-place-back', { blocks: [0] })
       const host = new URL(site.cluster().server).host
       await follow('docs/installation.md#remove', { answer: { when: 'to go on: ', keys: `${host}\n` } })
