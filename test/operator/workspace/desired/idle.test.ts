@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -58,8 +58,9 @@ describe(
 
       it(`lets end what still runs, in ${shell}`, async () => {
         const note = join(folder, `${shell}-cleaned`)
-        const server = `trap 'sleep 1; echo cleaned >${note}; exit' TERM; while :; do sleep 0.1; done`
+        const server = `trap 'sleep 1; echo cleaned >${note}; exit' TERM; : >${note}-heard; while :; do sleep 0.1; done`
         const container = await start(shell, `sh -c "(${server}) & exit"`)
+        await eventually(() => existsSync(`${note}-heard`))
         assert.is(await container.endBy('SIGTERM'), 0)
         assert.is(readFileSync(note, 'utf8'), 'cleaned\n')
       })
