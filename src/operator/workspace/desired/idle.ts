@@ -9,16 +9,17 @@
  */
 export const IDLE_SCRIPT = `end() {
   trap '' TERM INT QUIT HUP
-  # In a pod whose containers share their processes the others are not ours.
-  [ "$$" = 1 ] || exit 0
-  kill -s TERM -- -1
+  # In a pod whose containers share their processes the others are not ours. A kubelet makes one of two dollar signs.
+  read -r self rest </proc/self/stat
+  [ "$self" = 1 ] || exit 0
+  kill -TERM -1
   for stat in /proc/[0-9]*/stat; do
     read -r line <"$stat" || continue
     pid=\${stat#/proc/}
     case \${line##*) } in ?' 0 '*) kill -s HUP "\${pid%/stat}" ;; esac
   done
   tries=50
-  while [ "$tries" -gt 0 ] && kill -s 0 -- -1; do
+  while [ "$tries" -gt 0 ] && kill -0 -1; do
     sleep 0.1 || sleep 1
     tries=$((tries - 1))
   done
