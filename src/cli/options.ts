@@ -133,6 +133,16 @@ export function remedyFor({ code, remedy }: Failure): string {
   return 'Start the cluster (`berth up` starts a local one), or name another one with --kubeconfig.'
 }
 
+/** What is looked at, or nothing where the person may not look. */
+export async function unlessForbidden<T>(look: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await look()
+  } catch (thrown) {
+    if (isFailure(thrown, 'forbidden')) return undefined
+    throw thrown
+  }
+}
+
 /** Commander's parser for a folder: no name at all would be the folder in which one stands. */
 export function folderName(text: string): string {
   if (text === '') throw new InvalidArgumentError('No folder is named. Name one, or leave the option out.')

@@ -11,13 +11,7 @@ import {
   SpaceRequests,
   SpaceTiers,
 } from '../../src/api/index.ts'
-import type { Controller, ControllerContext } from '../../src/engines/controller/index.ts'
-import { targetLifecycle } from '../../src/operator/deployment-target/lifecycle/index.ts'
-import { sandboxTargets } from '../../src/operator/deployment-target/provisioned/index.ts'
-import { sandboxReclaim } from '../../src/operator/deployment-target/reclaim/index.ts'
-import { claimBinding } from '../../src/operator/deployment-target-claim/binding/index.ts'
-import { sandboxProvisioning } from '../../src/operator/deployment-target-claim/provisioning/index.ts'
-import { spaceRequests } from '../../src/operator/space-request/index.ts'
+import { claimControllers } from '../support/claim-controllers.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { deathsOf, dieAtEach, lifeOf, startMortalOperator } from '../support/mortal.ts'
 import { describe } from '../support/suite.ts'
@@ -29,16 +23,6 @@ type Policy = 'Delete' | 'Retain'
 
 /** Lives that are lived at the same time. */
 const AT_ONCE = 8
-
-/** Everybody who takes part in a claim's life. */
-const controllersOf = (context: ControllerContext): Controller[] => [
-  claimBinding(context),
-  sandboxProvisioning(context),
-  spaceRequests(context),
-  sandboxTargets(context),
-  targetLifecycle(context),
-  sandboxReclaim(context),
-]
 
 describe('an operator that is killed after any of its writes', (it) => {
   const cluster = testCluster()
@@ -71,7 +55,7 @@ describe('an operator that is killed after any of its writes', (it) => {
   async function live(policy: Policy, writes: number): Promise<number> {
     const namespace = await cluster.namespace('sweep')
     const life = lifeOf(writes)
-    const operator = await startMortalOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: controllersOf }, life)
+    const operator = await startMortalOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: claimControllers }, life)
 
     await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: classOf(policy) }))
     await expectOnePair(namespace)

@@ -17,14 +17,9 @@ import {
 } from '../../src/api/index.ts'
 import type { Controller, ControllerContext } from '../../src/engines/controller/index.ts'
 import { controllersOf } from '../../src/operator/controllers.ts'
-import { targetLifecycle } from '../../src/operator/deployment-target/lifecycle/index.ts'
-import { sandboxTargets } from '../../src/operator/deployment-target/provisioned/index.ts'
-import { sandboxReclaim } from '../../src/operator/deployment-target/reclaim/index.ts'
-import { claimBinding } from '../../src/operator/deployment-target-claim/binding/index.ts'
-import { sandboxProvisioning } from '../../src/operator/deployment-target-claim/provisioning/index.ts'
 import { parseConfig } from '../../src/operator/index.ts'
-import { spaceRequests } from '../../src/operator/space-request/index.ts'
 import { letUsersIn } from '../support/builders/credentials.ts'
+import { CLAIM_CONTROLLERS } from '../support/claim-controllers.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../support/operator.ts'
 import { listeningForRefusals } from '../support/refusal.ts'
@@ -35,16 +30,8 @@ import { claim, targetClass } from '../support/targets.ts'
 import { apply, eventually, expectGone, expectObject } from '../support/verbs.ts'
 
 const ROLES = new URL('../../deploy/operator/roles/', import.meta.url)
-/** The controllers of a provisioned claim's life. Each is built alone: what the others watch, its role may not. */
-const FACTORIES: Record<string, (context: ControllerContext) => Controller> = {
-  'claim-binding': claimBinding,
-  'target-lifecycle': targetLifecycle,
-  'devsandbox-provisioner': sandboxProvisioning,
-  'devsandbox-targets': sandboxTargets,
-  'devsandbox-reclaim': sandboxReclaim,
-  'space-request': spaceRequests,
-}
-const CONTROLLERS = Object.keys(FACTORIES)
+/** Each is built alone: what the others watch, its role may not. */
+const CONTROLLERS = Object.keys(CLAIM_CONTROLLERS)
 
 /** Namespaces are deleted by the cluster, one after the other. */
 
@@ -74,7 +61,7 @@ describe('roles', (it) => {
     await kube.create(SpaceTiers, spaceTier(`tier-${suffix}`))
     const spec = { provisioner: SANDBOX_PROVISIONER, parameters: { tierName: `tier-${suffix}` } }
     await kube.create(DeploymentTargetClasses, targetClass(`class-${suffix}`, spec))
-    for (const [name, factory] of Object.entries(FACTORIES)) operators.push(await openFor(name, factory))
+    for (const [name, factory] of Object.entries(CLAIM_CONTROLLERS)) operators.push(await openFor(name, factory))
   })
   it.after(async () => {
     await Promise.all(operators.map((operator) => operator.stop()))

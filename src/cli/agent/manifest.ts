@@ -1,13 +1,14 @@
 import { Option } from 'commander'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type Agent, annotations, Deployments, keyOf } from '../../api/index.ts'
-import { Failure, isFailure, Secret, systemClock, timestamp } from '../../std/index.ts'
+import { type Agent, annotations, BERTH_NAMESPACE, Deployments, keyOf } from '../../api/index.ts'
+import { Failure, Secret, systemClock, timestamp } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
-import { fileAt } from '../options.ts'
+import { namespaceOfBerth } from '../install/shipped.ts'
+import { fileAt, unlessForbidden } from '../options.ts'
 import { renderData } from '../output.ts'
 import { actionVerb } from '../verb.ts'
 import { type AgentInstallation, objectsOf } from './objects.ts'
-import { type AgentContext, addToken, agentNamed, checkedAddress, HOME, IN_CLUSTER, onAgent, withAgent } from './registration.ts'
+import { type AgentContext, addToken, agentNamed, checkedAddress, IN_CLUSTER, onAgent, withAgent } from './registration.ts'
 
 interface Options extends ObjectOptions {
   kasAddress?: string
@@ -86,13 +87,11 @@ const OF_MANIFEST = 'manifest-'
 
 /** An installation of pods has one image for all its programs. */
 async function imageOfKas(kube: Kube): Promise<string> {
-  const found = await kube.get(Deployments, { name: 'kas', namespace: HOME }).catch((thrown: unknown) => {
-    if (isFailure(thrown, 'forbidden')) return
-    throw thrown
-  })
+  const namespace = (await unlessForbidden(() => namespaceOfBerth(kube))) ?? BERTH_NAMESPACE
+  const found = await unlessForbidden(() => kube.get(Deployments, { name: 'kas', namespace }))
   const image = found?.spec?.template?.spec?.containers[0]?.image
   if (image !== undefined) return image
-  throw new Failure('invalid', `there is no --image, and kas of ${HOME} does not say which it is`, {
+  throw new Failure('invalid', `there is no --image, and kas of ${namespace} does not say which it is`, {
     remedy: 'Name an image of Berth that the cluster of the agent can pull, such as --image registry.example.com/berth:0.1.0.',
   })
 }

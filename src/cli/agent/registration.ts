@@ -1,7 +1,7 @@
 import { createHash, randomInt } from 'node:crypto'
 import type { Command } from 'commander'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type Agent, Agents, keyOf, type Ref } from '../../api/index.ts'
+import { type Agent, Agents, BERTH_NAMESPACE, keyOf, type Ref } from '../../api/index.ts'
 import { durationOf, Failure, isFailure, redactUrls, Secret, timestamp } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { withKube, withKubeconfig, withNamespace } from '../options.ts'
@@ -23,11 +23,8 @@ export const onAgent =
   (shell: Shell, name: string, options: Options): Promise<Result> =>
     withKube(shell, options, (kube) => work({ shell, kube, ref: { name, namespace: options.namespace } }, options))
 
-/** Where Berth is, unless somebody installed it elsewhere. */
-export const HOME = 'berth-system'
-
 /** Agents find the kas of their own cluster here. */
-export const IN_CLUSTER = `grpcs://kas.${HOME}.svc:8150`
+export const IN_CLUSTER = `grpcs://kas.${BERTH_NAMESPACE}.svc:8150`
 
 /** An address without a port may stand: agents add it. */
 export function checkedAddress(address: string): string {

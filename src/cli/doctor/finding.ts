@@ -1,6 +1,7 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { Failure, isFailure } from '../../std/index.ts'
+import { Failure } from '../../std/index.ts'
 import type { LocalPrograms } from '../local/local-programs.ts'
+import { unlessForbidden } from '../options.ts'
 import type { FindingMark } from '../output.ts'
 
 /** The answer of an examination. A `warn` or `fail` says what can be done about it. */
@@ -29,16 +30,6 @@ export type Examination = (context: CheckContext) => Promise<DoctorFinding | Doc
 export const ok = (message: string): DoctorFinding => ({ mark: 'ok', message })
 export const warn = (message: string, remedy: string): DoctorFinding => ({ mark: 'warn', message, remedy })
 export const fail = (message: string, remedy: string): DoctorFinding => ({ mark: 'fail', message, remedy })
-
-/** What is looked at, or nothing where the person may not look. */
-export async function unlessForbidden<T>(look: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await look()
-  } catch (thrown) {
-    if (isFailure(thrown, 'forbidden')) return undefined
-    throw thrown
-  }
-}
 
 /** An examination that failed is a finding itself; the others go on. Nothing where the person may not look. */
 export async function examineAnyway(examine: Examination, context: CheckContext): Promise<DoctorFinding[] | undefined> {

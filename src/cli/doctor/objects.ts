@@ -2,7 +2,8 @@ import { type AnyObject, conditionOf, DeploymentTargetClasses, isDeleting, nameO
 import { minutes } from '../../std/index.ts'
 import { conditionsOf, faultOf } from '../fault.ts'
 import { listOwnObjects } from '../manifests.ts'
-import { type DoctorFinding, type Examination, ok, unlessForbidden, warn } from './finding.ts'
+import { unlessForbidden } from '../options.ts'
+import { type DoctorFinding, type Examination, ok, warn } from './finding.ts'
 
 /** Patience before something that is not ready is worth a line. */
 const LONG = minutes(2)
@@ -37,10 +38,10 @@ export const examineObjects: Examination = async ({ kube, home, namespaceOfConte
 
 export function troubleOf(object: AnyObject, now: number): DoctorFinding[] {
   const since = (time: string | undefined): number => now - Date.parse(time ?? '')
+  const ready = conditionOf(conditionsOf(object), 'Ready')
   if (isDeleting(object)) {
     if (since(object.metadata.deletionTimestamp) < LONG) return []
     const waits = (object.metadata.finalizers ?? []).join(', ')
-    const ready = conditionOf(conditionsOf(object), 'Ready')
     // What is kept for others goes on serving, and says how it can go.
     const says = ready?.status === 'True' && ready.message ? `; Ready says: ${ready.message}` : ''
     return [
@@ -52,7 +53,6 @@ export function troubleOf(object: AnyObject, now: number): DoctorFinding[] {
   }
   const fault = faultOf(object)
   if (fault) return [warn(`${nameOf(object)} (${fault.reason}): ${fault.message}`, fault.remedy || explain(object, fault.reason))]
-  const ready = conditionOf(conditionsOf(object), 'Ready')
   if (!ready || ready.status === 'True' || ON_PURPOSE.has(ready.reason) || since(ready.lastTransitionTime) < LONG) return []
   return [warn(`${nameOf(object)} is not ready (${ready.reason}): ${ready.message}`, explain(object, ready.reason))]
 }

@@ -4,7 +4,7 @@ import { type Clock, Failure, isFailure, minutes } from '../../std/index.ts'
 import { numberOf } from '../number.ts'
 import type { Ask } from './address.ts'
 import { type AccessSources, type AccessVerdict, byNumber, judge } from './judge.ts'
-import { concerns, placesOf, type Right } from './rules.ts'
+import { concerns, hangsOn, type Right } from './rules.ts'
 
 /** The right to act in the cluster of one agent, while it lasts. */
 export interface ClusterAdmission {
@@ -80,7 +80,7 @@ class Watch {
         if (!this.#isBySpace && (!this.#verdict || concerns(this.#verdict, paths))) again()
       }),
       permissions.onChange((isTouched) => {
-        if (!this.#isBySpace && (!this.#verdict || placesOf(this.#verdict, projects).some(isTouched))) again()
+        if (!this.#isBySpace && (!this.#verdict || hangsOn(this.#verdict, projects, isTouched))) again()
       }),
       spaces.requests.onChange((now, before) => {
         if ((!this.#verdict || this.#isBySpace) && !givesTheSame(now, before)) again()

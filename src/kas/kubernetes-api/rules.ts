@@ -25,27 +25,33 @@ interface Rules {
   configuration: ConfigurationFile | undefined
 }
 
+/** The paths of projects, and of groups, that an agent's configuration names. */
+const namedIn = ({ ciAccess, userAccess }: Partial<ConfigurationFile> = {}) => ({
+  projects: [...(ciAccess?.projects ?? []), ...(userAccess?.projects ?? [])].map(({ id }) => id),
+  groups: (ciAccess?.groups ?? []).map(({ id }) => id),
+})
+
 /** True when a project of one of these paths may have a part in a right. */
 export function concerns({ agent, configuration }: Rules, paths: readonly string[]): boolean {
-  const { ciAccess, userAccess } = configuration ?? {}
-  const named = [...(ciAccess?.projects ?? []), ...(userAccess?.projects ?? [])]
+  const { projects, groups } = namedIn(configuration)
   return paths.some(
     (path) =>
-      path === agent.spec.configurationProject ||
-      named.some(({ id }) => id === path) ||
-      ciAccess?.groups.some(({ id }) => path.startsWith(`${id}/`)),
+      path === agent.spec.configurationProject || projects.includes(path) || groups.some((group) => path.startsWith(`${group}/`)),
   )
 }
 
-/** The namespaces of the projects that have a part in a right: roles there decide who develops them. */
-export function placesOf({ agent, configuration, person }: Rules & { person: TokenOwner }, projects: Projects): string[] {
-  const { ciAccess, userAccess } = configuration ?? {}
-  const { namespace = '' } = refOf(agent)
-  const listed = [...(ciAccess?.projects ?? []), ...(userAccess?.projects ?? [])].flatMap(({ id }) =>
-    projects.named(id, namespace),
-  )
+/** True when roles of one of these namespaces may have a part in a right: they decide who develops the projects there. */
+export function hangsOn(
+  { agent, configuration, person }: Rules & { person: TokenOwner },
+  projects: Projects,
+  isTouched: (namespace: string) => boolean,
+): boolean {
   // Of a group's projects those count that are beside the account.
-  return [...listed.map(({ ref }) => ref.namespace ?? ''), person.account?.namespace ?? '']
+  if (isTouched(person.account?.namespace ?? '')) return true
+  const { namespace = '' } = refOf(agent)
+  return namedIn(configuration).projects.some((path) =>
+    projects.named(path, namespace).some(({ ref }) => isTouched(ref.namespace ?? '')),
+  )
 }
 
 /** The keys under which GitLab's agents tell who is behind a request. */

@@ -17,13 +17,7 @@ import {
   SpaceTiers,
   YES,
 } from '../../../../src/api/index.ts'
-import type { ControllerContext } from '../../../../src/engines/controller/index.ts'
-import { targetLifecycle } from '../../../../src/operator/deployment-target/lifecycle/index.ts'
-import { sandboxTargets } from '../../../../src/operator/deployment-target/provisioned/index.ts'
-import { sandboxReclaim } from '../../../../src/operator/deployment-target/reclaim/index.ts'
-import { claimBinding } from '../../../../src/operator/deployment-target-claim/binding/index.ts'
-import { sandboxProvisioning } from '../../../../src/operator/deployment-target-claim/provisioning/index.ts'
-import { spaceRequests } from '../../../../src/operator/space-request/index.ts'
+import { claimControllers } from '../../../support/claim-controllers.ts'
 import { testCluster } from '../../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { spaceTier } from '../../../support/spaces.ts'
@@ -31,9 +25,6 @@ import { describe } from '../../../support/suite.ts'
 import { sweep } from '../../../support/sweep.ts'
 import { claim, credentialsSecret, target, targetClass } from '../../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../../support/verbs.ts'
-
-const controllers = (context: ControllerContext) =>
-  [claimBinding, targetLifecycle, sandboxProvisioning, sandboxTargets, sandboxReclaim, spaceRequests].map((make) => make(context))
 
 const CONFIRMED = { metadata: { annotations: { [annotations.confirmDeletion]: YES } } }
 
@@ -51,7 +42,7 @@ describe('what is deleted while a claim has it', (it) => {
     await kube.create(SpaceTiers, spaceTier(name))
     const spec = { provisioner: SANDBOX_PROVISIONER, parameters: { tierName: name }, reclaimPolicy: 'Delete' as const }
     await kube.create(DeploymentTargetClasses, targetClass(name, spec))
-    operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers })
+    operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: claimControllers })
     await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: name }))
     await isBound()
     space = (await requestOf()).status?.namespaceAccess?.[0]?.name ?? ''

@@ -18,13 +18,8 @@ import {
   SpaceTiers,
 } from '../../../../src/api/index.ts'
 import type { ControllerContext } from '../../../../src/engines/controller/index.ts'
-import { targetLifecycle } from '../../../../src/operator/deployment-target/lifecycle/index.ts'
-import { sandboxTargets } from '../../../../src/operator/deployment-target/provisioned/index.ts'
-import { sandboxReclaim } from '../../../../src/operator/deployment-target/reclaim/index.ts'
-import { claimBinding } from '../../../../src/operator/deployment-target-claim/binding/index.ts'
-import { sandboxProvisioning } from '../../../../src/operator/deployment-target-claim/provisioning/index.ts'
-import { spaceRequests } from '../../../../src/operator/space-request/index.ts'
 import { Secret } from '../../../../src/std/index.ts'
+import { CLAIM_CONTROLLERS } from '../../../support/claim-controllers.ts'
 import { testCluster } from '../../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { spaceRequest, spaceTier } from '../../../support/spaces.ts'
@@ -33,15 +28,11 @@ import { sweep } from '../../../support/sweep.ts'
 import { claim, credentialsSecret, holderOf, target, targetClass } from '../../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../../support/verbs.ts'
 
-/** The whole way of a claim; `byHand` leaves the making of namespaces to the test, as upstream's own tests do. */
-const controllers = (context: ControllerContext, byHand: boolean) => [
-  claimBinding(context),
-  targetLifecycle(context),
-  sandboxProvisioning(context),
-  sandboxTargets(context),
-  sandboxReclaim(context),
-  ...(byHand ? [] : [spaceRequests(context)]),
-]
+/** `byHand` leaves the making of namespaces to the test, as upstream's own tests do. */
+const controllers = (context: ControllerContext, byHand: boolean) =>
+  Object.entries(CLAIM_CONTROLLERS)
+    .filter(([name]) => !(byHand && name === 'space-request'))
+    .map(([, make]) => make(context))
 
 /** Namespaces are deleted by the cluster, one after the other. */
 

@@ -5,6 +5,14 @@ const back = (message: string, age = 200) =>
 const unclear = 'Back-off pulling image "x"'
 const timeout = 'dial tcp 10.0.0.1:443: i/o timeout'
 
+/** It waits for a hundred seconds, and there is an Event of an attempt that began so many seconds ago. */
+const attempted = (first: number): Row['given'] => ({
+  deployment: starting,
+  pods: [back(`Back-off pulling image "x": ErrImagePull: ${timeout}`)],
+  events: [event('Failed', `Failed to pull image "x": ${timeout}`, { first, container: 'tools' })],
+  before: { waiting: { reason: 'RegistryUnreachable', since: ago(100) } },
+})
+
 /** Since when something lasts is remembered where the cluster does not say it. */
 export const PATIENCE: Row[] = [
   {
@@ -33,12 +41,7 @@ export const PATIENCE: Row[] = [
   },
   {
     why: 'another attempt, with an Event of its own, does not begin anew',
-    given: {
-      deployment: starting,
-      pods: [back(`Back-off pulling image "x": ErrImagePull: ${timeout}`)],
-      events: [event('Failed', `Failed to pull image "x": ${timeout}`, { first: 5, container: 'tools' })],
-      before: { waiting: { reason: 'RegistryUnreachable', since: ago(100) } },
-    },
+    given: attempted(5),
     state: 'Starting',
     reason: 'RegistryUnreachable',
     step: 'Image tools',
@@ -46,12 +49,7 @@ export const PATIENCE: Row[] = [
   },
   {
     why: 'what an Event has seen earlier counts from there',
-    given: {
-      deployment: starting,
-      pods: [back(`Back-off pulling image "x": ErrImagePull: ${timeout}`)],
-      events: [event('Failed', `Failed to pull image "x": ${timeout}`, { first: 110, container: 'tools' })],
-      before: { waiting: { reason: 'RegistryUnreachable', since: ago(100) } },
-    },
+    given: attempted(110),
     state: 'Starting',
     reason: 'RegistryUnreachable',
     step: 'Image tools',
