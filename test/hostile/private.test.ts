@@ -11,6 +11,7 @@ import {
   kubeconfigIn,
   labels,
   Pods,
+  ResourceQuotas,
   Secrets,
   SpaceRequests,
   type Workspace,
@@ -218,5 +219,31 @@ describe('hostile: the space behind another’s workspace', (it) => {
         message?.includes('parameters.credentials is "Hidden"'),
       ),
     )
+  })
+
+  it('has no quota of another’s workspace, whatever target that one has', async () => {
+    await classOf('roomy', 'Shared')
+    const own = await berth.space(bob, NAMESPACE, 'bobs-own', 'roomy')
+    const { spec } = await expectObject(bob, DeploymentTargets, own.target, () => true)
+    const { kubernetesCredentials: mine } = spec
+    const space = await spaceOf('workspace-web')
+    await berth.kube.create(DeploymentTargetClasses, targetClass('by-hand', { provisioner: 'nobody' }))
+    await berth.kube.create(
+      WorkspaceClasses,
+      workspaceClass('by-hand', {
+        deploymentTargetClassName: 'by-hand',
+        devfile: DEVFILE.replace('image: tools', 'image: tools, cpuRequest: 1m, cpuLimit: 1m'),
+        maxResourcesPerWorkspace: { requests: { cpu: '1m' }, limits: { cpu: '1m' } },
+      }),
+    )
+    const forged = { deploymentTargetClassName: 'by-hand', kubernetesCredentials: { ...mine, defaultNamespace: space } }
+    await bob.create(DeploymentTargets, target(NAMESPACE, 'bobs-way', forged))
+    await bob.create(Workspaces, workspace(NAMESPACE, 'bobs-way', { workspaceClassName: 'by-hand' }))
+    await expectObject(berth.kube, Workspaces, ref('bobs-way'), saying('forbidden'))
+    equal(
+      (await berth.kube.list(ResourceQuotas, { namespace: space })).map(({ metadata }) => metadata.name),
+      ['tier'],
+    )
+    await bob.delete(Workspaces, ref('bobs-way'))
   })
 })

@@ -132,6 +132,7 @@ describe('an operator with --refuse-local-targets', (it) => {
     }
     const to = (apiURL: string) => ({
       claimName: 'dev',
+      claimUid: '1',
       name: 'dev',
       namespace,
       apiURL,

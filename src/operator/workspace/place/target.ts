@@ -31,6 +31,7 @@ import { isObstacle, type Obstacle, targetObstacle } from './obstacle.ts'
 /** Where a workspace runs, and how to get there. */
 export interface Target extends TargetCredentials {
   claimName: string
+  claimUid: string
   name: string
   namespace: string
   /** Changes when the credentials do. */
@@ -98,7 +99,7 @@ export function targetOf(
   sharedNamespace: string | undefined,
   lookup: TargetLookup,
 ): Target | Obstacle {
-  const { name: claimName, namespace } = claim.metadata
+  const { name: claimName, namespace, uid: claimUid = '' } = claim.metadata
   const named = `${DeploymentTargetClaims.kind} ${claimName}`
   const unbound = whyUnbound(claim, named)
   if (unbound) return unbound
@@ -115,7 +116,7 @@ export function targetOf(
     })
   }
   if (isPrivate(claim) !== isPrivate(target)) return notMadeFor(named, name)
-  return withCredentials(target, { claimName, sharedNamespace }, lookup)
+  return withCredentials(target, { claimName, claimUid, sharedNamespace }, lookup)
 }
 
 const notShared = ({ metadata }: DeploymentTargetClaim): Obstacle =>
@@ -153,7 +154,7 @@ function whyUnbound(claim: DeploymentTargetClaim, named: string): Obstacle | und
 
 function withCredentials(
   target: DeploymentTarget,
-  { claimName, sharedNamespace }: { claimName: string; sharedNamespace: string | undefined },
+  { sharedNamespace, ...claim }: Pick<Target, 'claimName' | 'claimUid'> & { sharedNamespace: string | undefined },
   { credentialsOf, check }: TargetLookup,
 ): Target | Obstacle {
   const { name } = target.metadata
@@ -185,5 +186,5 @@ function withCredentials(
     })
   }
   const version = `${secret.metadata.uid}/${secret.metadata.resourceVersion}`
-  return { ...credentialsForTarget(target, kubeconfig), claimName, name, namespace, version }
+  return { ...credentialsForTarget(target, kubeconfig), ...claim, name, namespace, version }
 }

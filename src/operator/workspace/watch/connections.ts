@@ -94,7 +94,7 @@ export function createTargetConnections(tools: ConnectionTools): TargetConnectio
       if (wakeups.signal.aborted) throw new Failure('cancelled', 'the operator ends')
       const uid = workspace.metadata.uid ?? ''
       // Other credentials are another connection: the old token may be about to end.
-      const key = [target.apiURL, target.namespace, target.version].join(' ')
+      const key = [target.apiURL, target.namespace, target.claimUid, target.version].join(' ')
       if (using.get(uid) !== key) leave(uid)
       const connection = open.get(key) ?? connectTo(target, clusterOf(target), tools)
       open.set(key, connection)
@@ -111,7 +111,7 @@ function connectTo(
   cluster: OwnCluster | undefined,
   { own, clock, log: parent, reach, meter, workspace, wakeups }: ConnectionTools,
 ): OpenConnection {
-  const { namespace, tenant, apiURL } = target
+  const { namespace, tenant, apiURL, claimUid } = target
   const memory = reach?.memory
   const log = parent.with({ target: target.name })
   const kube = openTarget(target, { clock, reach, meter })
@@ -137,7 +137,7 @@ function connectTo(
   const old = clock.now() + NEW
   return {
     get kube() {
-      return own && cluster ? withQuotas(view.kube, own.kube, tenant) : view.kube
+      return own && cluster ? withQuotas(view.kube, own.kube, { tenant, claimUid }) : view.kube
     },
     deployments: view.deployments,
     pods: view.pods,

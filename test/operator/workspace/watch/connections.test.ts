@@ -34,6 +34,7 @@ function endlessPages(): Promise<StrangeServer> {
 
 const targetOf = (tenant: string, apiURL: string): Target => ({
   claimName: 'dev',
+  claimUid: '1',
   name: 'dev',
   namespace: 'dev',
   apiURL,
