@@ -2,16 +2,18 @@ import { apiVersionOf, CREDENTIALS_NAMESPACE, type Kind, type KubeObject, Secret
 import { type Clock, type Failure, isFailure, type Log } from '../../std/index.ts'
 import type { Kube } from './kube.ts'
 import { createOwnMemory, type Memory, roomOfNamespaces, roomOfTenant } from './memory.ts'
-import { trimmedSecret } from './secret-size.ts'
 import { selectorOf } from './selector.ts'
 import { createShortages } from './shortages.ts'
 import { type Cache, Store, type StoreLimits } from './store.ts'
 import { createTenants, keepPartsFed, type Tenants } from './tenants.ts'
+import { nameOnly, trimmedSecret } from './trimmed.ts'
 import { type Feed, keepFed, type WatchScope } from './watch.ts'
 
 export interface CacheOptions extends WatchScope {
   /** All namespaces, also where the program is limited to one. */
   everywhere?: boolean
+  /** Keeps which objects there are, and in which version, and nothing of what people write into them. */
+  namesOnly?: boolean
 }
 
 /**
@@ -105,9 +107,9 @@ export function createCaches(wiring: CacheWiring): Caches {
     ...shortages.bell,
   }
   const tenants = tenantRole ? createTenants({ kube, clock, log, scope, role: tenantRole, limits }, stopping.signal) : undefined
-  const start = (kind: Kind, within: WatchScope, own: readonly string[] | undefined): Watched =>
+  const start = (what: Pick<Source, 'kind' | 'scope' | 'namesOnly'>, own: readonly string[] | undefined): Watched =>
     keepWatched(
-      { kube, clock, log, stall, kind, scope: within, limits },
+      { kube, clock, log, stall, ...what, limits },
       own && tenants ? { tenants, own, changing } : undefined,
       stopping.signal,
     )
@@ -115,13 +117,14 @@ export function createCaches(wiring: CacheWiring): Caches {
     kube: remembering(kube, watched),
     memory,
     through: (other) => remembering(other, watched),
-    of<T extends KubeObject>(kind: Kind<T>, { everywhere, ...asked }: CacheOptions = {}) {
+    of<T extends KubeObject>(kind: Kind<T>, { everywhere, namesOnly, ...rest }: CacheOptions = {}) {
+      const asked = namesOnly ? { ...rest, metadataOnly: true } : rest
       const isParted = tenants !== undefined && isSameKind(kind, Secrets) && !asked.namespace
       const isLimited = kind.namespaced && scope && !everywhere && !asked.namespace
       const within = isLimited ? { ...asked, namespace: scope } : asked
-      const key = keyOfWatch(kind, within)
+      const key = `${keyOfWatch(kind, within)} ${namesOnly === true}`
       const own = everywhere ? [CREDENTIALS_NAMESPACE] : []
-      const entry = watched.get(key) ?? start(kind, within, isParted ? own : undefined)
+      const entry = watched.get(key) ?? start({ kind, scope: within, namesOnly }, isParted ? own : undefined)
       watched.set(key, entry)
       return entry.store as unknown as Store<T> // as: the key holds the kind, and the kind says the type
     },
@@ -170,10 +173,12 @@ interface Parts {
 
 interface Source extends Omit<Feed<KubeObject>, 'store' | 'listed' | 'failed'> {
   limits: StoreLimits<KubeObject>
+  namesOnly: boolean | undefined
 }
 
-function keepWatched({ limits, ...source }: Source, parts: Parts | undefined, signal: AbortSignal): Watched {
-  const store = new Store<KubeObject>(isSameKind(source.kind, Secrets) ? { ...limits, trim: trimmedSecret } : limits)
+function keepWatched({ limits, namesOnly, ...source }: Source, parts: Parts | undefined, signal: AbortSignal): Watched {
+  const trim = namesOnly ? nameOnly : isSameKind(source.kind, Secrets) ? trimmedSecret : undefined
+  const store = new Store<KubeObject>(trim ? { ...limits, trim } : limits)
   const first = Promise.withResolvers<void>()
   const { kind, scope } = source
   const entry: Watched = {

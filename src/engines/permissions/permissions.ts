@@ -70,7 +70,7 @@ export function createPermissions({ kube, caches, clock, isWide = true }: Permis
   }
   const kinds = [RoleBindings, Roles, ...(isWide ? [ClusterRoleBindings, ClusterRoles] : [])]
   const stops = kinds.map((kind) =>
-    caches.of<KubeObject>(kind, { metadataOnly: true }).onChange((now, before) => {
+    caches.of<KubeObject>(kind, { namesOnly: true }).onChange((now, before) => {
       if (changed.size === 0) cancel = clock.after(SOON, forgetChanged)
       changed.set((now ?? before)?.metadata.namespace ?? EVERYWHERE, clock.now())
     }),

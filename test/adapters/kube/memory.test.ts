@@ -1,7 +1,7 @@
 import { equal, is, match, ok } from 'uvu/assert'
 import { createMemory, roomOfNamespaces, roomOfTenant, weightOf } from '../../../src/adapters/kube/memory.ts'
-import { trimmedSecret } from '../../../src/adapters/kube/secret-size.ts'
 import { Store } from '../../../src/adapters/kube/store.ts'
+import { trimmedSecret } from '../../../src/adapters/kube/trimmed.ts'
 import { type CoreSecret, CREDENTIALS_NAMESPACE, type KubeObject } from '../../../src/api/index.ts'
 import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'

@@ -1,6 +1,7 @@
 import { equal, is } from 'uvu/assert'
 import { createCaches } from '../../../src/adapters/kube/index.ts'
-import { RoleBindings, Workspaces } from '../../../src/api/index.ts'
+import { createMemory } from '../../../src/adapters/kube/memory.ts'
+import { type RoleBinding, RoleBindings, Workspaces } from '../../../src/api/index.ts'
 import type { Person } from '../../../src/engines/access/index.ts'
 import { createPermissions } from '../../../src/engines/permissions/index.ts'
 import { silentLog, systemClock } from '../../../src/std/index.ts'
@@ -9,9 +10,13 @@ import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 
+/** Bytes of objects that are kept of one namespace. */
+const ROOM = 100_000
+
 describe('what the roles of the cluster let people do', (it) => {
   const cluster = testCluster()
-  const caches = createCaches({ kube: cluster.kube, clock: systemClock, log: silentLog })
+  const memory = createMemory({ all: 4 * ROOM, each: ROOM })
+  const caches = createCaches({ kube: cluster.kube, clock: systemClock, log: silentLog, memory })
   const permissions = createPermissions({ kube: cluster.kube, caches, clock: systemClock })
   it.after(async () => {
     permissions.stop()
@@ -44,5 +49,25 @@ describe('what the roles of the cluster let people do', (it) => {
     equal([...(await permissions.where(ada, list, [namespace, 'default']))], [namespace])
     await cluster.kube.delete(RoleBindings, { name: 'view-ada', namespace })
     await eventually(async () => !(await may(ada)))
+  })
+
+  it('takes no room for what people write into bindings, and misses none for it', async () => {
+    const namespace = await cluster.namespace('hoard')
+    const large: Omit<RoleBinding, 'metadata'> = {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+    }
+    const notes = { hoard: 'x'.repeat(ROOM) }
+    for (const name of ['one', 'two'])
+      await cluster.kube.create(RoleBindings, { ...large, metadata: { name, namespace, annotations: notes } })
+    let touched = false
+    const stop = permissions.onChange((isTouched) => {
+      touched ||= isTouched(namespace)
+    })
+    await cluster.kube.delete(RoleBindings, { name: 'two', namespace })
+    await eventually(() => touched)
+    stop()
+    is(caches.shortage(namespace), undefined)
   })
 })

@@ -1,4 +1,4 @@
-import type { CoreSecret } from '../../api/index.ts'
+import type { CoreSecret, KubeObject } from '../../api/index.ts'
 import { weightOf } from './memory.ts'
 
 /** Bytes of one Secret. A kubeconfig with a token and a CA has about 5,000. */
@@ -15,16 +15,27 @@ export function trimmedSecret(secret: CoreSecret): CoreSecret {
   return { apiVersion, kind, metadata: barest(secret), ...(type && { type }), leftOut }
 }
 
-/** Labels and owners say whose it is. */
-function barest({ metadata }: CoreSecret): CoreSecret['metadata'] {
-  const { name, namespace, uid, resourceVersion, labels, ownerReferences, deletionTimestamp } = metadata
-  const least = {
+/** What tells one object from another, and one version of it from the next. */
+export const nameOnly = ({ apiVersion, kind, metadata }: KubeObject): KubeObject => ({
+  apiVersion,
+  kind,
+  metadata: leastOf(metadata),
+})
+
+function leastOf({ name, namespace, uid, resourceVersion, deletionTimestamp }: KubeObject['metadata']): KubeObject['metadata'] {
+  return {
     name,
     ...(namespace && { namespace }),
     ...(uid && { uid }),
     ...(resourceVersion && { resourceVersion }),
     ...(deletionTimestamp && { deletionTimestamp }),
   }
+}
+
+/** Labels and owners say whose it is. */
+function barest({ metadata }: CoreSecret): CoreSecret['metadata'] {
+  const { labels, ownerReferences } = metadata
+  const least = leastOf(metadata)
   const more = { ...least, ...(labels && { labels }), ...(ownerReferences && { ownerReferences }) }
   return weightOf(more) > MOST_METADATA ? least : more
 }
