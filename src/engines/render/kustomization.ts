@@ -105,6 +105,19 @@ export function asChecked(files: readonly SourceFile[], { checked, data, paths }
   })
 }
 
+/** kustomize says of a field that it does not know, and of much else, no file. It is one of those that have such a field, or where the build began. */
+export function namingFile(failure: Failure, folder: string, { checked }: KustomizationReach): Failure {
+  const { code, message, reason, remedy } = failure
+  if (code !== 'invalid' || reason !== 'RenderFailed') return failure
+  const field = /unknown field "([^"]{1,100})"/.exec(message)?.[1]
+  const having = [...checked].filter(([path, documents]) => isKustomization(path) && hasField(documents, field))
+  const places = having.length > 0 ? having.map(([path]) => path) : [folder || '.']
+  return new Failure(code, `${places.slice(0, 3).join(', ')}: ${message}`, { reason, ...(remedy && { remedy }), cause: failure })
+}
+
+const hasField = (documents: readonly unknown[], field: string | undefined): boolean =>
+  field !== undefined && JSON.stringify(documents).includes(`${JSON.stringify(field)}:`)
+
 const isKustomization = (path: string): boolean => NAMES.includes(path.slice(path.lastIndexOf('/') + 1))
 
 /** As JSON, which is YAML that nobody reads in another way once the signs are escaped that YAML takes for line breaks or refuses. */

@@ -88,6 +88,8 @@ function faultOf(value: unknown): string | undefined {
   if (!isRecord(value)) return 'is not a mapping'
   if (!isText(value.apiVersion)) return 'has no apiVersion'
   if (!isText(value.kind)) return 'has no kind'
+  if (isEncrypted(value))
+    return `(${value.kind}) is encrypted with SOPS, and nothing here decrypts it; have it made in the cluster, by External Secrets or Sealed Secrets say`
   const { metadata } = value
   if (!isRecord(metadata)) return `(${value.kind}) has no metadata`
   if (isText(metadata.name)) return isSecret(value) ? faultOfSecret(value) : undefined
@@ -97,6 +99,9 @@ function faultOf(value: unknown): string | undefined {
     ? `(${value.kind}) has generateName, which makes another object each time; give it a name`
     : `(${value.kind}) has no metadata.name`
 }
+
+/** With a code of authentication over the values. */
+const isEncrypted = ({ sops }: Record<string, unknown>): boolean => isRecord(sops) && 'mac' in sops
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 const isObject = (value: unknown): value is AnyObject => faultOf(value) === undefined

@@ -1,7 +1,7 @@
 import { Failure, type ReadYaml } from '../../std/index.ts'
 import { createReader, type Found, type Reader } from './documents.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
-import { checkPath, isLink, LIMITS, type SourceFile, textIn } from './source.ts'
+import { checkPath, isLink, LIMITS, refused, type SourceFile, textIn } from './source.ts'
 
 /** All objects in these files, for whoever chose them by himself; a kustomization among them is a file like any other. */
 export type ReadFiles = (files: readonly SourceFile[]) => Promise<readonly Manifest[]>
@@ -37,6 +37,7 @@ export async function plainFiles(files: readonly SourceFile[], { reader, known, 
   return { manifests, problems }
 }
 
+const IS_CHART = /(^|\/)Chart\.yaml$/
 const IS_MANIFEST = /\.(ya?ml|json)$/i
 
 async function plainFile(file: SourceFile, reader: Reader, tenant: string | undefined): Promise<Found> {
@@ -47,7 +48,13 @@ async function plainFile(file: SourceFile, reader: Reader, tenant: string | unde
       remedy: 'Make several files of it, or keep it outside of the path.',
     })
   const { text, fault } = textIn(file)
-  return fault === undefined
-    ? reader.read(source, text, { tenant })
-    : { manifests: [], problems: [`${source}:${fault.line}: ${fault.what}`] }
+  if (fault !== undefined) return { manifests: [], problems: [`${source}:${fault.line}: ${fault.what}`] }
+  const found = await reader.read(source, text, { tenant })
+  // Its values and templates are no manifests either: one sentence says more than a hundred mistakes.
+  if (found.problems.length > 0 && IS_CHART.test(source))
+    throw refused(
+      `${source}: is that of a Helm chart, and charts are not rendered`,
+      'Commit what `helm template` makes of it, and name its folder in spec.source.path.',
+    )
+  return found
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createTurnstile, createYamlReader, Failure, type Log, LRUCache, type ReadYaml, silentLog } from '../../std/index.ts'
 import { createReader, type Found } from './documents.ts'
-import { asChecked, foldersIn, type KustomizationReach, kustomizationIn, reachOf } from './kustomization.ts'
+import { asChecked, foldersIn, type KustomizationReach, kustomizationIn, namingFile, reachOf } from './kustomization.ts'
 import { createKustomize, KUSTOMIZE_LIMITS, type KustomizeLimits } from './kustomize.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
 import { plainFiles } from './plain.ts'
@@ -41,7 +41,11 @@ export function createRenderer({ kubectl, limits, yaml = createYamlReader(), log
     const before = known.get(key)
     if (before) return before
     const checked = asChecked(needed, reach)
-    const text = await turns.pass(tenant, () => kustomize(checked, folder, signal))
+    const text = await turns
+      .pass(tenant, () => kustomize(checked, folder, signal))
+      .catch((thrown: unknown) => {
+        throw namingFile(Failure.from(thrown), folder, reach)
+      })
     const read = await reader.read(`in what kustomize made of ${folder || '.'}`, text, { withoutLines: true, tenant })
     const rendered = checkRendered(read.manifests, read.problems)
     known.set(key, rendered, { size: needed.reduce((sum, { data }) => sum + data.length, 1) })
