@@ -107,9 +107,18 @@ function linesOf(
   const why = message === undefined ? [] : wrap(message, 76).map((line) => `    ${line}`)
   const from = source === undefined ? [] : [`    ${paint('dim', harmlessLine(source))}`]
   const more = omittedFields > 0 ? [`    and ${omittedFields} more fields`] : []
-  // Every field of a new object is news: the file is the better place to read them.
-  const changes = would === 'Create' ? [] : fields.flatMap((change) => fieldLines(change, paint))
-  return [paint(colour, `${sign} ${id}${aside}`), ...from, ...why, ...changes, ...(would === 'Create' ? [] : more)]
+  const told = would === 'Create' ? fields.filter(({ path }) => !SAID_BY_ID.includes(path)) : fields
+  const changes = told.flatMap((change) => (would === 'Create' ? newFieldLines(change, paint) : fieldLines(change, paint)))
+  return [paint(colour, `${sign} ${id}${aside}`), ...from, ...why, ...changes, ...more]
+}
+
+/** The line of the object says them already. */
+const SAID_BY_ID = ['/apiVersion', '/kind', '/metadata/name', '/metadata/namespace']
+
+/** Of a new object every field is news: a line for each, where it has room on one. */
+function newFieldLines(change: Change, paint: Paint): string[] {
+  const line = `    ${harmlessLine(change.path)}: ${harmless(change.to ?? '')}`
+  return line.length > WIDTH || line.includes('\n') ? fieldLines(change, paint) : [paint('green', line)]
 }
 
 function fieldLines({ path, from, to }: Change, paint: Paint): string[] {

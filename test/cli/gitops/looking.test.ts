@@ -62,7 +62,7 @@ describe('looking at a GitOpsDeployment', (it) => {
     await stage.synced(await git.push({ ...files, 'deploy/b.yaml': configMap('b') }))
     await suspended()
     const next = { 'deploy/a.yaml': configMap('a', { x: 'new' }), 'deploy/s.yaml': secret('second-secret') }
-    const commit = await git.push({ ...next, 'deploy/c.yaml': configMap('c') })
+    const commit = await git.push({ ...next, 'deploy/c.yaml': configMap('c', { long: 'x'.repeat(80), mode: 'new' }) })
 
     const { code, stdout, stderr } = await run('diff')
     assert.is(code, 0, stderr)
@@ -70,7 +70,10 @@ describe('looking at a GitOpsDeployment', (it) => {
     assert.match(head.replaceAll('\n', ' '), `with commit ${commit.slice(0, 12)}: 1 to create, 2 to change, 1 to delete.`)
     assert.match(stdout, `~ ConfigMap ${namespace}/a`)
     assert.match(stdout, '    /data/x\n      - "old"\n      + "new"\n')
-    assert.match(stdout, `+ ConfigMap ${namespace}/c`)
+    assert.match(
+      stdout,
+      `+ ConfigMap ${namespace}/c\n    deploy/c.yaml:1\n    /data/long\n      + "${'x'.repeat(80)}"\n    /data/mode: "new"\n`,
+    )
     assert.match(stdout, `- ConfigMap ${namespace}/b`)
     assert.match(stdout, '    /data/value\n      - "***"\n      + "***"')
     assert.not.match(stdout, 'secret"')
