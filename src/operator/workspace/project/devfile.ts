@@ -201,5 +201,6 @@ const remark = (path: string, message: string): DevfileProblem => ({
 
 const MISSING = devfileObstacle('DevfileMissing', {
   message: 'neither the workspace nor its project nor its class has a devfile',
-  remedy: 'Put one into spec.devfile.inline, or into the project as .devfile.yaml, or name its file there in spec.devfile.path.',
+  remedy:
+    'Put one into spec.devfile.inline (`berth create --devfile FILE`), or into the project as .devfile.yaml, or name its file there in spec.devfile.path (`--devfile-path PATH`).',
 })
