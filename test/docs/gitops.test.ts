@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { dependenciesOf, unknownWish, wishesOf } from '../../src/engines/gitops/objects/annotations.ts'
+import { dependenciesOf, unknownWish, waveOf, wishesOf } from '../../src/engines/gitops/objects/annotations.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 import { documents, movedTo } from '../support/verbs.ts'
@@ -34,11 +34,12 @@ describe('the page about GitOps', (it) => {
 
   it('lists annotations that mean something, with values that are known', () => {
     const rows = [...text.matchAll(/^\| `(gitops\.berth\.dev\/[a-z-]+)` \| `([^`]+)` \|/gm)]
-    assert.is(rows.length, 9)
+    assert.is(rows.length, 10)
     for (const [, annotation = '', value = ''] of rows) {
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', annotations: { [annotation]: value } } }
       const plainly = { ...object, metadata: { name: 'a' } }
-      const says = JSON.stringify(wishesOf(object)) !== JSON.stringify(wishesOf(plainly)) || dependenciesOf(object).ids.length > 0
+      const asks = JSON.stringify(wishesOf(object)) !== JSON.stringify(wishesOf(plainly))
+      const says = asks || dependenciesOf(object).ids.length > 0 || waveOf(object) !== 0
       assert.ok(says, annotation)
       assert.is(unknownWish(object), undefined)
       assert.is(dependenciesOf(object).problem, undefined)

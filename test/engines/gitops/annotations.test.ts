@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import * as assert from 'uvu/assert'
-import { dependenciesOf, unknownWish, type Wishes, wishesOf } from '../../../src/engines/gitops/objects/annotations.ts'
+import { dependenciesOf, unknownWish, type Wishes, waveOf, wishesOf } from '../../../src/engines/gitops/objects/annotations.ts'
 import { describe } from '../../support/suite.ts'
 
 const annotated = (annotations: Record<string, string>) => ({
@@ -77,13 +77,17 @@ describe('annotations on objects', (it) => {
     const meant = rows.map((row) =>
       [...row.matchAll(/`([^`: ]+): "?([^`"]+)"?`/g)].map(([, annotation = '', value = '']) => ({ [annotation]: value })),
     )
-    assert.is(meant.flat().length, 23)
-    for (const row of meant.filter((same) => !JSON.stringify(same).includes('depends-on')))
+    assert.is(meant.flat().length, 25)
+    const isOrder = (said: unknown) => /depends-on|wave/.test(JSON.stringify(said))
+    for (const row of meant.filter((same) => !isOrder(same)))
       for (const annotations of row) {
         assert.not.equal(wishesOf(annotated(annotations)), NOTHING, JSON.stringify(annotations))
         assert.equal(wishesOf(annotated(annotations)), wishesOf(annotated(row[0] ?? {})), JSON.stringify(annotations))
       }
-    for (const annotations of meant.flat().filter((same) => JSON.stringify(same).includes('depends-on')))
-      assert.ok(dependenciesOf(annotated(annotations)).ids.length > 0, JSON.stringify(annotations))
+    for (const annotations of meant.flat().filter(isOrder))
+      assert.ok(
+        dependenciesOf(annotated(annotations)).ids.length > 0 || waveOf(annotated(annotations)) !== 0,
+        JSON.stringify(annotations),
+      )
   })
 })

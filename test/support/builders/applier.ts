@@ -25,9 +25,9 @@ export function createApplier(kube: Kube, namespace: string, title = 'Test team-
     },
     async apply(objects, more = {}) {
       const manifests = objects.map((object, index): Manifest => ({ object: manifestOf(object), source: `${index}.yaml:1` }))
-      const { desired, refused } = await place(manifests, { kube: more.kube ?? kube, namespace }, owner)
+      const { desired, refused, waves } = await place(manifests, { kube: more.kube ?? kube, namespace }, owner)
       const before = superset(held, desired)
-      const entries = await apply(desired, { kube, clock: systemClock, owner: owner.id, held: before, refused, ...more })
+      const entries = await apply(desired, { kube, clock: systemClock, owner: owner.id, held: before, refused, waves, ...more })
       held = exact(before, desired, entries)
       return [...refused, ...entries]
     },

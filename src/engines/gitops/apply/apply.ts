@@ -2,7 +2,7 @@ import { saidIn } from '../../../adapters/kube/index.ts'
 import { refOf } from '../../../api/index.ts'
 import { Failure, pause, seconds } from '../../../std/index.ts'
 import { byKey, keyOfId, sayId } from '../../apply/index.ts'
-import { type Health, healthOf } from '../../health/index.ts'
+import { endsByGoing, type Health, healthOf } from '../../health/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { type Entry, sentenceAbout } from '../objects/change-set.ts'
 import { kindOfAny } from '../objects/context.ts'
@@ -23,6 +23,8 @@ export interface ApplyRequest extends ApplySettings {
   set?: readonly Desired[] | undefined
   /** Objects of the set that may not be applied. */
   refused?: readonly Entry[] | undefined
+  /** By key, of all of them: in which wave an object is, where it is not wave 0. */
+  waves?: ReadonlyMap<string, number> | undefined
   /** As they were seen before the first write: an apply that changed nothing is told by it. */
   states?: ObjectStates | undefined
   /** Called when an object is done, well or badly. */
@@ -35,9 +37,9 @@ export interface ApplyRequest extends ApplySettings {
  */
 export async function apply(desired: readonly Desired[], request: ApplyRequest): Promise<Entry[]> {
   if (desired.length === 0) return []
-  const { set = desired, refused = [], signal } = request
+  const { set = desired, refused = [], waves = new Map(), signal } = request
   const writer = writerFor(desired, request)
-  const order = topologicalOrder(set, new Set(refused.map(({ id }) => keyOfId(id))))
+  const order = topologicalOrder(set, { elsewhere: new Set(refused.map(({ id }) => keyOfId(id))), waves })
   const gate = createDependencyGate(order, { set, refused }, writer)
   const serving = createServing(desired, writer)
   const due = new Set(desired)
@@ -74,6 +76,8 @@ function writerFor(desired: readonly Desired[], request: ApplyRequest): ObjectWr
   }
 }
 
+type Obstacle = Pick<Entry, 'change' | 'why' | 'undone'>
+
 /** Keeps objects back whose dependencies are not there yet. Nothing waits here: they are tried in the next reconcile. */
 function createDependencyGate(
   order: TopologicalOrder,
@@ -81,7 +85,8 @@ function createDependencyGate(
   writer: ObjectWriter,
 ) {
   const outcomes = new Map(refused.map((entry) => [keyOfId(entry.id), entry]))
-  const items = new Map(order.needs.size > 0 ? set.map((item) => [item.key, item]) : [])
+  const hasNeeds = order.needs.size + order.waveNeeds.size > 0
+  const items = new Map(hasNeeds ? set.map((item) => [item.key, item]) : [])
   const asked = new Map<string, Promise<Health>>()
   const blocked = new Set<string>()
 
@@ -95,12 +100,22 @@ function createDependencyGate(
     return asking
   }
 
-  const obstacleIn = async (key: string): Promise<Pick<Entry, 'change' | 'why' | 'undone'> | undefined> => {
+  const beginnings = new Map<string, Promise<Obstacle | undefined>>()
+  /** When the first object of a wave asks, all that is before that wave had its turn. */
+  const obstacleToWave = (needs: readonly string[] = []): Promise<Obstacle | undefined> =>
+    firstIn(needs, (need) => {
+      if (items.has(need) || outcomes.has(need)) return obstacleIn(need, 'comes after')
+      const asking = beginnings.get(need) ?? obstacleToWave(order.waveNeeds.get(need))
+      beginnings.set(need, asking)
+      return asking
+    })
+
+  const obstacleIn = async (key: string, how: string): Promise<Obstacle | undefined> => {
     const outcome = outcomes.get(key)
     const item = items.get(key)
     const id = item?.id ?? outcome?.id
     if (!id) return undefined
-    const on = `depends on ${sayId(id)}, which`
+    const on = `${how} ${sayId(id)}, which`
     if (outcome?.change === 'failed' || order.faults.has(key))
       return { change: 'skipped', undone: true, why: `${on} could not be applied` }
     if (blocked.has(key) && outcome?.change === 'skipped') return { change: 'skipped', undone: true, why: `${on} was skipped` }
@@ -119,14 +134,14 @@ function createDependencyGate(
         const failure = new Failure('invalid', fault, { reason: 'DependencyInvalid' })
         return { id, change: 'failed', why: fault, failure, source }
       }
-      return firstIn(order.needs.get(key) ?? [], async (need) => {
-        const obstacle = await obstacleIn(need)
-        if (obstacle) blocked.add(key)
-        return obstacle && { id, source, ...obstacle }
-      })
+      const obstacle =
+        (await firstIn(order.needs.get(key) ?? [], (need) => obstacleIn(need, 'depends on'))) ??
+        (await obstacleToWave(order.waveNeeds.get(key)))
+      if (obstacle) blocked.add(key)
+      return obstacle && { id, source, ...obstacle }
     },
     note(entries: readonly Entry[]) {
-      if (order.needs.size > 0) for (const entry of entries) outcomes.set(keyOfId(entry.id), entry)
+      if (hasNeeds) for (const entry of entries) outcomes.set(keyOfId(entry.id), entry)
     },
   }
 }
@@ -136,6 +151,8 @@ async function askHealth(item: Desired, writer: ObjectWriter): Promise<Health> {
     const kind = await writer.send(item, () => writer.kube.resolve(item.object.apiVersion, item.id.kind))
     if (!kind) return { status: 'Missing', message: 'its kind is not served' }
     const object = await writer.send(item, () => writer.kube.get(kindOfAny(kind), refOf(item.object), writer.signal))
+    // One that ends by going has done what was asked of it.
+    if (!object && endsByGoing(item.object)) return { status: 'Healthy' }
     return writer.healthOf?.(object) ?? healthOf(object, writer.clock.now())
   } catch (thrown) {
     return { status: 'Unknown', message: sentenceAbout(item.id, Failure.from(thrown)) }

@@ -24,6 +24,9 @@ const DEFAULTS: Wishes = { apply: 'own', prune: 'enabled', force: false, adopt: 
 /** Ours begin with this; the others are understood so that manifests can move here as they are. */
 export const PREFIX = 'gitops.berth.dev/'
 const OURS = `${PREFIX}depends-on`
+const WAVE = `${PREFIX}wave`
+/** Ours, and the one that is understood where ours is not written: https://argo-cd.readthedocs.io/en/stable/user-guide/sync-waves/ */
+const WAVES = [WAVE, 'argocd.argoproj.io/sync-wave']
 
 /** The annotation, the value, what it asks for. Later rows win, so ours stand last. */
 const TABLE: readonly (readonly [annotation: string, value: string, wish: Partial<Wishes>])[] = [
@@ -60,7 +63,7 @@ export function wishesOf({ metadata: { annotations: own } }: AnyObject): Wishes 
 }
 
 /** Those by which a manifest asks for something. */
-const ASKING = [...new Set([...TABLE.map(([name]) => name).filter((name) => name.startsWith(PREFIX)), OURS])]
+const ASKING = [...new Set([...TABLE.map(([name]) => name).filter((name) => name.startsWith(PREFIX)), OURS, WAVE])]
 /** With those that stand in what was exported from a cluster, or on a GitOpsDeployment. */
 const OUR_ANNOTATIONS = new Set([...ASKING, `${PREFIX}owner`, annotations.poke, annotations.sync, annotations.confirmPrune])
 
@@ -69,6 +72,8 @@ export function unknownWish({ metadata: { annotations: own = {} } }: AnyObject):
   for (const [annotation, value] of Object.entries(own)) {
     const known = TABLE.filter(([name]) => name === annotation && name.startsWith(PREFIX)).map((row) => row[1])
     const strange = known.length > 0 && wordsOf(value).some((word) => !known.includes(word) && !isRefusal(word))
+    if (WAVES.includes(annotation) && !IS_WAVE.test(value))
+      return `is annotated ${annotation}: ${shown(value)}; write a whole number, such as "-5" or "10"`
     if (strange) return `is annotated ${annotation}: ${shown(value)}; write ${known.join(' or ')}`
     if (annotation.startsWith(PREFIX) && !OUR_ANNOTATIONS.has(annotation)) return unknown(annotation)
   }
@@ -91,6 +96,17 @@ const wordsOf = (value = ''): string[] =>
 
 /** The opposite of the wish, said aloud. */
 const isRefusal = (word: string): boolean => word === '' || word === 'false' || word === 'enabled'
+
+/**
+ * The wave in which the object is applied: waves begin one after the other, each when all that is in those before it is healthy. What says
+ * nothing is in wave 0.
+ */
+export function waveOf({ metadata: { annotations: own } }: AnyObject): number {
+  const text = own && WAVES.map((annotation) => own[annotation]).find((value) => value !== undefined)
+  return text !== undefined && IS_WAVE.test(text) ? Number(text) : 0
+}
+
+const IS_WAVE = /^ *[+-]?\d{1,9} *$/
 
 /** https://kpt.dev/reference/annotations/depends-on/ */
 const THEIRS = 'config.kubernetes.io/depends-on'

@@ -4,7 +4,7 @@ import { type AnyObject, groupOf } from '../../../api/index.ts'
 import { Failure, isFailure, isRecord } from '../../../std/index.ts'
 import { idOf, keyOfId, type ObjectId, sayId } from '../../apply/index.ts'
 import type { Manifest } from '../../render/index.ts'
-import { unknownWish } from './annotations.ts'
+import { unknownWish, waveOf } from './annotations.ts'
 import type { Entry } from './change-set.ts'
 import { formed } from './form.ts'
 import { type Limits, trespass } from './limits.ts'
@@ -44,6 +44,14 @@ export interface Desired {
   readonly hash: string
 }
 
+interface Placed {
+  desired: Desired[]
+  byKey: ReadonlyMap<string, Desired>
+  refused: Entry[]
+  /** By key, of all of them: in which wave an object is, where it is not wave 0. */
+  waves: ReadonlyMap<string, number>
+}
+
 /**
  * Gives every object its namespace and our label. An object that may not be there is an entry with the reason; the others go on.
  * `placed` remembers, for one destination and owner, what became of which object: a commit changes few of them.
@@ -53,8 +61,9 @@ export async function place(
   to: Destination,
   owner: Owner,
   placed: WeakMap<AnyObject, Desired> = new WeakMap(),
-): Promise<{ desired: Desired[]; byKey: ReadonlyMap<string, Desired>; refused: Entry[] }> {
+): Promise<Placed> {
   const byKey = new Map<string, Desired>()
+  const waves = new Map<string, number>()
   const refused: Entry[] = []
   const scopes = scopesIn(to.kube, manifests)
   for (const { object: written, source } of manifests) {
@@ -68,6 +77,8 @@ export async function place(
     const item = isAsBefore ? before : desiredOf(placing(), source, owner)
     const twin = byKey.get(item.key)
     if (twin && form?.problem === undefined) throw twice(item, twin)
+    const wave = waveOf(item.object)
+    if (wave !== 0) waves.set(item.key, wave)
     // An object that was placed under the same limits may be there.
     const why = isAsBefore
       ? undefined
@@ -77,7 +88,7 @@ export async function place(
       if (!isAsBefore) placed.set(written, item)
     } else refused.push({ id: item.id, change: scope.isOnItsWay ? 'waiting' : 'failed', why, source })
   }
-  return { desired: [...byKey.values()], byKey, refused }
+  return { desired: [...byKey.values()], byKey, refused, waves }
 }
 
 function desiredOf(placed: AnyObject, source: string, owner: Owner): Desired {

@@ -3,6 +3,7 @@ import { isRecord } from '../../../std/index.ts'
 import { byKey, keyOfId, type ObjectId, sayId } from '../../apply/index.ts'
 import { dependenciesOf } from './annotations.ts'
 import type { Desired } from './place.ts'
+import { needsOfWaves } from './waves.ts'
 
 /** In which order a set is applied, and what keeps single objects of it from being applied at all. */
 export interface TopologicalOrder {
@@ -10,15 +11,28 @@ export interface TopologicalOrder {
   readonly steps: readonly Desired[][]
   /** By key: the keys of the objects that must be healthy first. */
   readonly needs: ReadonlyMap<string, readonly string[]>
+  /** The same for what comes in later waves, and by the beginning of a wave, which is a need, too. */
+  readonly waveNeeds: ReadonlyMap<string, readonly string[]>
   /** By key: why its wishes cannot be met, as the rest of a sentence about the object. */
   readonly faults: ReadonlyMap<string, string>
 }
 
+/** What else of a commit there is beside the objects that are applied. */
+interface Surroundings {
+  /** Keys of objects that belong to the set and cannot be applied. */
+  elsewhere?: ReadonlySet<string>
+  /** By key, of these and those: none where it is wave 0. */
+  waves?: ReadonlyMap<string, number>
+}
+
 /**
- * Pure. `elsewhere`: keys of objects that belong to the set and cannot be applied. First by dependencies, then by kind. A dependency outside the set and a cycle are faults of the objects that name
- * them; whoever depends on those is skipped in its turn.
+ * Pure. First by dependencies and waves, then by kind. A dependency outside the set and a cycle are faults of the objects that name them;
+ * whoever depends on those is skipped in its turn.
  */
-export function topologicalOrder(desired: readonly Desired[], elsewhere: ReadonlySet<string> = new Set()): TopologicalOrder {
+export function topologicalOrder(
+  desired: readonly Desired[],
+  { elsewhere = new Set(), waves = new Map() }: Surroundings = {},
+): TopologicalOrder {
   const set = byKey(desired)
   const needs = new Map<string, string[]>()
   const faults = new Map<string, string>()
@@ -35,14 +49,16 @@ export function topologicalOrder(desired: readonly Desired[], elsewhere: Readonl
         found.flatMap(({ key: there }) => there ?? []),
       )
   }
-  const { depths, circles } = depthsOf(set, needs)
+  const homesOf = homesIn(set)
+  const waveNeeds = needsOfWaves(set, elsewhere, { waves, homesOf })
+  const { depths, circles } = depthsOf(edgesOf(set, [needs, waveNeeds], homesOf))
   for (const circle of circles) {
     // Of a large one all are told the same, or the texts would take more memory than the objects.
     const ofAll = circle.length < NAMED ? undefined : sayCircle(circle, 0, set)
     for (const [at, key] of circle.entries())
       faults.set(key, `is part of a cycle of dependencies: ${ofAll ?? sayCircle(circle, at, set)}`)
   }
-  return { steps: stepsOf(desired, depths), needs, faults }
+  return { steps: stepsOf(desired, depths), needs, waveNeeds, faults }
 }
 
 /** A reference without namespace may mean the namespace of the object that names it: manifests often leave it out. */
@@ -63,12 +79,9 @@ interface Edge {
 }
 
 /** Longest path to each object; what is left when nothing more can be taken away stands in a circle or behind one. */
-function depthsOf(set: ReadonlyMap<string, Desired>, needs: ReadonlyMap<string, readonly string[]>) {
+function depthsOf(edges: ReadonlyMap<string, Edge[]>) {
   const depths = new Map<string, number>()
-  // Almost no set has dependencies; then there is nothing to walk.
-  if (needs.size === 0) return { depths, circles: [] }
-  const edges = edgesOf(set, needs)
-  const open = new Map([...set.keys()].map((key) => [key, edges.get(key)?.length ?? 0]))
+  const open = new Map([...edges].map(([key, { length }]) => [key, length]))
   const dependents = reversed(edges)
   const ready = [...open].filter(([, count]) => count === 0).map(([key]) => key)
   for (let key = ready.pop(); key !== undefined; key = ready.pop()) {
@@ -85,18 +98,33 @@ function depthsOf(set: ReadonlyMap<string, Desired>, needs: ReadonlyMap<string, 
 }
 
 /** The order that annotations ask for, and what needs no words: a namespace before its members, a CRD before its resources. */
-function edgesOf(set: ReadonlyMap<string, Desired>, needs: ReadonlyMap<string, readonly string[]>): Map<string, Edge[]> {
-  const definitions = new Map<string, string>()
-  for (const [key, item] of set) for (const kind of kindsDeclaredBy(item)) definitions.set(kind, key)
+function edgesOf(
+  set: ReadonlyMap<string, Desired>,
+  needs: readonly ReadonlyMap<string, readonly string[]>[],
+  homesOf: (key: string) => readonly string[],
+): Map<string, Edge[]> {
   const edges = new Map<string, Edge[]>()
-  for (const [key, { id }] of set) {
-    const named = (needs.get(key) ?? []).filter((to) => set.has(to)).map((to): Edge => ({ to, weight: 1 }))
-    const home = id.namespace === undefined ? undefined : keyOfId({ group: '', kind: 'Namespace', name: id.namespace })
-    const implied = [home, definitions.get(kindKey(id))].filter((to) => to !== undefined && set.has(to))
-    const all = [...named, ...implied.map((to): Edge => ({ to: to ?? '', weight: 0 }))]
-    if (all.length > 0) edges.set(key, all)
+  // Almost no set has dependencies; then there is nothing to walk.
+  if (needs.every(({ size }) => size === 0)) return edges
+  const nodes = new Set([...set.keys(), ...needs.flatMap((each) => [...each.keys()])])
+  for (const key of nodes) {
+    const named = needs.flatMap((each) => each.get(key) ?? []).filter((to) => nodes.has(to))
+    const all = [...named.map((to): Edge => ({ to, weight: 1 })), ...homesOf(key).map((to): Edge => ({ to, weight: 0 }))]
+    edges.set(key, all)
   }
   return edges
+}
+
+/** What an object cannot be without, of the same set: its namespace, and the definition of its kind. */
+function homesIn(set: ReadonlyMap<string, Desired>): (key: string) => readonly string[] {
+  const definitions = new Map<string, string>()
+  for (const [key, item] of set) for (const kind of kindsDeclaredBy(item)) definitions.set(kind, key)
+  return (key) => {
+    const id = set.get(key)?.id
+    if (!id) return []
+    const namespace = id.namespace === undefined ? undefined : keyOfId({ group: '', kind: 'Namespace', name: id.namespace })
+    return [namespace, definitions.get(kindKey(id))].filter((to) => to !== undefined && set.has(to)).map(String)
+  }
 }
 
 function reversed(edges: ReadonlyMap<string, Edge[]>): Map<string, string[]> {
@@ -134,8 +162,9 @@ const NAMED = 8
 function sayCircle(circle: readonly string[], at: number, set: ReadonlyMap<string, Desired>): string {
   const isLarge = circle.length >= NAMED
   const names = Array.from({ length: isLarge ? NAMED - 1 : circle.length + 1 }, (_, step) => {
-    const id = set.get(circle[(at + step) % circle.length] ?? '')?.id
-    return id ? sayId(id) : ''
+    const key = circle[(at + step) % circle.length] ?? ''
+    const id = set.get(key)?.id
+    return id ? sayId(id) : key
   })
   return [...names, ...(isLarge ? ['…'] : [])].join(' -> ')
 }

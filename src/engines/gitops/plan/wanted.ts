@@ -14,6 +14,8 @@ export interface Wanted {
   refused: readonly Entry[]
   /** Of all objects that the path describes, whether they may be applied or not. The very same set as before where it would hold the same. */
   keys: ReadonlySet<string>
+  /** By key: in which wave an object is, where it is not wave 0. */
+  waves: ReadonlyMap<string, number>
   /** Whether any of them depends on another. */
   isLinked: boolean
 }
@@ -49,10 +51,10 @@ export async function wantedOf(
   if (last?.wanted && last.snapshot === snapshot) return last.wanted
   const placed = last?.placed ?? new WeakMap()
   const manifests = withVariables(await render(snapshot, path, signal), variables)
-  const { desired, byKey, refused } = await place(manifests, destination, owner, placed)
+  const { desired, byKey, refused, waves } = await place(manifests, destination, owner, placed)
   const keys = keysOf(byKey, refused, last?.keys)
-  const isLinked = desired.some(({ object }) => isDependent(object))
-  const wanted = { rendered: manifests.length, desired, byKey, refused, keys, isLinked }
+  const isLinked = waves.size > 0 || desired.some(({ object }) => isDependent(object))
+  const wanted = { rendered: manifests.length, desired, byKey, refused, keys, waves, isLinked }
   // An object that was refused may be allowed the next time: its kind may be served by then.
   memory.wanted = { snapshot, rest, wanted: refused.length === 0 ? wanted : undefined, keys, placed }
   return wanted

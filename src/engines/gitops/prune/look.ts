@@ -3,7 +3,7 @@ import { type AnyObject, apiVersionOf, isDeleting, type Kind } from '../../../ap
 import { Failure, isFailure } from '../../../std/index.ts'
 import { idOf, keyOfId, type ObjectId, refOfId } from '../../apply/index.ts'
 import { groupsOf, type Held } from '../inventory/inventory.ts'
-import { dependenciesOf, wishesOf } from '../objects/annotations.ts'
+import { dependenciesOf, waveOf, wishesOf } from '../objects/annotations.ts'
 import { eachListed, kindOfAny, type SyncContext } from '../objects/context.ts'
 import { eachOf } from '../objects/lists.ts'
 import { OWNER_LABEL } from '../objects/place.ts'
@@ -16,24 +16,30 @@ export interface Looking extends SyncContext {
   watched?: ((key: string) => WatchedObject | undefined) | undefined
 }
 
+/** After which others an object is deleted. */
+export interface LeavingTurn {
+  /** Objects that must not be deleted before it. */
+  readonly needs: readonly ObjectId[]
+  /** Those of later waves are deleted before it. */
+  readonly wave: number
+}
+
 /** How an object that is to go is found. */
 export type PruneCandidate =
   | { readonly state: 'gone' }
   /** Not ours to delete. */
   | { readonly state: 'kept'; readonly why: string }
   /** It was deleted before, and something keeps it. */
-  | { readonly state: 'terminating'; readonly object: AnyObject; readonly needs: readonly ObjectId[] }
+  | ({ readonly state: 'terminating'; readonly object: AnyObject } & LeavingTurn)
   /** `object` is missing where what a watch told was all that was needed; then `version` says of which state it speaks. */
-  | {
+  | ({
       readonly state: 'present'
       readonly kind: Kind
       readonly uid: string | undefined
       readonly asksFirst: boolean
-      /** Objects that must not be deleted before it. */
-      readonly needs: readonly ObjectId[]
       readonly object?: AnyObject
       readonly version?: string
-    }
+    } & LeavingTurn)
   | { readonly state: 'unreadable'; readonly failure: Failure }
 
 /** Whether these may go depends on what they contain: that a watch or a list names them is not enough. */
@@ -138,13 +144,13 @@ function candidateOf(object: AnyObject | undefined, kind: Kind, owner: string): 
   if (labels?.[OWNER_LABEL] !== owner) return { state: 'kept', why: 'is not kept by this sync any more' }
   const { prune, apply } = wishesOf(object)
   if (prune === 'disabled' || apply === 'ignore') return KEPT
-  const needs = dependenciesOf(object).ids
-  if (isDeleting(object)) return { state: 'terminating', object, needs }
-  return { state: 'present', kind, uid, asksFirst: prune === 'confirm', needs, object }
+  const turn: LeavingTurn = { needs: dependenciesOf(object).ids, wave: waveOf(object) }
+  if (isDeleting(object)) return { state: 'terminating', object, ...turn }
+  return { state: 'present', kind, uid, asksFirst: prune === 'confirm', ...turn, object }
 }
 
-const candidateFromWatch = ({ uid, version, prune, needs = [] }: WatchedObject, kind: Kind): PruneCandidate =>
-  prune === 'disabled' ? KEPT : { state: 'present', kind, uid, asksFirst: prune === 'confirm', needs, version }
+const candidateFromWatch = ({ uid, version, prune, needs = [], wave = 0 }: WatchedObject, kind: Kind): PruneCandidate =>
+  prune === 'disabled' ? KEPT : { state: 'present', kind, uid, asksFirst: prune === 'confirm', needs, wave, version }
 
 const KEPT: PruneCandidate = { state: 'kept', why: 'is annotated to stay when it leaves the repository' }
 

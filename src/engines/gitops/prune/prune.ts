@@ -187,10 +187,10 @@ const isInTheWay = (entry: Entry | undefined): boolean =>
   entry !== undefined && entry.change !== 'pruned' && entry.change !== 'skipped'
 
 function leaverFrom(held: Held, candidate: PruneCandidate | undefined): Leaver {
-  const { object, needs } =
-    candidate?.state === 'present' || candidate?.state === 'terminating' ? candidate : { object: undefined, needs: [] }
+  const { object, needs, wave } =
+    candidate?.state === 'present' || candidate?.state === 'terminating' ? candidate : { object: undefined, needs: [], wave: 0 }
   const { deletionTimestamp } = object?.metadata ?? {}
-  return { held, object, needs, since: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) }
+  return { held, object, needs, wave, since: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) }
 }
 
 /** An object that stands behind one that a guard blocks waits for the same confirmation. */

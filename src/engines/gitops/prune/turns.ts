@@ -5,14 +5,13 @@ import type { Held } from '../inventory/inventory.ts'
 import { eachOf } from '../objects/lists.ts'
 import { inOrder } from '../objects/topological-order.ts'
 import { membersOf } from './guards.ts'
+import type { LeavingTurn } from './look.ts'
 
 /** One object that is to go, or that is in the way of others until it is gone. */
-export interface Leaver {
+export interface Leaver extends LeavingTurn {
   readonly held: Held
   /** As it was seen, where it was looked at. */
   readonly object: AnyObject | undefined
-  /** Objects that must not be deleted before it. */
-  readonly needs: readonly ObjectId[]
   /** When its deletion was asked for, if it was; milliseconds. */
   readonly since?: number | undefined
 }
@@ -76,7 +75,7 @@ function isCircle(waiting: readonly Leaver[], field: Field): boolean {
   return waiting.length > 0 && waiting.every((leaver) => field.before(leaver).every(isAmong))
 }
 
-const withoutWishes = (leaver: Leaver): Leaver => ({ ...leaver, needs: [] })
+const withoutWishes = (leaver: Leaver): Leaver => ({ ...leaver, needs: [], wave: 0 })
 
 type Field = ReturnType<typeof createField>
 
@@ -85,17 +84,19 @@ function createField(leavers: readonly Leaver[], clock: Clock) {
   const open = new Map(leavers.map((leaver) => [leaver.held.key, leaver]))
   const slow = new Set([...open].filter(([, { held, since }]) => since !== undefined && isCustom(held.id)).map(([key]) => key))
   const dependents = dependentsIn(open)
+  const waves = wavesIn(leavers)
 
   /** A custom resource that its finalizer holds may need what runs, may and is configured around it. */
   const needsUs = (key: string): boolean => clock.now() - (open.get(key)?.since ?? 0) < PATIENCE
 
   return {
     /** Those that must be gone before this one may be deleted. */
-    before({ held: { id, key: own }, object }: Leaver): Leaver[] {
+    before({ held: { id, key: own }, object, wave }: Leaver): Leaver[] {
       const keys = new Set(dependents.get(own))
       if (!isCustom(id)) for (const key of slow) if (needsUs(key)) keys.add(key)
       const isMember = membersOf(id, object)
       if (isMember) for (const [key, { held }] of open) if (isMember(held.id)) keys.add(key)
+      for (const later of waves) if (later.wave > wave) keys.add(later.firstIn(open) ?? own)
       keys.delete(own)
       return [...keys].flatMap((key) => open.get(key) ?? [])
     },
@@ -108,6 +109,28 @@ function createField(leavers: readonly Leaver[], clock: Clock) {
     },
     all: () => [...open.values()],
   }
+}
+
+interface LeavingWave {
+  wave: number
+  /** One of it that is still there stands for all of them. */
+  firstIn(open: ReadonlyMap<string, Leaver>): string | undefined
+}
+
+/** None where all are in one. */
+function wavesIn(leavers: readonly Leaver[]): LeavingWave[] {
+  const groups = Map.groupBy(leavers, ({ wave }) => wave)
+  if (groups.size < 2) return []
+  return [...groups].map(([wave, group]) => {
+    let at = 0
+    return {
+      wave,
+      firstIn(open) {
+        while (at < group.length && !open.has(group[at]?.held.key ?? '')) at++
+        return group[at]?.held.key
+      },
+    }
+  })
 }
 
 /** By the key of what is depended on: the keys of those that do. */

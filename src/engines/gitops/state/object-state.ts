@@ -4,7 +4,7 @@ import { seconds } from '../../../std/index.ts'
 import { differences, type ObjectId, partsOf, valueAt } from '../../apply/index.ts'
 import { endsByGoing, type Health, type HealthRules, healthOf, UNJUDGED } from '../../health/index.ts'
 import { type IgnoreRules, isLeftAlone, ourFields, withoutIgnored } from '../fields/ignore.ts'
-import { dependenciesOf, wishesOf } from '../objects/annotations.ts'
+import { dependenciesOf, waveOf, wishesOf } from '../objects/annotations.ts'
 import type { Desired } from '../objects/place.ts'
 
 /** One object as it was seen last in the cluster. Its body is not kept, for there may be ten thousand. */
@@ -30,13 +30,15 @@ export interface PresentObject {
   readonly prune?: 'disabled' | 'confirm'
   /** Objects that must not be deleted before it. */
   readonly needs?: readonly ObjectId[]
+  /** Not 0. */
+  readonly wave?: number
   readonly isTerminating?: true
   /** It carries the label of another sync: nothing is done to it because of what a watch told. */
   readonly hasOtherOwner?: true
 }
 
 /** A watch vouches for this, so that a deletion needs no other look. */
-export interface WatchedObject extends Pick<PresentObject, 'version' | 'prune' | 'needs' | 'isTerminating'> {
+export interface WatchedObject extends Pick<PresentObject, 'version' | 'prune' | 'needs' | 'wave' | 'isTerminating'> {
   readonly uid: string
 }
 
@@ -84,7 +86,7 @@ export function stateOf(
     ...(rewritten && { rewritten }),
     ...(isLeftAlone(object) && { leftAlone: true }),
     ...pruneWishOf(object),
-    ...needsOf(object),
+    ...turnOf(object),
     ...(isDeleting(object) && { isTerminating: true }),
   }
 }
@@ -114,9 +116,10 @@ function pruneWishOf(object: AnyObject): Pick<PresentObject, 'prune'> {
   return prune === 'enabled' ? {} : { prune }
 }
 
-function needsOf(object: AnyObject): Pick<PresentObject, 'needs'> {
+function turnOf(object: AnyObject): Pick<PresentObject, 'needs' | 'wave'> {
   const { ids } = dependenciesOf(object)
-  return ids.length > 0 ? { needs: ids } : {}
+  const wave = waveOf(object)
+  return { ...(ids.length > 0 && { needs: ids }), ...(wave !== 0 && { wave }) }
 }
 
 export const watchedIn = (state: ObjectState | undefined): WatchedObject | undefined =>

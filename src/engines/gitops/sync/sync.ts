@@ -222,6 +222,7 @@ async function applyPlan(
     held: before.held,
     set: wanted.isLinked ? wanted.desired : plan.apply,
     refused: wanted.refused,
+    waves: wanted.waves,
     states: states.current,
     wrote: states.wrote,
     standing: (otherOwner, key) =>
