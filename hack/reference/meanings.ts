@@ -37,6 +37,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   ProjectTroubled: 'A manifest project of the agent has a new reason; the message repeats it',
   Provisioned: 'The namespace is there, and so are its credentials',
   Provisioning: 'The provisioner was asked; the message says how far it is, or that nobody has answered yet',
+  UnableToProvision: 'The provisioner was asked, and its SpaceRequest says why nothing can be made; the message repeats it',
   PruneWithheld: 'Deletions wait for a confirmation; the message has the command',
   Pruning: 'Objects that left the repository are being deleted',
   ReconcileFailed: 'Something unexpected happened; it is tried again. The message says what, or the log of the operator does',

@@ -133,7 +133,7 @@ describe('a namespace', (it) => {
     { kind: GitOpsDeploymentManagedEnvironments, name: 'shop', reason: CLOSED },
     { kind: DeploymentTargets, name: 'shop', reason: CLOSED },
     { kind: SpaceRequests, name: 'shop', reason: 'UnableToProvision' },
-    { kind: DeploymentTargetClaims, name: 'shop', reason: 'Provisioning' },
+    { kind: DeploymentTargetClaims, name: 'shop', reason: 'UnableToProvision' },
     { kind: Workspaces, name: 'shop', reason: CLOSED },
     ...(home === namespace ? [{ kind: GitProjects, name: 'private', reason: CLOSED }] : []),
   ]

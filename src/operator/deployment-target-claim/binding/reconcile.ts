@@ -166,7 +166,12 @@ async function askForOne(claim: DeploymentTargetClaim, binding: BindingContext, 
     isOurs || news ? '' : '. If nobody serves that name, install it, or make a claim of another class: a class cannot be changed'
   // Ours takes seconds, which is no news.
   const event = news?.isStuck ? 'Warning' : isOurs ? undefined : 'Normal'
-  const verdict: BindingVerdict = { ...waiting(`waiting for provisioner ${provisioner}${remedy}`), reason: 'Provisioning', event }
+  const isRefused = news?.isStuck === true && news.isUnderWay
+  const verdict: BindingVerdict = {
+    ...waiting(isRefused ? 'nothing can be made for it' : `waiting for provisioner ${provisioner}${remedy}`),
+    reason: isRefused ? 'UnableToProvision' : 'Provisioning',
+    event,
+  }
   return report(claim, verdict, binding, {
     [annotations.provisioner]: provisioner,
     // Before anything is made for it. Workspaces make theirs so; of others the class may want it.

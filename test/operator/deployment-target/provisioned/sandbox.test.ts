@@ -164,12 +164,16 @@ describe('devsandbox provisioner', (it) => {
     await kube.create(DeploymentTargetClasses, targetClass(name, spec))
     await ask('dev', name)
     const told = await eventually(async () => {
-      const { items } = await kube.read<{ items: { type: string; reason: string; message: string }[] }>(
+      const { items } = await kube.read<{ items: { reason: string; message: string; involvedObject: { kind: string } }[] }>(
         `/api/v1/namespaces/${namespace}/events`,
       )
-      return items.find(({ type, reason }) => type === 'Warning' && reason === 'Provisioning')
+      return items.find(
+        ({ involvedObject, reason }) => involvedObject.kind === DeploymentTargetClaims.kind && reason === 'UnableToProvision',
+      )
     })
-    assert.match(told.message, /UnableToProvision: .*there is no SpaceTier "nowhere"/)
+    assert.match(told.message, /^nothing can be made for it; .*UnableToProvision: .*there is no SpaceTier "nowhere"/)
+    const claimed = await kube.get(DeploymentTargetClaims, at('dev'))
+    assert.is(conditionOf(claimed?.status?.conditions, 'Ready')?.reason, 'UnableToProvision')
     await kube.delete(DeploymentTargetClasses, { name })
   })
 
