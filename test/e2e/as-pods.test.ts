@@ -88,6 +88,15 @@ describe(
       await eventually(() => site.kubectl('rollout', 'status', '-n', space, 'deployment/web', '--timeout=60s'), PATIENT)
     })
 
+    it('runs what is in an earlier wave before the rest of it is there', async () => {
+      const timeOf = (what: string, field: string) => site.kubectl('get', what, '-n', space, '-o', `jsonpath={${field}}`)
+      const [done, begun] = [
+        await timeOf('job/migrate', '.status.completionTime'),
+        await timeOf('deployment/web', '.metadata.creationTimestamp'),
+      ]
+      assert.ok(done !== '' && done <= begun, `the Job was done at ${done}, the Deployment made at ${begun}`)
+    })
+
     it('lets an agent in from another cluster', async () => {
       await elsewhere.connect()
       await elsewhere.startAgent()

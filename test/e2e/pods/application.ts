@@ -9,10 +9,26 @@ user_access:
   projects: [{ id: team-a/config }]
 `
 
-/** An application, of which one word may be another with each push. */
+/** An application that needs something done before it, and of which one word may be another with each push. */
 export const application = (word: string) => ({
-  'production/kustomization.yaml': 'resources: [web.yaml, said.yaml]',
+  'production/kustomization.yaml': 'resources: [web.yaml, said.yaml, migrate.yaml]',
   'production/said.yaml': `{ apiVersion: v1, kind: ConfigMap, metadata: { name: said }, data: { word: ${word} } }`,
+  'production/migrate.yaml': `
+apiVersion: batch/v1
+kind: Job
+metadata: { name: migrate, annotations: { argocd.argoproj.io/sync-wave: '-1' } }
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: RuntimeDefault } }
+      containers:
+        - name: migrate
+          image: localhost/busybox:1
+          command: [sleep, '2']
+          resources: { requests: { cpu: 10m, memory: 16Mi }, limits: { memory: 32Mi } }
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
+`,
   'production/web.yaml': `
 apiVersion: apps/v1
 kind: Deployment
