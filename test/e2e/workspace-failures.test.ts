@@ -152,6 +152,19 @@ describe(
       assert.is(await kubectl('get', 'pods', '-A', '-o', restarts, '-l', 'berth.dev/workspace=order'), '0 0')
     })
 
+    it('gives postStart commands a home that they may write where neither image nor devfile says one', async () => {
+      const line = (home: string) => `echo x >> "$HOME/.rc"; [ "$HOME" = ${home} ]`
+      const commands = (home: string) => `  - { id: rc, exec: { component: tools, commandLine: '${line(home)}' } }\n`
+      await create('homeless', atStart(commands('/tmp'), 'rc'))
+      const another = atStart(commands('/dev/shm'), 'rc').replace(
+        'memoryLimit',
+        'env: [{ name: HOME, value: /dev/shm }], memoryLimit',
+      )
+      await create('at-home', another)
+      await becomes('homeless', 'Running')
+      await becomes('at-home', 'Running')
+    })
+
     it('tells of a postStart command that fails before those of another container, and goes on when it is mended', async () => {
       const commands =
         exec('check', 'tools', 'echo no such schema; [ -e mended ] || exit 6') + exec('after', 'db', 'echo after >> order')

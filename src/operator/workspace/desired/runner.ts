@@ -5,6 +5,12 @@ if [ ! -w "$logs" ]; then
   mkdir -p "$logs"
 fi
 
+# Where the image does not say where home is, the runtime says the root, which these users may not write. An editor has the same.
+if [ "\${HOME:-/}" = / ]; then
+  export HOME="\${BERTH_TOOLS_DIR:-/tmp}\${BERTH_TOOLS_DIR:+/home}"
+  mkdir -p "$HOME" 2>/dev/null
+fi
+
 # A whole file, with the line breaks at its end.
 text() {
   content=$(cat "$1" && printf x) && content=\${content%x}

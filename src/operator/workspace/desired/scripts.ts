@@ -25,18 +25,10 @@ export function scriptsOf(plan: WorkspacePlan, containers: readonly Container[])
     containers.flatMap((container) => filesOf(namesOf(event, container), markedStepsAt(plan, event, container))),
   )
   if (files.length === 0) return undefined
-  const runners = [
-    ['run', RUNNER],
-    ...(turnsOf(plan)
-      ? [
-          [TURNS_TAKER, TURNS_RUNNER],
-          [WAITER, TURNS_WAITER],
-        ]
-      : []),
-  ]
+  const ofTurns = turnsOf(plan) ? { [TURNS_TAKER]: TURNS_RUNNER, [WAITER]: TURNS_WAITER } : {}
   return {
     ...envelope(plan, ConfigMaps, scriptsNameOf(plan)),
-    data: Object.fromEntries([...runners, ...files]),
+    data: { run: RUNNER, ...ofTurns, ...Object.fromEntries(files) },
   }
 }
 

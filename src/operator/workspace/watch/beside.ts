@@ -39,11 +39,12 @@ export function watchBeside(tools: Tools, drifted: (object: KubeObject) => void,
   const caches = createCaches(tools)
   signal.addEventListener('abort', () => void caches.stop(), { once: true })
   for (const { kind, isQuiet } of BESIDE) {
-    void mayWatch(tools.kube, { clock: tools.clock, kinds: [kind], signal, isOpen: isPassing }).then((may) => {
+    const open = (may: boolean) => {
       if (!may || signal.aborted) return
       caches.of(kind, { labels: labels.workspaceUid, metadataOnly: true }).onChange((now, before) => {
         if (before && (isQuiet || !now)) drifted(before)
       })
-    })
+    }
+    void mayWatch(tools.kube, { clock: tools.clock, kinds: [kind], signal, isOpen: isPassing }).then(open)
   }
 }
