@@ -74,6 +74,8 @@ export interface PersistentVolumeClaim extends KubeObject {
 export interface ContainerStatus {
   name: string
   ready: boolean
+  /** Its startup probe has succeeded, if it has one. */
+  started?: boolean
   restartCount: number
   image?: string
   state?: ContainerState

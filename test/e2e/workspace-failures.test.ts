@@ -22,6 +22,16 @@ const atStart = (commands: string, events: string) =>
     `commands:\n${commands}events: { postStart: [${events}] }\n`,
   )
 
+/** Two containers with commands; the second is there for whoever waits for it. They have the folder of projects in common. */
+const two = (commands: string, events: string) => {
+  const container = (name: string, script: string) =>
+    `  - { name: ${name}, container: { image: 'busybox:1', memoryLimit: 64Mi, command: [sh, -c], args: ['${script}'] } }\n`
+  const components = container('tools', 'exec tail -f /dev/null') + container('db', ': > /projects/up; exec tail -f /dev/null')
+  return `schemaVersion: 2.2.0\ncomponents:\n${components}commands:\n${commands}events: { postStart: [${events}] }\n`
+}
+const exec = (id: string, component: string, line: string) =>
+  `  - { id: ${id}, exec: { component: ${component}, commandLine: '${line}', workingDir: /projects } }\n`
+
 const PATIENT = { within: minutes(2) }
 
 describe(
@@ -117,6 +127,60 @@ describe(
       }, PATIENT)
       assert.match(log, /^command postStart\.tools\.1\.inst ended with exit code 2; /m)
       assert.equal(await statesOf('hook', seconds(30)), ['Failed PostStartFailed'])
+    })
+
+    const inside = async (name: string, script: string) => {
+      const pod = (await kubectl('get', 'pods', '-A', '-o', 'name', '-l', `berth.dev/workspace=${name}`)).trim()
+      const { target } = await statusOf(name)
+      return kubectl('exec', '-n', target?.namespace ?? '', pod, '-c', 'tools', '--', 'sh', '-c', script)
+    }
+
+    it('keeps the order of postStart commands across containers, of which one may wait for another', async () => {
+      const all = '  - { id: both, composite: { commands: [left, right], parallel: true } }\n'
+      const meet = (mine: string, other: string) => `: > ${mine}; until [ -e ${other} ]; do sleep 0.1; done`
+      const commands =
+        exec('first', 'db', 'sleep 2; echo first >> order') +
+        exec('second', 'tools', 'until [ -e up ]; do sleep 0.1; done; echo second >> order') +
+        exec('left', 'tools', meet('l', 'r')) +
+        exec('right', 'db', meet('r', 'l')) +
+        exec('last', 'db', 'echo last >> order') +
+        all
+      const { code, stderr } = await create('order', two(commands, 'first, second, both, last'), '--watch')
+      assert.is(code, 0, stderr)
+      assert.is(await inside('order', 'cat /projects/order'), 'first\nsecond\nlast\n')
+      const restarts = 'jsonpath={.items[*].status.containerStatuses[*].restartCount}'
+      assert.is(await kubectl('get', 'pods', '-A', '-o', restarts, '-l', 'berth.dev/workspace=order'), '0 0')
+    })
+
+    it('gives postStart commands a home that they may write where neither image nor devfile says one', async () => {
+      const line = (home: string) => `echo x >> "$HOME/.rc"; [ "$HOME" = ${home} ]`
+      const commands = (home: string) => `  - { id: rc, exec: { component: tools, commandLine: '${line(home)}' } }\n`
+      await create('homeless', atStart(commands('/tmp'), 'rc'))
+      const another = atStart(commands('/dev/shm'), 'rc').replace(
+        'memoryLimit',
+        'env: [{ name: HOME, value: /dev/shm }], memoryLimit',
+      )
+      await create('at-home', another)
+      await becomes('homeless', 'Running')
+      await becomes('at-home', 'Running')
+    })
+
+    it('tells of a postStart command that fails before those of another container, and goes on when it is mended', async () => {
+      const commands =
+        exec('check', 'tools', 'echo no such schema; [ -e mended ] || exit 6') + exec('after', 'db', 'echo after >> order')
+      await create('before', two(commands, 'check, after'))
+      assert.is((await becomes('before', 'Failed')).failure?.reason, 'PostStartFailed')
+      assert.equal(await statesOf('before', seconds(30)), ['Failed PostStartFailed'])
+      assert.match(
+        (await statusOf('before')).failure?.message ?? '',
+        /command postStart\.tools\.1\.check ended with exit code 6; its log is .* \| no such schema \| /,
+      )
+      const log = await berth('logs', 'before', '-n', 'default')
+      assert.match(log.stdout, /^command postStart\.tools\.1\.check ended with exit code 6; /m)
+      assert.is(await inside('before', 'ls /projects'), 'up\n')
+      await inside('before', ': > /projects/mended')
+      await becomes('before', 'Running')
+      assert.is(await inside('before', 'cat /projects/order'), 'after\n')
     })
 
     it('ends a postStart command that takes too long and does not want to end', async () => {

@@ -105,6 +105,24 @@ describe(
       assert.match(await site.kubectl(...asked).catch(({ stdout }) => stdout), /^no/)
     })
 
+    it('puts back what is removed beside the pods of one that runs, without another pod', async () => {
+      const { namespace, uid } = (await podOf('bounded')).metadata
+      const own = ['-n', namespace, '-l', 'berth.dev/workspace=bounded']
+      const uids = async () => {
+        const all = await site.items('serviceaccounts,networkpolicies', ...own)
+        return all.map(({ metadata }) => metadata.uid)
+      }
+      const before = await uids()
+      assert.is(before.length, 2)
+      await site.kubectl('delete', 'serviceaccounts,networkpolicies', ...own)
+      await eventually(async () => {
+        const now = await uids()
+        return now.length === 2 && !now.some((each) => before.includes(each))
+      }, PATIENT)
+      await becomes('bounded', 'Running')
+      assert.is((await podOf('bounded')).metadata.uid, uid)
+    })
+
     it('goes by SSH to the host of the project, though no image knows its user', async () => {
       const said = async () => {
         const all = await site.items('workspaces', '-n', 'team-a')

@@ -28,7 +28,7 @@ import type { Assessment } from './actual-state/index.ts'
 import type { TunnelSettings } from './desired/index.ts'
 import type { WorkspaceGitSettings } from './git/index.ts'
 import type { RemovalServices } from './lifetime/clean-up.ts'
-import { type Applied, type ApplyServices, OF_REGISTRIES } from './objects/apply.ts'
+import { type Applied, type ApplyServices, noteDrift, OF_REGISTRIES } from './objects/apply.ts'
 import { isApplyFailure } from './objects/apply-failure.ts'
 import { createErrands } from './objects/errands.ts'
 import { CONTROLLER, claimNameOf, ownersOf } from './place/claim.ts'
@@ -113,6 +113,7 @@ function servicesFor(
     return secret?.leftOut === undefined ? secret : undefined
   }
   const lookup = { ...createTargetLookup(caches), claims }
+  const applying: ApplyServices = { context, project, pullSecret, compared: new Map() }
   const connections = createTargetConnections({
     clock,
     log,
@@ -121,11 +122,11 @@ function servicesFor(
     reach,
     meter,
     workspace: (uid) => all.by(byUid, uid)[0],
+    drifted: (uid) => noteDrift(uid, applying),
   })
   const parser = createDevfileParser(yaml)
   const errands = createErrands<Applied>(clock)
   const readings = createErrands<Pinned>(clock)
-  const applying: ApplyServices = { context, project, pullSecret, compared: new Map() }
   const removals: RemovalServices['removals'] = new Map()
   const forget = (workspace: Workspace) => {
     const { uid = '' } = workspace.metadata

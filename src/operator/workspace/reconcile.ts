@@ -23,6 +23,7 @@ import {
   type Applied,
   type ApplyServices,
   applyWorkspace,
+  driftDueAt,
   endsStill,
   isCompared,
   marksOf,
@@ -175,10 +176,11 @@ async function follow(
   const { assessment, postStop } = await withPostStop(plan, judged, { connection, now, services })
   const isDown = assessment.state === 'Stopped' && workspace.spec.desiredState === 'Stopped'
   const { backups, recheckAt } = await backUp({ plan, kube: connection.kube, isDown, isWanted: isWanted(workspace), now })
+  const times = [recheckAt, driftDueAt(workspace, services.applying)].filter((time) => time !== undefined)
   return conclude(
     workspace,
     { ...findings, deployment, variables, assessment, postStop, backups },
-    { pods, context: services.context, recheck: recheckAt === undefined ? undefined : recheckAt - now },
+    { pods, context: services.context, recheck: times.length > 0 ? Math.min(...times) - now : undefined },
   )
 }
 

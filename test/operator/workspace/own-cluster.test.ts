@@ -1,10 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import { equal, is, ok } from 'uvu/assert'
 import type { Kube } from '../../../src/adapters/kube/index.ts'
 import {
   conditionOf,
   Deployments,
   DeploymentTargets,
+  NetworkPolicies,
   Secrets,
+  ServiceAccounts,
   WorkspaceClasses,
   type WorkspaceSpec,
   Workspaces,
@@ -13,7 +16,7 @@ import type { ControllerContext } from '../../../src/engines/controller/index.ts
 import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { workspaces } from '../../../src/operator/workspace/index.ts'
-import { Failure } from '../../../src/std/index.ts'
+import { Failure, minutes } from '../../../src/std/index.ts'
 import { deployer } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
@@ -105,6 +108,31 @@ describe("targets in the operator's own cluster", (it) => {
       [],
     )
     await eventually(watchesAllPods)
+    equal([...twice], [])
+  })
+
+  it('have what a workspace has beside its pods put back while it runs, whoever has removed or changed it', async () => {
+    await open()
+    const [namespace = ''] = homes
+    await prepareNamespace(cluster, namespace)
+    await create(namespace)
+    await becomes(namespace, 'Running')
+    const made = { name: 'workspace-web', namespace }
+    const policy = await expectObject(kube, NetworkPolicies, made, () => true)
+    const account = await expectObject(kube, ServiceAccounts, made, () => true)
+    await eventually(() => [...watches].some((path) => path.startsWith('/api/v1/serviceaccounts?labelSelector=berth.dev')))
+    await kube.delete(ServiceAccounts, made)
+    await kube.patch(NetworkPolicies, made, { spec: { ingress: [{}] } })
+    const patient = { within: minutes(1) }
+    await eventually(async () => {
+      const now = await kube.get(ServiceAccounts, made)
+      return now !== undefined && now.metadata.uid !== account.metadata.uid
+    }, patient)
+    await eventually(async () => isDeepStrictEqual((await kube.get(NetworkPolicies, made))?.spec, policy.spec), patient)
+    equal(
+      [...watches].filter((path) => path.includes('/namespaces/')),
+      [],
+    )
     equal([...twice], [])
   })
 

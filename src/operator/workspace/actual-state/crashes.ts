@@ -43,7 +43,8 @@ export function ofRunningAgain(seen: SeenContainer, evidence: Evidence): Symptom
   const { now } = evidence
   const { status, isInit } = seen
   const ended = status.lastState?.terminated
-  const isLooping = isLoop(status, ended)
+  // Whether its commands fail again is known when it is ready.
+  const isLooping = isLoop(status, ended) || postStartWords(ended) !== undefined
   if (isInit) return isLooping ? ofEnding(seen, ended) : undefined
   const isSteady = (steadyAt(status, evidence) ?? now) <= now && (status.ready || !isLooping)
   return isSteady ? undefined : ofEnding(seen, ended)

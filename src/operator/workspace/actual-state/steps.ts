@@ -1,4 +1,5 @@
 import type { Deployment } from '../../../api/index.ts'
+import { awaitsTurns } from '../desired/index.ts'
 import { isUnseen, wantedOf } from './deployment.ts'
 import { type ActualState, type Evidence, type StepName, timeOf } from './evidence.ts'
 import { isDone, isInitialized, isPrepared, isScheduled, isStarted, type Sorted, statusesOf } from './pods.ts'
@@ -44,5 +45,8 @@ function placeOf(deployment: Deployment, { current }: Sorted): Omit<Step, 'since
   if (!isInitialized(current)) return { name: 'InitContainer', container: init.find((status) => !isDone(status))?.name }
   // From the pull of its image to the end of its postStart a container only says that it is being created.
   const next = main.find(({ state }) => state?.running === undefined)
-  return next ? { name: 'Image', container: next.name } : { name: 'Probes' }
+  if (next) return { name: 'Image', container: next.name }
+  const awaiting = current.spec?.containers.find(({ startupProbe }) => awaitsTurns(startupProbe))
+  const isAwaited = main.some(({ name, started }) => name === awaiting?.name && !started)
+  return { name: isAwaited ? 'PostStart' : 'Probes' }
 }

@@ -1,14 +1,15 @@
-import type { V1Container, V1ContainerPort, V1EnvVar, V1Probe } from '@kubernetes/client-node'
+import type { V1Container, V1ContainerPort, V1EnvVar } from '@kubernetes/client-node'
 import type { Container, EnvVar } from '../../../devfile/index.ts'
-import { editorContainerOf, withEditor } from './editor.ts'
+import { withEditor } from './editor.ts'
 import { idleCommand } from './form.ts'
 import { homeEnvOf, homeMountsOf } from './home.ts'
-import { editorPortOf } from './hosts.ts'
 import { withContainerOverrides } from './overrides.ts'
 import { fitted } from './parts.ts'
 import type { Addition, WorkspacePlan } from './plan.ts'
+import { probeOf } from './probes.ts'
 import { resourcesOf, securityOf } from './rights.ts'
 import { lifecycleOf } from './scripts.ts'
+import { turnsProbeOf } from './turns.ts'
 import { mountsOf } from './volumes.ts'
 
 export interface Running {
@@ -21,7 +22,7 @@ export interface Running {
 /** A container that runs as long as the workspace does. */
 export function containerOf(plan: WorkspacePlan, { container, startLimit, ...rest }: Running): V1Container {
   const additions = rest.additions.filter(({ only }) => only === undefined || only === container.name)
-  const startupProbe = startupProbeOf(plan, container, startLimit)
+  const startupProbe = turnsProbeOf(plan, container, startLimit) ?? probeOf(plan, container, startLimit)
   return {
     ...bodyOf(plan, withEditor(plan, container), additions),
     ...lifecycleOf(plan, container),
@@ -90,25 +91,3 @@ function portsOf({ endpoints }: Container): V1ContainerPort[] {
 
 /** Kubernetes wants a letter in it and no two dashes in a row; a devfile does not. */
 const isPortName = (name: string): boolean => /[a-z]/.test(name) && !name.includes('--')
-
-/** On an endpoint: `true` or `tcp` asks whether its port is open, `http` for its path. */
-const PROBE = 'berth.dev/probe'
-const EVERY_SECONDS = 2
-
-/**
- * A server that has to answer before the workspace is ready. It is asked until it answers once: later silence is for the people who work
- * there, whom nobody should throw out because their server is down. Endpoints are not asked unless they say so, for most
- * servers are started by hand.
- */
-function startupProbeOf(plan: WorkspacePlan, container: Container, limit: number): V1Probe | undefined {
-  const how = { periodSeconds: EVERY_SECONDS, failureThreshold: Math.ceil(limit / EVERY_SECONDS), timeoutSeconds: 5 }
-  const asked = container.endpoints.find(({ attributes }) => Boolean(attributes[PROBE]))
-  if (asked?.attributes[PROBE] === 'http') {
-    const isSecure = asked.protocol === 'https' || asked.protocol === 'wss'
-    const path = asked.path.startsWith('/') ? asked.path : `/${asked.path}`
-    return { httpGet: { path, port: asked.targetPort, scheme: isSecure ? 'HTTPS' : 'HTTP' }, ...how }
-  }
-  const isEditor = editorContainerOf(plan.devfile)?.name === container.name
-  const port = asked?.targetPort ?? (isEditor ? editorPortOf(plan.settings) : undefined)
-  return port === undefined ? undefined : { tcpSocket: { port }, ...how }
-}

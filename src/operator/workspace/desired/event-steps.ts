@@ -32,6 +32,15 @@ export function stepsOf(devfile: Devfile, event: RunEvent, container: Container,
     .filter((step) => step.length > 0)
 }
 
+/** Names of those among the containers that have a part in each step of an event, as far as any has. */
+export function takersOf(devfile: Devfile, event: RunEvent, containers: readonly Container[]): string[][] {
+  return devfile.events[event]
+    .flatMap((id) => togetherIn(devfile, id))
+    .map((commands) => containers.filter(({ name }) => commands.some(({ component }) => component === name)))
+    .filter((takers) => takers.length > 0)
+    .map((takers) => takers.map(({ name }) => name))
+}
+
 /** Ids are looked up without regard to case, as the specification has it. */
 const commandIn = ({ commands }: Devfile, id: string): Command | undefined =>
   commands.find((command) => command.id.toLowerCase() === id.toLowerCase())

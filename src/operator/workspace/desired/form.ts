@@ -11,8 +11,9 @@ import type { WorkspacePlan } from './plan.ts'
  * 1: idle containers end when they are asked to; a pod beside the main one waits for the clone before it has the projects; none
  * starts while the one before it ends; Berth's own containers keep to what the class allows a workspace; the one that clones has a
  * name for its user; and another runner of commands makes no other pod.
+ * 2: commands of several containers at the start keep the order of the devfile.
  */
-const NEWEST = 1
+const NEWEST = 2
 
 /** On a Deployment, not on its pods: a version that does not know it makes no other pods because of it. */
 const FORM = 'berth.dev/pod-form'
@@ -50,3 +51,6 @@ export const fitsMaxima = (plan: Formed): boolean => isAtLeast(plan, 1)
 
 /** Says whether the container that clones has a name for its user. */
 export const hasNamedUser = (plan: Formed): boolean => isAtLeast(plan, 1)
+
+/** Says whether commands of several containers keep their order at the start. */
+export const takesTurns = (plan: Formed): boolean => isAtLeast(plan, 2)

@@ -37,6 +37,7 @@ import type { Addition, DesiredObjects, WorkspacePlan } from './plan.ts'
 import { podOf, pullSecretsOf, RESTARTED_AT } from './pod.ts'
 import { scriptsAddition, scriptsDigest, scriptsOf, timeFor } from './scripts.ts'
 import { tunnelAddition, tunnelPiecesOf } from './tunnel.ts'
+import { turnsAdditions } from './turns.ts'
 import { volumeClaimOf } from './volumes.ts'
 
 /** On the Deployment: what it and everything beside it was made from. Equal means there is nothing to apply. */
@@ -196,6 +197,7 @@ function deploymentOf(plan: WorkspacePlan, part: WorkspacePart, scripts: ReturnT
     variablesAddition(plan),
     environmentAddition(plan),
     scriptsAddition(plan, scripts),
+    ...(isMain ? turnsAdditions(plan) : []),
     ...(isMain ? [restoreAddition(plan, plan.restored)] : []),
     ...gitOf(plan, part),
     ...(isMain ? [{ initContainers: homeBringersOf(plan) }, editorAddition(plan), tunnelAddition(plan)] : []),

@@ -24,7 +24,7 @@ import {
 } from '../../../api/index.ts'
 import { holds, type OwnedObjects, type Piece, removePiece } from '../../../engines/apply/index.ts'
 import type { ControllerContext } from '../../../engines/controller/index.ts'
-import { hours, isRecord, minutes, quantity } from '../../../std/index.ts'
+import { hours, isRecord, minutes, quantity, seconds } from '../../../std/index.ts'
 import {
   AFTER_STOP,
   type DesiredObjects,
@@ -57,6 +57,9 @@ const FULL = hours(1)
 /** What is amiss may be why it fails. */
 const FULL_OF_FAILED = minutes(5)
 
+/** What was seen to change is compared no more often: somebody may set it back again and again. */
+const CALM = seconds(10)
+
 /** How long it is enough to look at what is watched of a workspace in this state. */
 export const comparedFor = (state: WorkspaceStatus['actualState']): number => (state === 'Failed' ? FULL_OF_FAILED : FULL)
 
@@ -66,7 +69,7 @@ export interface ApplyServices {
   /** Credentials for image registries, wherever the operator sees them. */
   pullSecret(ref: Ref): CoreSecret | undefined
   /** When everything of a workspace, by UID, was last compared with its target, and at which generation of its class. */
-  compared: Map<string, { at: number; generation: number | undefined }>
+  compared: Map<string, { at: number; generation: number | undefined; isDrifted?: boolean }>
 }
 
 export interface Applied {
@@ -122,7 +125,20 @@ export function isCompared(
   { compared, context }: ApplyServices,
 ): boolean {
   const last = compared.get(metadata.uid ?? '')
-  return last !== undefined && context.clock.now() - last.at < comparedFor(status?.actualState) && last.generation === generation
+  if (last?.generation !== generation) return false
+  return last !== undefined && context.clock.now() - last.at < (last.isDrifted ? CALM : comparedFor(status?.actualState))
+}
+
+/** Something beside its Deployments was removed or written. What is being applied just now is mostly why. */
+export function noteDrift(uid: string, { compared }: ApplyServices): void {
+  const last = compared.get(uid)
+  if (last) compared.set(uid, { ...last, isDrifted: true })
+}
+
+/** When it is to be compared because of that. */
+export const driftDueAt = ({ metadata }: Workspace, { compared }: ApplyServices): number | undefined => {
+  const last = compared.get(metadata.uid ?? '')
+  return last?.isDrifted ? last.at + CALM : undefined
 }
 
 /** True where it was stopped and its pods are still there: whoever starts it now waits for their end. */

@@ -49,6 +49,8 @@ interface ConnectionTools {
   meter?: Meter | undefined
   /** The workspace of this UID, wherever it is. */
   workspace(uid: string): Workspace | undefined
+  /** Something of the workspace of this UID that is not in a connection has changed. */
+  drifted?(uid: string): void
 }
 
 /** Counts requests to where workspaces run. */
@@ -109,7 +111,7 @@ export function createTargetConnections(tools: ConnectionTools): TargetConnectio
 function connectTo(
   target: Target,
   cluster: OwnCluster | undefined,
-  { own, clock, log: parent, reach, meter, workspace, wakeups }: ConnectionTools,
+  { own, clock, log: parent, reach, meter, workspace, wakeups, drifted = () => undefined }: ConnectionTools,
 ): OpenConnection {
   const { namespace, tenant, apiURL, claimUid } = target
   const memory = reach?.memory
@@ -123,7 +125,11 @@ function connectTo(
   const ready = () => {
     for (const ref of users.values()) wakeups.wake(ref)
   }
-  const tools = { kube, clock, log, namespace, tenant, memory, changed, ready }
+  const noteDrift = (uid: string) => {
+    drifted(uid)
+    changed(uid)
+  }
+  const tools = { kube, clock, log, namespace, tenant, memory, changed, drifted: noteDrift, ready }
   const view = cluster?.view(tools) ?? viewWithCredentials(tools)
   const closer = createCloserLook({ kube, memory, tenant, clock, log, namespace, pods: view.pods, wake: changed })
   const leadsHere = (uid: string): boolean | undefined => {

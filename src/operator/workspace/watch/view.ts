@@ -1,6 +1,8 @@
 import { type Cache, type Caches, createCaches, type Kube, type Memory } from '../../../adapters/kube/index.ts'
 import { type Deployment, Deployments, indexBy, type KubeObject, labels, type Pod, Pods } from '../../../api/index.ts'
-import { type Clock, Failure, isFailure, type Log, pause, seconds, waitOf } from '../../../std/index.ts'
+import { type Clock, Failure, isFailure, type Log } from '../../../std/index.ts'
+import { watchBeside } from './beside.ts'
+import { isPassing, mayWatch } from './may-watch.ts'
 
 /** The Deployments and pods of workspaces in one namespace of a target, by watches. */
 export interface NamespaceView {
@@ -25,11 +27,14 @@ export interface ViewTools {
   namespace: string
   /** Something changed of the workspace with this UID. */
   changed(uid: string): void
+  /** The same of something that is not in the view. */
+  drifted(uid: string): void
   /** It can be looked at now. */
   ready(): void
 }
 
 const HAS_UID = labels.workspaceUid
+const KINDS = [Deployments, Pods]
 
 /** The UID of the workspace that it belongs to, by its own word. */
 export const uidOf = (object: KubeObject | undefined): string => object?.metadata.labels?.[HAS_UID] ?? ''
@@ -79,10 +84,11 @@ export interface OwnCluster {
 export function openOwnCluster({ kube, memory, clock, log }: OwnTools): OwnCluster {
   const stopping = new AbortController()
   // Where it may not, each target is watched with its own credentials.
-  const opened = mayWatch(kube, { clock, signal: stopping.signal, isOpen: isPassing }).then((may) => {
+  const opened = mayWatch(kube, { clock, kinds: KINDS, signal: stopping.signal, isOpen: isPassing }).then((may) => {
     if (!may || stopping.signal.aborted) return
     const caches = createCaches({ kube, memory, clock, log })
     const listeners = createListeners()
+    watchBeside({ kube, memory, clock, log }, listeners.tellDrift, stopping.signal)
     return { caches, listeners, ...watched(caches, {}, listeners.tell) }
   })
   return {
@@ -96,50 +102,28 @@ export function openOwnCluster({ kube, memory, clock, log }: OwnTools): OwnClust
 
 type Opened = { caches: Caches; listeners: ReturnType<typeof createListeners> } & ReturnType<typeof watched>
 
+type Listener = Pick<ViewTools, 'changed' | 'drifted'>
+
 /** By namespace: with a thousand targets, a change is told to those only whom it may concern. */
 function createListeners() {
-  const byNamespace = new Map<string, Set<(uid: string) => void>>()
+  const byNamespace = new Map<string, Set<Listener>>()
+  const of = ({ metadata }: KubeObject) => byNamespace.get(metadata.namespace ?? '') ?? []
   return {
     tell(object: KubeObject) {
-      for (const changed of byNamespace.get(object.metadata.namespace ?? '') ?? []) changed(uidOf(object))
+      for (const { changed } of of(object)) changed(uidOf(object))
     },
-    add(namespace: string, changed: (uid: string) => void): () => void {
+    tellDrift(object: KubeObject) {
+      for (const { drifted } of of(object)) drifted(uidOf(object))
+    },
+    add(namespace: string, listener: Listener): () => void {
       const listeners = byNamespace.get(namespace) ?? new Set()
-      byNamespace.set(namespace, listeners.add(changed))
+      byNamespace.set(namespace, listeners.add(listener))
       return () => {
-        listeners.delete(changed)
+        listeners.delete(listener)
         if (listeners.size === 0 && byNamespace.get(namespace) === listeners) byNamespace.delete(namespace)
       }
     },
   }
-}
-
-const PATIENT = { base: seconds(0.5), max: seconds(30), factor: 2, jitter: 0.5 }
-const isPassing = (thrown: unknown) => isFailure(thrown, 'unavailable', 'timeout', 'expired')
-
-interface Asking {
-  clock: Clock
-  /** The whole cluster without one. */
-  namespace?: string
-  signal: AbortSignal
-  /** True where it is asked again after this; a server that is only away has not said no. */
-  isOpen: (thrown: unknown) => boolean
-}
-
-/** One object of each kind at most, and of it the metadata: only whether it is allowed counts. */
-async function mayWatch(kube: Kube, { clock, namespace, signal, isOpen }: Asking): Promise<boolean> {
-  const place = namespace === undefined ? '' : `/namespaces/${namespace}`
-  for (let attempt = 0; !signal.aborted; attempt++) {
-    try {
-      for (const path of [`/apis/apps/v1${place}/deployments`, `/api/v1${place}/pods`])
-        await kube.read(`${path}?limit=1&labelSelector=${encodeURIComponent(HAS_UID)}`)
-      return true
-    } catch (thrown) {
-      if (!isOpen(thrown)) return false
-      await pause(clock, waitOf(PATIENT, attempt), signal)
-    }
-  }
-  return false
 }
 
 function viewOnceKnown(tools: ViewTools, opened: Promise<Opened | undefined>): NamespaceView {
@@ -173,16 +157,16 @@ function viewOnceKnown(tools: ViewTools, opened: Promise<Opened | undefined>): N
  * see it, too: a tenant who names a namespace of somebody else learns nothing of it.
  */
 function viewWithin(tools: ViewTools, { caches, deployments, pods, listeners }: Opened): NamespaceView {
-  const { kube, clock, namespace, changed, ready } = tools
+  const { kube, clock, namespace, ready } = tools
   const stopping = new AbortController()
   const rights = { why: 'not asked yet', areSeen: false }
-  const end = listeners.add(namespace, changed)
+  const end = listeners.add(namespace, tools)
   const isOpen = (thrown: unknown) => {
     if (isFailure(thrown, 'cancelled')) return false
     rights.why = Failure.from(thrown).message
     return true
   }
-  mayWatch(kube, { clock, namespace, signal: stopping.signal, isOpen })
+  mayWatch(kube, { clock, kinds: KINDS, namespace, signal: stopping.signal, isOpen })
     .then((may) => {
       rights.areSeen = may
       return caches.ready(stopping.signal)

@@ -214,6 +214,33 @@ const starts: Row[] = [
     says: /npm: not found.*started 2 times/,
   },
   {
+    why: 'postStart: its container runs again for long, and its commands are not done',
+    given: {
+      deployment: starting,
+      pods: podOf(
+        container('tools', { running: { startedAt: ago(60) } }, { ready: false, restartCount: 1, lastState: LAST_WORDS }),
+      ),
+    },
+    state: 'Failed',
+    reason: 'PostStartFailed',
+    step: 'PostStart tools',
+  },
+  {
+    why: 'postStart: a container that waits for the commands of all is no silent server',
+    given: {
+      deployment: starting,
+      pods: [
+        pod({
+          conditions: [NODE, SET_UP],
+          asked: [{ name: 'tools', startupProbe: { exec: { command: ['sh', '/.workspace-data/scripts/await-turns'] } } }],
+          main: [container('tools', { running: { startedAt: ago(5) } }, { started: false })],
+        }),
+      ],
+    },
+    state: 'Starting',
+    step: 'PostStart',
+  },
+  {
     why: 'postStart: other last words are of the container itself',
     given: { deployment: starting, pods: podOf(looping(exit(1, 'Error', `background ${TOLD}`))) },
     state: 'Failed',

@@ -116,6 +116,8 @@ interface GivenPod {
   age?: number
   node?: string | undefined
   main?: ContainerStatus[]
+  /** The containers as they were asked for, where more of them counts than one name. */
+  asked?: NonNullable<Pod['spec']>['containers']
   init?: ContainerStatus[]
   conditions?: CoreCondition[]
   status?: NonNullable<Pod['status']>
@@ -137,6 +139,7 @@ export const SET_UP = is('PodReadyToStartContainers', 'True')
 /** A pod of a minute, on a node, of which nothing is known yet. */
 export const pod = (given: GivenPod = {}): Pod => {
   const { name = 'workspace-web-1', age = 60, main = [], init = [], conditions = [NODE], status, late, finalizers } = given
+  const { asked = [{ name: 'tools' }] } = given
   const node = 'node' in given ? given.node : 'node-1'
   return {
     apiVersion: 'v1',
@@ -152,7 +155,7 @@ export const pod = (given: GivenPod = {}): Pod => {
     spec: {
       ...(node && { nodeName: node }),
       volumes: [{ name: 'workspace-data', persistentVolumeClaim: { claimName: 'workspace-web' } }],
-      containers: [{ name: 'tools' }],
+      containers: asked,
       ...(init.length > 0 && { initContainers: init.map((each) => ({ name: each.name })) }),
     },
     status: { phase: 'Pending', conditions, containerStatuses: main, initContainerStatuses: init, ...status },

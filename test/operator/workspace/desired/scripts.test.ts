@@ -34,6 +34,7 @@ describe('workspace: the commands at events', (it) => {
     events: string,
     shell = 'sh',
     prepare: (root: string) => unknown = () => undefined,
+    env: Record<string, string> = {},
   ): Promise<Ended> {
     const root = mkdtempSync(join(tmpdir(), 'scripts-'))
     folders.push(root)
@@ -45,7 +46,10 @@ describe('workspace: the commands at events', (it) => {
     const logs = join(root, 'logs')
     const [program = '', ...words] = shell.split(' ')
     const ends = [join(root, 'told'), join(root, 'aloud')]
-    const child = spawn(program, [...words, join(scripts, 'run'), scripts, logs, 'postStart.tools', ...ends], { cwd: root })
+    const child = spawn(program, [...words, join(scripts, 'run'), scripts, logs, 'postStart.tools', ...ends], {
+      cwd: root,
+      env: { ...process.env, ...env },
+    })
     let output = ''
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk) => {
@@ -176,6 +180,16 @@ events: { postStart: ${events} }
       assert.is(missing.code, 125)
     })
   }
+
+  it('have a home that they may write where the image says none, and else the one that it says', async () => {
+    const homeIn = async (env: Record<string, string>) =>
+      (await run(exec('a', 'cd && pwd'), '[a]', SHELLS.at(-1), undefined, env)).log('1.a').split('\n')[0]
+    assert.is(await homeIn({ HOME: '/' }), '/tmp')
+    assert.is(await homeIn({ HOME: '/usr' }), '/usr')
+    const tools = mkdtempSync(join(tmpdir(), 'tools-'))
+    folders.push(tools)
+    assert.is(await homeIn({ HOME: '/', BERTH_TOOLS_DIR: tools }), join(tools, 'home'))
+  })
 
   it('end one that does not want to end, in the shell that understands least', async () => {
     const line = 'trap "" TERM; while :; do sleep 0.1; done'
