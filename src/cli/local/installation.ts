@@ -69,16 +69,16 @@ export async function prepareCluster(plan: UpOptions): Promise<PreparedCluster> 
   const { env, signal } = shell
   if (kubeconfig) {
     report.line(`Using the cluster of ${kubeconfig}.`)
-    const network = { hasNode: false, enter: [], ports: await portsIn(dir, false) }
+    const network = { hasNode: false, enter: [], ports: (await portsIn(dir, { hasApiServer: false })).listeners }
     return { kubeconfig: resolve(shell.cwd, kubeconfig), kubectl: await kubectlOf(plan), network }
   }
   const tools = await acquireTools({ env, report, signal })
   const node = await nodeFor(plan)
   // What is left of an earlier start may still listen on the folder's ports.
   await stopControlPlane(dir)
-  const ports = await portsIn(dir, node !== undefined)
+  const { apiServer: port, listeners: ports } = await portsIn(dir, { hasApiServer: true })
   const around = node && { node, ports: Object.values(ports), hasEgress: true }
-  const plane = await startControlPlane({ dir, tools, ...around, detached, env: environmentOf(shell), signal })
+  const plane = await startControlPlane({ dir, tools, port, ...around, detached, env: environmentOf(shell), signal })
   const { kubeconfig: admin, tls, enter } = plane
   return {
     kubeconfig: admin,
