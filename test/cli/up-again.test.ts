@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { connect, type Kube } from '../../src/adapters/kube/index.ts'
-import { ConfigMaps, DeploymentTargetClaims, DeploymentTargets } from '../../src/api/index.ts'
+import { ConfigMaps, Deployments, DeploymentTargetClaims, DeploymentTargets, Leases, Workspaces } from '../../src/api/index.ts'
+import { kubectl } from '../support/builders/snapshots.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
-import { berth, exportedIn, findingsIn, startBerth } from './berth.ts'
+import { berth, exportedIn, findingIn, findingsIn, startBerth } from './berth.ts'
 import { processesIn } from './leftovers.ts'
 
 interface Status {
@@ -52,6 +53,12 @@ describe('up in a folder where something stands', (it) => {
       return true
     })
 
+  const pidOf = (program: string): number => {
+    const parts: { name: string; pid: number }[] = JSON.parse(readFileSync(join(dir, 'parts.json'), 'utf8'))
+    return parts.find(({ name }) => name === program)?.pid ?? 0
+  }
+  const doctor = async (...flags: string[]) => berth(['doctor', '--kubeconfig', kubeconfig, ...flags])
+
   it('has all its addresses again, and everything in it is well by itself', async () => {
     await run('tour', '--exit', '--no-node', '--dir', dir)
     const first = exportedIn(await up())
@@ -82,6 +89,110 @@ describe('up in a folder where something stands', (it) => {
     assert.equal(
       findingsIn(stdout).filter(({ mark, check }) => mark === 'fail' || check === 'objects'),
       [{ check: 'objects', mark: 'ok', message: 'none waits for long' }],
+    )
+  })
+
+  it('says where webhooks go, that pods are simulated, and that it is up only when its operator leads', async () => {
+    const printed = await up()
+    assert.match(printed, /^ {2}webhooks: POST http:\/\/127\.0\.0\.1:\d+\/webhooks\/<namespace>\/<project>$/m)
+    assert.match(printed, 'simulated by kwok, and nothing runs in them')
+    const [, address] = /POST (\S+)\/webhooks/.exec(printed) ?? []
+    assert.is((await fetch(`${address}/webhooks`, { method: 'POST' })).status, 404)
+  })
+
+  it('lets no second Berth come into its cluster, by whatever kubeconfig, and says how to go on', async () => {
+    const copy = join(root, 'copy.yaml')
+    writeFileSync(copy, readFileSync(kubeconfig))
+    const env = { BERTH_KUBECTL: await kubectl() }
+    const install = (file: string) =>
+      berth(['install', '--image', 'registry.example.com/berth:1', '--apply', '--kubeconfig', file], { env })
+    const near = await install(kubeconfig)
+    assert.is(near.code, 7, near.stderr)
+    assert.match(near.stderr, '`berth up` runs Berth for the cluster at https://127.0.0.1:')
+    assert.match(near.stderr, 'This cluster is of `berth up` itself, and needs no installation')
+    const far = await install(copy)
+    assert.is(far.code, 7, far.stderr)
+    assert.match(far.stderr, 'an operator runs beside the cluster at https://127.0.0.1:')
+    assert.match(far.stderr, 'berth-up has the Lease of the operator, and renewed it')
+    const second = await berth(['up', '--dir', join(root, 'two'), '--detach', '--kubeconfig', copy])
+    assert.is(second.code, 7, second.stderr)
+    assert.match(second.stderr, 'already: berth-up has the Lease of the operator')
+    assert.match(second.stderr, 'End it where it was started (`berth down`), or name another cluster.')
+    await within(async (kube) => assert.equal(await kube.list(Deployments, { namespace: 'berth-system' }), []))
+  })
+
+  it('is told apart from an installation in the same cluster, which the doctor finds', async () => {
+    const labels = { app: 'operator', 'app.kubernetes.io/part-of': 'berth' }
+    const containers = [{ name: 'operator', image: 'registry.example.com/berth:1' }]
+    const template = { metadata: { labels }, spec: { schedulerName: 'nobody', containers } }
+    const metadata = { name: 'operator', namespace: 'berth-system', labels }
+    const spec = { replicas: 1, selector: { matchLabels: { app: 'operator' } }, template }
+    await within((kube) => kube.create(Deployments, { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec } as never))
+    const { message, remedy } = findingIn((await doctor('-o', 'json')).stdout, 'operator')
+    assert.match(
+      message,
+      `Berth runs twice for this cluster: in ${dir} by \`berth up\`, and as Deployment berth-system/operator;`,
+    )
+    assert.match(remedy ?? '', `\`berth down --dir ${dir}\` or \`berth uninstall\``)
+    const copy = join(root, 'copy.yaml')
+    const alone = findingIn((await berth(['doctor', '--kubeconfig', copy, '-o', 'json'])).stdout, 'operator')
+    assert.match(alone.message, 'there is no such pod in berth-system')
+    const second = await berth(['up', '--dir', join(root, 'two'), '--detach', '--kubeconfig', copy])
+    assert.is(second.code, 7, second.stderr)
+    assert.match(second.stderr, 'Deployment berth-system/operator is there')
+    await within((kube) => kube.delete(Deployments, metadata))
+  })
+
+  it('has no dead operator lead, before it is started again and after it', async () => {
+    process.kill(pidOf('operator'), 'SIGKILL')
+    await eventually(() => !processesIn(dir).includes(pidOf('operator')))
+    const dead = await doctor('-o', 'json')
+    assert.is(dead.code, 8)
+    const said = findingIn(dead.stdout, 'operator')
+    assert.is(said.message, `operator, which \`berth up\` started in ${dir}, has ended`)
+    assert.not.match(dead.stdout, 'leads')
+    const started = Date.now()
+    await up()
+    await within(async (kube) => {
+      const lease = await kube.get(Leases, { name: 'berth-operator', namespace: 'berth-system' })
+      assert.is(lease?.spec?.holderIdentity, 'berth-up')
+      assert.ok(Date.parse(lease?.spec?.renewTime ?? '') >= started, 'it is up when the new operator leads')
+    })
+    const alive = findingIn((await doctor('-o', 'json')).stdout, 'operator')
+    assert.match(alive.message, /^berth-up leads, and renewed its Lease \d+ s ago$/)
+  })
+
+  it('lets the doctor name what may be a cause before what follows from it, and count what it does not show', async () => {
+    process.kill(pidOf('operator'), 'SIGKILL')
+    await eventually(() => !processesIn(dir).includes(pidOf('operator')))
+    await within(async (kube) => {
+      const typeMeta = { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace' }
+      const failure = { reason: 'TargetUnavailable', message: 'its target does not answer', remedy: 'Mend the target.' }
+      for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k']) {
+        const metadata = { name, namespace: team }
+        const spec = { target: { claimName: 'development' }, devfile: { inline: 'schemaVersion: 2.2.0' } }
+        await kube.create(Workspaces, { ...typeMeta, metadata, spec })
+        await kube.patch(Workspaces, metadata, { status: { actualState: 'Failed', failure } }, { subresource: 'status' })
+      }
+      const [target] = await kube.list(DeploymentTargets, { namespace: team })
+      assert.ok(target)
+      await kube.patch(DeploymentTargets, target.metadata, { status: { phase: 'Failed' } }, { subresource: 'status' })
+    })
+    const { stdout } = await doctor()
+    const [target, workspace] = ['DeploymentTarget team-a/', 'Workspace team-a/a (TargetUnavailable)'].map((text) =>
+      stdout.indexOf(text),
+    )
+    assert.ok(target !== undefined && workspace !== undefined && target > 0 && target < workspace, stdout)
+    assert.match(
+      stdout.replace(/\s+/g, ' '),
+      '8 more of kind Workspace (TargetUnavailable): team-a/d, team-a/e, team-a/f, team-a/g',
+    )
+    const all = findingsIn((await doctor('-o', 'json')).stdout, 'objects')
+    assert.is(all.filter(({ message }) => message.includes('its target does not answer')).length, 11)
+    const { errors } = await statusOf()
+    assert.ok(
+      errors.findIndex(({ object }) => object.startsWith('DeploymentTarget ')) <
+        errors.findIndex(({ object }) => object.startsWith('Workspace ')),
     )
   })
 })

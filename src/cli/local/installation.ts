@@ -18,6 +18,7 @@ import { OUTPUT_CLOSED, type Shell } from '../shell.ts'
 import { findKubectl } from './cluster.ts'
 import { forPods, portsIn } from './network.ts'
 import { type NodeWish, nodeFor } from './node.ts'
+import { assertAlone } from './others.ts'
 import { endParts, isRunning, type LocalPart, partsOf } from './parts.ts'
 import { runProgram } from './program.ts'
 import { untilEstablished, untilPoliciesHold } from './readiness.ts'
@@ -41,6 +42,10 @@ export interface Installation {
   authority?: string | undefined
 }
 
+/** In a control plane of its own, pods go through their states, and no program runs in them; of other clusters nothing is known. */
+export const hasSimulatedPods = ({ authority, hasNode }: Pick<Installation, 'authority' | 'hasNode'>): boolean =>
+  authority !== undefined && !hasNode
+
 export interface UpOptions {
   shell: Shell
   dir: string
@@ -63,12 +68,13 @@ export async function bringUp(plan: UpOptions): Promise<Installation> {
 
 /** A control plane of the folder's own, or the cluster that was named. */
 export async function prepareCluster(plan: UpOptions): Promise<PreparedCluster> {
-  const { shell, dir, detached, report, kubeconfig } = plan
+  const { shell, dir, detached, report, kubeconfig, scope } = plan
   // An earlier run may have been killed before it could tidy up.
   await endParts(dir)
   const { env, signal } = shell
   if (kubeconfig) {
     report.line(`Using the cluster of ${kubeconfig}.`)
+    if (!scope) await assertAlone(resolve(shell.cwd, kubeconfig))
     const network = { hasNode: false, enter: [], ports: (await portsIn(dir, { hasApiServer: false })).listeners }
     return { kubeconfig: resolve(shell.cwd, kubeconfig), kubectl: await kubectlOf(plan), network }
   }

@@ -9,7 +9,16 @@ import { ended } from '../signals.ts'
 import { actionVerb } from '../verb.ts'
 import { checkCluster } from './cluster.ts'
 import { watchParts } from './guard.ts'
-import { bringUp, clusterIn, foundIn, type Installation, isUpAlready, takeDown, type UpOptions } from './installation.ts'
+import {
+  bringUp,
+  clusterIn,
+  foundIn,
+  hasSimulatedPods,
+  type Installation,
+  isUpAlready,
+  takeDown,
+  type UpOptions,
+} from './installation.ts'
 import { tellSources } from './sources.ts'
 import { missingAt, startAlone, tidyUp } from './start.ts'
 
@@ -24,7 +33,7 @@ interface Options {
 
 export const verb = actionVerb({
   description:
-    'Bring up a local control plane, install Berth on it, and run the operator, kas and a Git server beside it. Each folder has its own.',
+    'Bring up a local control plane, install Berth on it, and run the operator, kas and a Git server beside it. Each folder has its own, with the same ports each time (its ports.json). Of the variables of the programs only BERTH_WORKSPACE_IMAGE counts: the small image that clones into workspaces.',
   examples: [
     ['berth up', 'until Ctrl-C'],
     ['berth up --dir /tmp/one --detach', 'and return'],
@@ -103,18 +112,24 @@ const howToUse = (installation: Installation, { detach }: Options): string => {
     `  git: ${gitUrl}/<name>.git is`,
     `       ${repositories}/<name>.git (git init --bare)`,
     ...(gitUrlForPods === gitUrl ? [] : [`       ${gitUrlForPods}/<name>.git in GitProjects, for pods`]),
+    `  webhooks: POST http://${factsOf(installation, 'kas').webhooks}/webhooks/<namespace>/<project>`,
+    ...(hasSimulatedPods(installation) ? ['  pods: simulated by kwok, and nothing runs in them; --node makes real ones'] : []),
     `  logs: ${dir}/logs`,
     detach ? `  berth down --dir ${dir}    ends it` : '  Ctrl-C ends it',
   ].join('\n')
 }
 
 /** The verbs of `berth agent` would have to be told this. */
-function wayToKas({ authority, parts }: Installation): string[] {
-  const facts = parts.find(({ name }) => name === 'kas')?.facts
-  if (!authority || !facts) return []
+function wayToKas(installation: Installation): string[] {
+  const { authority } = installation
+  const facts = factsOf(installation, 'kas')
+  if (!authority) return []
   return [
     `  export BERTH_KAS_ADDRESS=grpcs://${facts.listen}`,
     `  export BERTH_KAS_CA=${authority}`,
     `  export BERTH_KUBERNETES_API_URL=https://${facts.kubernetesApi}`,
   ]
 }
+
+const factsOf = ({ parts }: Installation, program: string): Record<string, string> =>
+  parts.find(({ name }) => name === program)?.facts ?? {}
