@@ -4,7 +4,7 @@ import { Failure, minutes, seconds } from '../../std/index.ts'
 import { type LocalPrograms, upAgain } from '../local/local-programs.ts'
 import { type Leader, leaderIn, leaseOfOperator, sayLeader, secondsSince } from '../local/others.ts'
 import { logOf } from '../local/parts.ts'
-import { isRolledOut, troubleOfPods } from '../pods.ts'
+import { isRolledOut, remedyForAbsent, troubleOfPods } from '../pods.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
 /** For an answer from a program on this machine. */
@@ -94,7 +94,8 @@ async function deploymentFinding(kube: Kube, deployment: Deployment): Promise<Do
   const mark = deployment.status?.availableReplicas || !trouble ? warn : fail
   return mark(
     message,
-    `Correct your values and run \`berth install --apply\`, or look at \`kubectl logs -n ${namespace} deployment/${name}${trouble?.hasRestarted ? ' --previous' : ''}\`.`,
+    remedyForAbsent(trouble?.lacks ?? [], namespace ?? '') ??
+      `Correct your values and run \`berth install --apply\`, or look at \`kubectl logs -n ${namespace} deployment/${name}${trouble?.hasRestarted ? ' --previous' : ''}\`.`,
   )
 }
 

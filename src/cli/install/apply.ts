@@ -21,7 +21,7 @@ import { runProgram } from '../local/program.ts'
 import { untilEstablished } from '../local/readiness.ts'
 import { isDefinition, objectsIn } from '../manifests.ts'
 import { type ClusterOptions, kubeconfigOf, LOCAL, withKube } from '../options.ts'
-import { isRolledOut, type PodTrouble, troubleOfPods } from '../pods.ts'
+import { isRolledOut, type PodTrouble, remedyForAbsent, troubleOfPods } from '../pods.ts'
 import type { Shell } from '../shell.ts'
 import { sayChanges } from './changes.ts'
 import { confirm } from './confirmation.ts'
@@ -127,7 +127,9 @@ async function untilItRuns({ say, signal }: Shell, kube: Kube, ref: Ref): Promis
 
 const doesNotRun = ({ name, namespace }: Ref, trouble: PodTrouble | undefined): Failure =>
   new Failure('timeout', `${name} was applied, and does not run${trouble ? `: ${trouble.message}` : ''}`, {
-    remedy: `Correct the values and do it again, or look at \`kubectl get events -n ${namespace}\` and \`kubectl logs -n ${namespace} deployment/${name}\`.`,
+    remedy:
+      remedyForAbsent(trouble?.lacks ?? [], namespace ?? '') ??
+      `Correct the values and do it again, or look at \`kubectl get events -n ${namespace}\` and \`kubectl logs -n ${namespace} deployment/${name}\`.`,
   })
 
 async function kubectlFor(shell: Shell, options: ClusterOptions) {
