@@ -24,5 +24,5 @@ export { foreignFileIn, lockFolder, lockTakenFolder, makeFolder, removeFolder } 
 export type { LockOptions } from './servers/lock.ts'
 export { worksIn } from './servers/processes.ts'
 export { endServer, launch, type Server } from './servers/server.ts'
-export { type ControlPlane, type Start, startControlPlane, stopControlPlane } from './start.ts'
+export { type ControlPlane, loadImages, type Start, startControlPlane, stopControlPlane } from './start.ts'
 export { nodesIn, statusOf } from './state.ts'

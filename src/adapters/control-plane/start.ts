@@ -98,10 +98,21 @@ export async function startControlPlane({ dir, nodes = 2, port, ...start }: Star
     startServer: (name) => startServer(plane, name, { alone: true }),
     async importImages(file) {
       if (!plane.node) throw new Failure('invalid', 'a control plane without a real node has nothing that would run an image')
-      const { program, flags } = importing(plane.node, layout, file)
-      await run(program, flags, { env: start.env })
+      await loadImages({ dir: layout.dir, node: plane.node, file, env: start.env })
     },
   }
+}
+
+interface ImageLoad extends Pick<Start, 'dir' | 'signal'> {
+  node: NodePrograms
+  file: string
+  env?: Start['env'] | undefined
+}
+
+/** The same for a node that runs in the folder, whoever started it. */
+export async function loadImages({ dir, node, file, env, signal }: ImageLoad): Promise<void> {
+  const { program, flags } = importing(node, layoutOf(dir), file)
+  await run(program, flags, { env, signal })
 }
 
 /** Between asking the kernel for a free port and listening on it somebody else may take it; so another is tried, unless it is `fixed`. */
