@@ -28,8 +28,9 @@ describe('up in a folder where something stands', (it) => {
     rmSync(root, { recursive: true, force: true })
   })
 
+  const env = { BERTH_WORKSPACE_IMAGE: 'registry.example.com/small:1' }
   const run = async (...words: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await startBerth(words).ended
+    const { code, stdout, stderr } = await startBerth(words, { env }).ended
     assert.is(code, 0, `${words.join(' ')}: ${stdout}\n${stderr}`)
     return stdout
   }
@@ -100,12 +101,30 @@ describe('up in a folder where something stands', (it) => {
     assert.is((await fetch(`${address}/webhooks`, { method: 'POST' })).status, 404)
   })
 
+  it('has workspaces cloned by the image that BERTH_WORKSPACE_IMAGE names', async () => {
+    const spec = {
+      project: { gitProject: 'shop' },
+      target: { claimName: 'development' },
+      devfile: { inline: 'schemaVersion: 2.2.0\ncomponents: [{ name: a, container: { image: "example.com/a:1" } }]' },
+    }
+    const metadata = { name: 'cloned', namespace: team }
+    await within(async (kube) => {
+      await kube.create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata, spec } as never)
+      await eventually(async () => {
+        const pods = (await kube.list(Deployments)).flatMap((deployment) => deployment.spec?.template.spec ?? [])
+        const images = pods.flatMap(({ initContainers = [] }) => initContainers.map(({ image }) => image))
+        return images.includes(env.BERTH_WORKSPACE_IMAGE)
+      })
+      await kube.delete(Workspaces, metadata)
+    })
+  })
+
   it('lets no second Berth come into its cluster, by whatever kubeconfig, and says how to go on', async () => {
     const copy = join(root, 'copy.yaml')
     writeFileSync(copy, readFileSync(kubeconfig))
-    const env = { BERTH_KUBECTL: await kubectl() }
+    const renders = { BERTH_KUBECTL: await kubectl() }
     const install = (file: string) =>
-      berth(['install', '--image', 'registry.example.com/berth:1', '--apply', '--kubeconfig', file], { env })
+      berth(['install', '--image', 'registry.example.com/berth:1', '--apply', '--kubeconfig', file], { env: renders })
     const near = await install(kubeconfig)
     assert.is(near.code, 7, near.stderr)
     assert.match(near.stderr, '`berth up` runs Berth for the cluster at https://127.0.0.1:')
@@ -167,7 +186,7 @@ describe('up in a folder where something stands', (it) => {
     await eventually(() => !processesIn(dir).includes(pidOf('operator')))
     await within(async (kube) => {
       const typeMeta = { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace' }
-      const failure = { reason: 'TargetUnavailable', message: 'its target does not answer', remedy: 'Mend the target.' }
+      const failure = { reason: 'StartTimeout', message: 'its target does not answer', remedy: 'Mend the target.' }
       for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k']) {
         const metadata = { name, namespace: team }
         const spec = { target: { claimName: 'development' }, devfile: { inline: 'schemaVersion: 2.2.0' } }
@@ -179,14 +198,11 @@ describe('up in a folder where something stands', (it) => {
       await kube.patch(DeploymentTargets, target.metadata, { status: { phase: 'Failed' } }, { subresource: 'status' })
     })
     const { stdout } = await doctor()
-    const [target, workspace] = ['DeploymentTarget team-a/', 'Workspace team-a/a (TargetUnavailable)'].map((text) =>
+    const [target, workspace] = ['DeploymentTarget team-a/', 'Workspace team-a/a (StartTimeout)'].map((text) =>
       stdout.indexOf(text),
     )
     assert.ok(target !== undefined && workspace !== undefined && target > 0 && target < workspace, stdout)
-    assert.match(
-      stdout.replace(/\s+/g, ' '),
-      '8 more of kind Workspace (TargetUnavailable): team-a/d, team-a/e, team-a/f, team-a/g',
-    )
+    assert.match(stdout.replace(/\s+/g, ' '), '8 more of kind Workspace (StartTimeout): team-a/d, team-a/e, team-a/f, team-a/g')
     const all = findingsIn((await doctor('-o', 'json')).stdout, 'objects')
     assert.is(all.filter(({ message }) => message.includes('its target does not answer')).length, 11)
     const { errors } = await statusOf()
