@@ -1,4 +1,4 @@
-import type { FailureCode } from '../std/index.ts'
+import type { Failure, FailureCode } from '../std/index.ts'
 
 /** The shell learns these from `$?`. Scripts may rely on them; a new meaning gets a new number. */
 export const exitCodes = {
@@ -22,6 +22,8 @@ export const exitCodes = {
   unhealthy: 8,
   /** `diff --exit-code` found something to do. */
   different: 9,
+  /** Somebody was asked at the terminal whether to go on, and did not say so: nothing was changed. */
+  declined: 10,
   /** Interrupted (Ctrl-C) before it was done. */
   interrupted: 130,
 } as const
@@ -38,4 +40,8 @@ const OF_FAILURE: Partial<Record<FailureCode, ExitCode>> = {
   cancelled: exitCodes.interrupted,
 }
 
-export const exitCodeOf = (code: FailureCode): ExitCode => OF_FAILURE[code] ?? exitCodes.failed
+/** The reason of a failure that is a person's choice. */
+export const DECLINED = 'Declined'
+
+export const exitCodeOf = ({ code, reason }: Failure): ExitCode =>
+  reason === DECLINED ? exitCodes.declined : (OF_FAILURE[code] ?? exitCodes.failed)

@@ -1,4 +1,21 @@
-import { type AnyObject, type Condition, conditionOf } from '../api/index.ts'
+import {
+  Agents,
+  type AnyObject,
+  type Condition,
+  conditionOf,
+  DeploymentTargetClaims,
+  DeploymentTargetClasses,
+  DeploymentTargets,
+  Environments,
+  GitOpsDeploymentManagedEnvironments,
+  GitOpsDeploymentSyncRuns,
+  GitOpsDeployments,
+  GitProjects,
+  SpaceRequests,
+  SpaceTiers,
+  WorkspaceClasses,
+  Workspaces,
+} from '../api/index.ts'
 import { isRecord } from '../std/index.ts'
 
 /** An error that will not mend itself, in the object's own words. */
@@ -48,3 +65,24 @@ const wordIn = (value: unknown, name: string): string => {
 /** The conditions of an object of which nothing is known. */
 export const conditionsOf = ({ status }: AnyObject): Condition[] =>
   isRecord(status) && Array.isArray(status.conditions) ? status.conditions : []
+
+/** Each kind after those that its objects stand on: a target that does not answer is why the workspaces in it do not run. */
+const FROM_THE_GROUND = [
+  SpaceTiers,
+  DeploymentTargetClasses,
+  WorkspaceClasses,
+  GitProjects,
+  Agents,
+  SpaceRequests,
+  DeploymentTargets,
+  DeploymentTargetClaims,
+  Environments,
+  GitOpsDeploymentManagedEnvironments,
+  GitOpsDeployments,
+  GitOpsDeploymentSyncRuns,
+  Workspaces,
+].map(({ kind }) => kind)
+
+/** What may be the cause of others comes before them: whoever reads from the top mends it first. */
+export const causesFirst = (objects: readonly AnyObject[]): AnyObject[] =>
+  objects.toSorted((one, other) => FROM_THE_GROUND.indexOf(one.kind) - FROM_THE_GROUND.indexOf(other.kind))

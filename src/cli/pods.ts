@@ -10,10 +10,12 @@ import {
   lastSaidAt,
   type Pod,
   Pods,
+  type Ref,
+  Secrets,
   typeMetaOf,
 } from '../api/index.ts'
 import { healthOf } from '../engines/health/index.ts'
-import { systemClock } from '../std/index.ts'
+import { isFailure, systemClock } from '../std/index.ts'
 
 /** Why a pod does not run. */
 export interface PodTrouble {
@@ -22,6 +24,8 @@ export interface PodTrouble {
   isStuck: boolean
   /** A container has ended and was started again, so that there is a log of the run before. */
   hasRestarted: boolean
+  /** Secrets that its pods cannot be without, and that are not there. */
+  lacks: string[]
 }
 
 /** Every replica is of the Deployment as it is now, and available. */
@@ -29,7 +33,12 @@ export const isRolledOut = (deployment: Deployment): boolean =>
   healthOf({ ...typeMetaOf(Deployments), ...deployment }, systemClock.now()).status === 'Healthy'
 
 /** What the containers, the scheduler or the last warning say of a pod that is not ready; nothing while nobody has said anything. */
-export async function troubleOfPods(kube: Kube, { metadata, spec, status }: Deployment): Promise<PodTrouble | undefined> {
+export async function troubleOfPods(kube: Kube, deployment: Deployment): Promise<PodTrouble | undefined> {
+  const trouble = await saidOfPods(kube, deployment)
+  return trouble && { ...trouble, lacks: await absentSecrets(kube, deployment) }
+}
+
+async function saidOfPods(kube: Kube, { metadata, spec, status }: Deployment): Promise<Omit<PodTrouble, 'lacks'> | undefined> {
   const { namespace } = metadata
   for (const pod of await kube.list(Pods, { namespace, labels: selectorFor(spec?.selector.matchLabels ?? {}) })) {
     if (isDeleting(pod) || conditionOf(pod.status?.conditions ?? [], 'Ready')?.status === 'True') continue
@@ -46,6 +55,51 @@ export async function troubleOfPods(kube: Kube, { metadata, spec, status }: Depl
   return failure?.status === 'True' && failure.message
     ? { message: failure.message, isStuck: true, hasRestarted: false }
     : undefined
+}
+
+async function absentSecrets(kube: Kube, { metadata: { namespace }, spec }: Deployment): Promise<string[]> {
+  const { volumes = [], containers = [], initContainers = [], imagePullSecrets = [] } = spec?.template.spec ?? {}
+  const mounted = volumes.flatMap(({ secret, projected }) => [
+    ...(secret && !secret.optional ? [secret.secretName] : []),
+    ...(projected?.sources ?? []).flatMap((source) => (source.secret && !source.secret.optional ? [source.secret.name] : [])),
+  ])
+  const inVariables = [...containers, ...initContainers].flatMap(({ env = [], envFrom = [] }) => [
+    ...env.flatMap(({ valueFrom: { secretKeyRef: from } = {} }) => (from && !from.optional ? [from.name] : [])),
+    ...envFrom.flatMap(({ secretRef: from }) => (from && !from.optional ? [from.name] : [])),
+  ])
+  const names = new Set(
+    [...mounted, ...inVariables, ...imagePullSecrets.map(({ name }) => name)].filter((name) => name !== undefined),
+  )
+  const looks = [...names].map(async (name) => ((await isAbsent(kube, { name, namespace })) ? [name] : []))
+  return (await Promise.all(looks)).flat()
+}
+
+/** Not everybody who looks may read Secrets: then none is missed. */
+async function isAbsent(kube: Kube, ref: Ref): Promise<boolean> {
+  try {
+    return (await kube.get(Secrets, ref)) === undefined
+  } catch (thrown) {
+    if (!isFailure(thrown, 'forbidden')) throw thrown
+    return false
+  }
+}
+
+/** What the program `certificates` makes by itself; all other Secrets are made by people. */
+const MADE = ['kas-tls', 'berth-proxy-tls', 'kas-private-api']
+const PAGES: Record<string, string> = { 'berth-proxy-oidc': 'docs/proxy.md' }
+
+/** What can be done about Secrets that are not there: neither other values nor another installation helps. */
+export function remedyForAbsent(lacks: readonly string[], namespace: string): string | undefined {
+  const byHand = lacks.filter((name) => !MADE.includes(name))
+  if (byHand.length > 0) {
+    const pages = new Set(byHand.map((name) => PAGES[name] ?? 'docs/installation.md'))
+    return `Make what is not there: Secret ${byHand.map((name) => `${namespace}/${name}`).join(', ')} (${[...pages].join(', ')}). Its pods wait for it, and then run by themselves.`
+  }
+  const [made] = lacks
+  return (
+    made &&
+    `Secret ${namespace}/${made} is made by the program certificates, or by you: look at \`kubectl logs -n ${namespace} deployment/certificates\`.`
+  )
 }
 
 const containersOf = ({ status }: Pod) => [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]

@@ -33,7 +33,7 @@ function explain(failure: Failure, args: readonly string[], shell: Shell): ExitC
   const remedy = failure.remedy ? ` ${failure.remedy}` : ''
   shell.say(`berth: ${sentence(harmlessLine(failure.message.trim()))}${remedy}\n`)
   if (args.includes('--verbose')) shell.say(chainOf(failure))
-  return exitCodeOf(failure.code)
+  return exitCodeOf(failure)
 }
 
 function chainOf(failure: Error): string {
@@ -47,7 +47,7 @@ Exit codes:
   0 done           1 failed       2 wrong command line  3 not found
   4 refused        5 no answer    6 not in time         7 invalid
   8 doctor found a failure        9 diff found differences
-  130 interrupted`
+  10 declined at the terminal              130 interrupted`
 
 async function programFor(args: readonly string[], shell: Shell, ended: (code: ExitCode) => void): Promise<Command> {
   const program = new Command('berth')

@@ -61,7 +61,9 @@ export async function start(config: OperatorConfig, signal: AbortSignal, surroun
   const ready = () => waitingFor(turn.caches)
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
   surroundings.up?.(operations.address)
-  log.info('operator started', { server: kube.server, operations: operations.address, namespace: config.namespace ?? 'all' })
+  const identity = config.identity ?? `operator-${randomUUID().slice(0, 8)}`
+  const about = { server: kube.server, operations: operations.address, namespace: config.namespace ?? 'all' }
+  log.info('operator started', { ...about, ...(config.leaderElection && { identity }) })
 
   try {
     await requireKinds(OWN_KINDS, { kube, clock, log, version, signal })
@@ -77,7 +79,6 @@ export async function start(config: OperatorConfig, signal: AbortSignal, surroun
     }
     const meterLead = leaderMeter(metrics)
     if (config.leaderElection) {
-      const identity = config.identity ?? `operator-${randomUUID().slice(0, 8)}`
       await leadInTurns(
         {
           ...{ kube, clock, log, identity, version },

@@ -57,6 +57,31 @@ describe('doctor of deployments', (it) => {
     assert.match(remedy, `kubectl logs -n ${namespace} deployment/kas\``)
   })
 
+  it('names the Secret that a person has to make, rather than values or logs that would not help', async () => {
+    const volumes = [
+      { name: 'oidc', secret: { secretName: 'berth-proxy-oidc' } },
+      { name: 'tls', secret: { secretName: 'kas-tls' } },
+      { name: 'other', secret: { secretName: 'not-needed', optional: true } },
+    ]
+    const namespace = await applied({ volumes, imagePullSecrets: [{ name: 'pull' }] })
+    await say(namespace, container({ waiting: { reason: 'CreateContainerConfigError', message: 'secret "pull" not found' } }))
+    const secrets = `Secret ${namespace}/berth-proxy-oidc, ${namespace}/pull`
+    assert.is(
+      (await examined(namespace)).remedy,
+      `Make what is not there: ${secrets} (docs/proxy.md, docs/installation.md). Its pods wait for it, and then run by themselves.`,
+    )
+    const make = (name: string) =>
+      apply(cluster.kube, { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace } } as AnyObject)
+    await make('berth-proxy-oidc')
+    await make('pull')
+    assert.match(
+      (await examined(namespace)).remedy ?? '',
+      `Secret ${namespace}/kas-tls is made by the program certificates, or by you`,
+    )
+    await make('kas-tls')
+    assert.match((await examined(namespace)).remedy ?? '', 'Correct your values')
+  })
+
   it('says how a container ended, also while it waits to be started again', async () => {
     const namespace = await applied()
     const ended = { terminated: { exitCode: 7, reason: 'Error' } }

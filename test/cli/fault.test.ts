@@ -1,7 +1,9 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../src/api/index.ts'
-import { faultOf } from '../../src/cli/fault.ts'
+import { causesFirst, faultOf } from '../../src/cli/fault.ts'
+import { ownKinds } from '../../src/cli/manifests.ts'
 import { describe } from '../support/suite.ts'
+import { ROOT } from './berth.ts'
 
 const object = (kind: string, status: object): AnyObject => ({ apiVersion: 'x/v1', kind, metadata: { name: 'one' }, status })
 const ready = (status: string, reason: string, message = 'said so') => ({ type: 'Ready', status, reason, message })
@@ -36,5 +38,14 @@ describe('faults', (it) => {
       { apiVersion: 'x/v1', kind: 'Agent', metadata: { name: 'new' } },
     ]
     for (const each of calm) assert.is(faultOf(each), undefined, each.kind)
+  })
+
+  it('of what others stand on come first, and each kind of Berth has its place', () => {
+    const kinds = ownKinds(ROOT).map(({ kind }) => object(kind, {}))
+    const ordered = causesFirst([...kinds, object('Unknown', {})]).map(({ kind }) => kind)
+    assert.is(ordered[0], 'Unknown')
+    assert.is(ordered.at(-1), 'Workspace')
+    assert.ok(ordered.indexOf('DeploymentTarget') < ordered.indexOf('Environment'))
+    assert.is(ordered.filter((kind) => causesFirst([object('Unknown', {}), object(kind, {})])[0]?.kind === kind).length, 1)
   })
 })

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { acquireTools } from '../../src/adapters/control-plane/index.ts'
+import { packImage } from '../../src/adapters/control-plane/node/images.ts'
+import { minutes } from '../../src/std/index.ts'
 import { exportedIn, ROOT, startBerth, tooWide } from '../cli/berth.ts'
 import { processesIn } from '../cli/leftovers.ts'
 import { portOf } from '../support/addresses.ts'
@@ -38,6 +40,8 @@ describe(
     }
     const inPod = (script: string) => kubectl('exec', 'client', '--', 'sh', '-c', script)
     const urlsIn = (stdout: string) => ({
+      ...exportedIn(stdout),
+      webhooks: /webhooks: POST (\S+)/.exec(stdout)?.[1],
       forPeople: /git: (\S+)\/<name>/.exec(stdout)?.[1] ?? '',
       forPods: /(\S+)\/<name>\.git in GitProjects/.exec(stdout)?.[1] ?? '',
     })
@@ -84,6 +88,26 @@ describe(
       const parts: { name: string; pid: number }[] = JSON.parse(readFileSync(join(dir, 'parts.json'), 'utf8'))
       const namesOf = ({ pid }: { pid: number }) => readFileSync(`/proc/${pid}/root/etc/resolv.conf`, 'utf8')
       for (const part of parts) assert.is(namesOf(part), 'nameserver 10.0.2.3\n', part.name)
+    })
+
+    it('gives the node images of a file, also when it is up already, and says what is no such file', async () => {
+      const files = join(root, 'files')
+      mkdirSync(files)
+      writeFileSync(join(files, 'hello'), 'hello')
+      await packImage({ name: 'loaded', root: files, config: {}, env: { PATH: process.env.PATH } }, root)
+      await berth('up', '--dir', dir, '--detach', '--load', join(root, 'loaded.tar'))
+      // The kubelet tells of its images with its next status.
+      await eventually(async () => (await kubectl('get', 'nodes', '--output', 'json')).includes('localhost/loaded:1'), {
+        within: minutes(6),
+      })
+      for (const [file, code, said] of [
+        [join(root, 'nothing.tar'), 3, `--load: there is no file ${join(root, 'nothing.tar')}`],
+        [join(files, 'hello'), 7, 'It takes an OCI archive, or what `docker save` writes.'],
+      ] as const) {
+        const ended = await startBerth(['up', '--dir', dir, '--load', file]).ended
+        assert.is(ended.code, code, ended.stderr)
+        assert.match(ended.stderr, said)
+      }
     })
 
     it('has its addresses and what it had when it was down and is up again', async () => {

@@ -11,20 +11,27 @@ const TRIES = 50
 /**
  * A port that is free on loopback and that the kernel gives to no outgoing connection. A port of the kernel's own choice lies
  * in that range, and while a server is being restarted, a client that tries to reach it may be given the very port it tries.
- * `before`: the port of an earlier run, which is taken again while it is free. `taken`: those that others are going to listen on.
+ * `taken`: those that others are going to listen on.
  */
-export async function freePort(before?: number, taken: readonly number[] = []): Promise<number> {
-  const isFit = async (port: number) => !taken.includes(port) && (await isFree(port))
-  if (before !== undefined && isPort(before) && (await isFit(before))) return before
-  const end = Math.min(firstEphemeral(), FIRST_NODE_PORT)
-  for (let left = TRIES; left > 0; left--) {
-    const port = randomInt(LOWEST, end)
-    if (await isFit(port)) return port
-  }
-  throw new Failure('unavailable', `none of ${TRIES} ports between ${LOWEST} and ${end} is free on loopback`)
+export async function freePort(taken: readonly number[] = []): Promise<number> {
+  const [port = 0] = await freePorts(1, taken)
+  return port
 }
 
-const isPort = (port: number): boolean => Number.isInteger(port) && port > 0 && port < 65_536
+/** Such ports, one beside the other: of two who look at the same time, hardly ever does one choose what the other has chosen. */
+export async function freePorts(count: number, taken: readonly number[] = []): Promise<number[]> {
+  const end = Math.min(firstEphemeral(), FIRST_NODE_PORT)
+  for (let left = TRIES; left > 0; left--) {
+    const first = LOWEST + count * randomInt(0, Math.floor((end - LOWEST) / count))
+    const ports = Array.from({ length: count }, (_, at) => first + at)
+    const areFit = await Promise.all(ports.map(async (port) => !taken.includes(port) && (await isFree(port))))
+    if (areFit.every(Boolean)) return ports
+  }
+  throw new Failure('unavailable', `in ${TRIES} tries no ${count} ports between ${LOWEST} and ${end} were free on loopback`)
+}
+
+export const isPort = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value > 0 && value < 65_536
 
 /** Linux' range for outgoing connections begins at 32768 unless it was set otherwise. */
 function firstEphemeral(): number {
@@ -36,7 +43,8 @@ function firstEphemeral(): number {
   }
 }
 
-const isFree = (port: number): Promise<boolean> =>
+/** On loopback. */
+export const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const listener = createServer()
     listener.once('error', () => resolve(false))

@@ -23,6 +23,8 @@ export interface Start {
   tools: ControlPlaneTools
   /** It outlives this process; `stopControlPlane(dir)` ends it. Without, it dies with this process, however that ends. */
   detached?: boolean
+  /** Of the API server: it starts there, or not at all. Without, one that is free. */
+  port?: number | undefined
   /** The number of fake nodes, where there is no real one. */
   nodes?: number
   /** A real node beside the control plane, of these programs; `whyNoNode` says where it can't be. */
@@ -57,7 +59,7 @@ export interface ControlPlane {
 }
 
 /** A control plane that runs, or is being started. */
-interface Plane extends Omit<Start, 'dir' | 'nodes'> {
+interface Plane extends Omit<Start, 'dir' | 'nodes' | 'port'> {
   layout: Layout
   port: number
   url: string
@@ -66,12 +68,12 @@ interface Plane extends Omit<Start, 'dir' | 'nodes'> {
 }
 
 /** Brings up etcd, the API server and their companions; returns when the API server is ready and the nodes are there. */
-export async function startControlPlane({ dir, nodes = 2, ...start }: Start): Promise<ControlPlane> {
+export async function startControlPlane({ dir, nodes = 2, port, ...start }: Start): Promise<ControlPlane> {
   const layout = ensureFolders(dir)
   await endServersOf(layout) // an earlier start may have been killed before it could tidy up
   ensureCredentials(layout)
   const began = systemClock.now()
-  const plane = await startAll({ ...start, layout })
+  const plane = await startAll({ ...start, layout }, port)
   try {
     const { kubectl } = start.tools.paths
     if (kubectl && plane.node) {
@@ -96,18 +98,29 @@ export async function startControlPlane({ dir, nodes = 2, ...start }: Start): Pr
     startServer: (name) => startServer(plane, name, { alone: true }),
     async importImages(file) {
       if (!plane.node) throw new Failure('invalid', 'a control plane without a real node has nothing that would run an image')
-      const { program, flags } = importing(plane.node, layout, file)
-      await run(program, flags, { env: start.env })
+      await loadImages({ dir: layout.dir, node: plane.node, file, env: start.env })
     },
   }
 }
 
-/** Between asking the kernel for a free port and listening on it somebody else may take it; so another is tried. */
-async function startAll(basics: Omit<Plane, 'port' | 'url' | 'running' | 'enter'>, attempts = 3): Promise<Plane> {
+interface ImageLoad extends Pick<Start, 'dir' | 'signal'> {
+  node: NodePrograms
+  file: string
+  env?: Start['env'] | undefined
+}
+
+/** The same for a node that runs in the folder, whoever started it. */
+export async function loadImages({ dir, node, file, env, signal }: ImageLoad): Promise<void> {
+  const { program, flags } = importing(node, layoutOf(dir), file)
+  await run(program, flags, { env, signal })
+}
+
+/** Between asking the kernel for a free port and listening on it somebody else may take it; so another is tried, unless it is `fixed`. */
+async function startAll(basics: Omit<Plane, 'port' | 'url' | 'running' | 'enter'>, fixed?: number, attempts = 3): Promise<Plane> {
   // An etcd that was killed while it made its data may never elect a leader; nobody has had anything of it yet.
   const { authority, kubeconfig, data, node: files } = basics.layout
   if (!existsSync(authority) && !existsSync(kubeconfig)) for (const folder of [data, files]) removeTree(folder)
-  const port = await freePort(undefined, basics.ports)
+  const port = fixed ?? (await freePort(basics.ports))
   const plane: Plane = { ...basics, port, url: `https://127.0.0.1:${port}`, running: new Map(), enter: [] }
   try {
     const node = plane.node && (await startAround(plane, plane.node))
@@ -116,7 +129,7 @@ async function startAll(basics: Omit<Plane, 'port' | 'url' | 'running' | 'enter'
     return plane
   } catch (thrown) {
     await stopAll(plane)
-    if (attempts > 1 && isFailure(thrown, 'already-exists')) return startAll(basics, attempts - 1)
+    if (fixed === undefined && attempts > 1 && isFailure(thrown, 'already-exists')) return startAll(basics, fixed, attempts - 1)
     throw thrown
   }
 }

@@ -1,7 +1,7 @@
 import { apiVersionOf, BERTH_NAMESPACE, Workspaces } from '../../api/index.ts'
 import { systemClock } from '../../std/index.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { namespaceOfBerth } from '../install/shipped.ts'
+import { namespaceOfBerth, sayNames } from '../install/shipped.ts'
 import { findLocalPrograms } from '../local/local-programs.ts'
 import {
   type ClusterOptions,
@@ -44,7 +44,9 @@ export const verb = actionVerb({
     const findings = await examine(shell, options)
     shell.print(
       options.output === 'table'
-        ? findings.flatMap((finding) => paragraph(finding, shell.paint)).join('\n')
+        ? condensed(findings)
+            .flatMap((finding) => paragraph(finding, shell.paint))
+            .join('\n')
         : renderData(options.output, findings),
     )
     return findings.some(({ mark }) => mark === 'fail') ? exitCodes.unhealthy : exitCodes.ok
@@ -134,6 +136,28 @@ const examineNothing: Examination = async ({ kube }) =>
 
 const checked = (check: string, findings: DoctorFinding | DoctorFinding[]): CheckedFinding[] =>
   [findings].flat().map((finding) => ({ check, ...finding }))
+
+/** People read so many of one kind with one reason in whole. */
+const MOST_ALIKE = 3
+
+/** The others of that kind and reason are named, and counted: nothing is left out unsaid. */
+function condensed(findings: readonly CheckedFinding[]): CheckedFinding[] {
+  const groups = Map.groupBy(findings, (finding) =>
+    finding.object ? `${finding.object.kind} ${finding.object.reason}` : finding,
+  )
+  return [...groups.values()].flatMap((alike) => {
+    const rest = alike.slice(MOST_ALIKE)
+    const [first] = rest
+    if (!first?.object || rest.length === 1) return alike
+    const { kind, reason } = first.object
+    const names = sayNames(rest.map(({ object }) => object?.name ?? ''))
+    const others = warn(
+      `${rest.length} more of kind ${kind} (${reason}): ${names}`,
+      '`berth doctor -o json` tells of each of them.',
+    )
+    return [...alike.slice(0, MOST_ALIKE), ...checked(first.check, others)]
+  })
+}
 
 const INDENT = 19
 

@@ -9,6 +9,16 @@ export interface DoctorFinding {
   mark: FindingMark
   message: string
   remedy?: string
+  /** The object that it is about, where there may be many alike. */
+  object?: FoundObject
+}
+
+interface FoundObject {
+  kind: string
+  /** With the namespace. */
+  name: string
+  /** What is wrong with it, in a word. */
+  reason: string
 }
 
 /** The examinations look at this. */

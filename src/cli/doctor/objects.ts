@@ -1,13 +1,12 @@
-import { type AnyObject, conditionOf, DeploymentTargetClasses, isDeleting, nameOf } from '../../api/index.ts'
+import { type AnyObject, conditionOf, DeploymentTargetClasses, isDeleting, keyOf, nameOf, refOf } from '../../api/index.ts'
 import { minutes } from '../../std/index.ts'
-import { conditionsOf, faultOf } from '../fault.ts'
+import { causesFirst, conditionsOf, faultOf } from '../fault.ts'
 import { listOwnObjects } from '../manifests.ts'
 import { unlessForbidden } from '../options.ts'
 import { type DoctorFinding, type Examination, ok, warn } from './finding.ts'
 
 /** Patience before something that is not ready is worth a line. */
 const LONG = minutes(2)
-const MOST = 10
 
 /** Not ready because somebody wants it so. */
 const ON_PURPOSE = new Set(['Stopped', 'Suspended', 'Terminated', 'Manual'])
@@ -27,13 +26,8 @@ export const examineClasses: Examination = async ({ kube }) => {
 export const examineObjects: Examination = async ({ kube, home, namespaceOfContext, now }) => {
   const all = await unlessForbidden(() => listOwnObjects(kube, home))
   const kinds = all ?? (await listOwnObjects(kube, home, namespaceOfContext))
-  const troubles = [...kinds.values()].flat().flatMap((object) => troubleOf(object, now))
-  if (troubles.length === 0) return ok(`none ${all ? '' : `in ${namespaceOfContext} `}waits for long`)
-  const rest = troubles.length - MOST
-  const where = all ? '-A' : `-n ${namespaceOfContext}`
-  return rest > 0
-    ? [...troubles.slice(0, MOST), warn(`${rest} more are not ready`, `Run \`kubectl get berth ${where}\`.`)]
-    : troubles
+  const troubles = causesFirst([...kinds.values()].flat()).flatMap((object) => troubleOf(object, now))
+  return troubles.length > 0 ? troubles : ok(`none ${all ? '' : `in ${namespaceOfContext} `}waits for long`)
 }
 
 export function troubleOf(object: AnyObject, now: number): DoctorFinding[] {
@@ -44,18 +38,23 @@ export function troubleOf(object: AnyObject, now: number): DoctorFinding[] {
     const waits = (object.metadata.finalizers ?? []).join(', ')
     // What is kept for others goes on serving, and says how it can go.
     const says = ready?.status === 'True' && ready.message ? `; Ready says: ${ready.message}` : ''
-    return [
-      warn(
-        `${nameOf(object)} is being deleted since ${object.metadata.deletionTimestamp}, held by ${waits}${says}`,
-        `Run \`${describe(object)}\`.`,
-      ),
-    ]
+    const message = `${nameOf(object)} is being deleted since ${object.metadata.deletionTimestamp}, held by ${waits}${says}`
+    return [about(object, 'Deleting', message, `Run \`${describe(object)}\`.`)]
   }
   const fault = faultOf(object)
-  if (fault) return [warn(`${nameOf(object)} (${fault.reason}): ${fault.message}`, fault.remedy || explain(object, fault.reason))]
+  if (fault) {
+    const message = `${nameOf(object)} (${fault.reason}): ${fault.message}`
+    return [about(object, fault.reason, message, fault.remedy || explain(object, fault.reason))]
+  }
   if (!ready || ready.status === 'True' || ON_PURPOSE.has(ready.reason) || since(ready.lastTransitionTime) < LONG) return []
-  return [warn(`${nameOf(object)} is not ready (${ready.reason}): ${ready.message}`, explain(object, ready.reason))]
+  const message = `${nameOf(object)} is not ready (${ready.reason}): ${ready.message}`
+  return [about(object, ready.reason, message, explain(object, ready.reason))]
 }
+
+const about = (object: AnyObject, reason: string, message: string, remedy: string): DoctorFinding => ({
+  ...warn(message, remedy),
+  object: { kind: object.kind, name: keyOf(refOf(object)), reason },
+})
 
 const describe = ({ kind, metadata: { name, namespace } }: AnyObject): string =>
   `kubectl describe ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ''}`

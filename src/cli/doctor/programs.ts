@@ -1,13 +1,12 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type Deployment, Deployments, GitProjects, Leases, nameOf } from '../../api/index.ts'
+import { type Deployment, Deployments, GitProjects, Leases, nameOf, Pods } from '../../api/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import { type LocalPrograms, upAgain } from '../local/local-programs.ts'
+import { type Leader, leaderIn, leaseOfOperator, sayLeader, secondsSince } from '../local/others.ts'
 import { logOf } from '../local/parts.ts'
-import { isRolledOut, troubleOfPods } from '../pods.ts'
+import { isRolledOut, remedyForAbsent, troubleOfPods } from '../pods.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
-/** Lease times are written by another machine's clock. */
-const SKEW = seconds(15)
 /** For an answer from a program on this machine. */
 const PROBE = seconds(3)
 const START_OPERATOR = 'Start it: `berth install --apply` with your values, or `berth operator` beside the cluster.'
@@ -38,15 +37,41 @@ export async function examineOperator({
 }: Pick<CheckContext, 'kube' | 'namespace' | 'now' | 'localPrograms'>): Promise<DoctorFinding> {
   const found = await findingOf('operator', localPrograms)
   if (found?.mark === 'fail') return found
-  const lease = await kube.get(Leases, { name: 'berth-operator', namespace })
-  const holder = lease?.spec?.holderIdentity
+  const lease = await kube.get(Leases, leaseOfOperator(namespace))
   if (!lease?.spec)
     return fail(`no operator has ever led in ${namespace}: there is no Lease ${namespace}/berth-operator`, START_OPERATOR)
-  if (!holder) return fail('nobody leads: the last operator gave up its Lease', START_OPERATOR)
-  const age = now - Date.parse(lease.spec.renewTime ?? '')
-  if (age < (lease.spec.leaseDurationSeconds ?? 15) * 1000 + SKEW) return ok(`${holder} leads`)
-  const late = `${holder} holds the Lease, and has not renewed it for ${Math.round(age / 1000)} s`
-  return fail(late, `Look at its log. ${START_OPERATOR}`)
+  const leader = leaderIn(lease, now)
+  if (!leader) return fail('nobody leads: the last operator gave up its Lease', START_OPERATOR)
+  if (!leader.isFresh)
+    return fail(
+      `${leader.holder} holds the Lease, and has not renewed it for ${secondsSince(leader)} s`,
+      `Look at its log. ${START_OPERATOR}`,
+    )
+  const pods = (await kube.get(Deployments, { name: 'operator', namespace })) ? { kube, namespace } : undefined
+  return findingOfLead(leader, { localPrograms, pods })
+}
+
+/** Whoever was killed has the Lease for a while: where it can be known who is there, that one is not said to lead. */
+async function findingOfLead(
+  leader: Leader,
+  { localPrograms, pods }: { localPrograms: LocalPrograms | undefined; pods: { kube: Kube; namespace: string } | undefined },
+): Promise<DoctorFinding> {
+  const { holder } = leader
+  const own = localPrograms?.programs.find(({ name }) => name === 'operator')
+  if (own && pods)
+    return warn(
+      `Berth runs twice for this cluster: in ${localPrograms?.dir} by \`berth up\`, and as Deployment ${pods.namespace}/operator; ${sayLeader(leader)}`,
+      `End one of them, with \`berth down --dir ${localPrograms?.dir}\` or \`berth uninstall\`.`,
+    )
+  const isThere = own
+    ? own.facts.identity === holder
+    : !pods || (await pods.kube.get(Pods, { name: holder, namespace: pods.namespace })) !== undefined
+  if (isThere) return ok(`${holder} leads, and renewed its Lease ${secondsSince(leader)} s ago`)
+  const others = own ? `process ${own.pid} of ${localPrograms?.dir} waits for it` : `there is no such pod in ${pods?.namespace}`
+  return warn(
+    `${sayLeader(leader)}; ${others}`,
+    'If that one has ended, another takes over within 30 s. If it runs elsewhere, Berth runs twice for this cluster: end one of them.',
+  )
 }
 
 /** Deployments whose pods do not all run, with what the pods say. */
@@ -69,7 +94,8 @@ async function deploymentFinding(kube: Kube, deployment: Deployment): Promise<Do
   const mark = deployment.status?.availableReplicas || !trouble ? warn : fail
   return mark(
     message,
-    `Correct your values and run \`berth install --apply\`, or look at \`kubectl logs -n ${namespace} deployment/${name}${trouble?.hasRestarted ? ' --previous' : ''}\`.`,
+    remedyForAbsent(trouble?.lacks ?? [], namespace ?? '') ??
+      `Correct your values and run \`berth install --apply\`, or look at \`kubectl logs -n ${namespace} deployment/${name}${trouble?.hasRestarted ? ' --previous' : ''}\`.`,
   )
 }
 

@@ -15,11 +15,13 @@ import {
 } from '../../api/index.ts'
 import { Failure, isFailure, minutes, pause, seconds, systemClock } from '../../std/index.ts'
 import { findKubectl } from '../local/cluster.ts'
+import { findLocalPrograms, isOwnCluster } from '../local/local-programs.ts'
+import { outsideLeader, sayLeader } from '../local/others.ts'
 import { runProgram } from '../local/program.ts'
 import { untilEstablished } from '../local/readiness.ts'
 import { isDefinition, objectsIn } from '../manifests.ts'
-import { type ClusterOptions, kubeconfigOf, withKube } from '../options.ts'
-import { isRolledOut, type PodTrouble, troubleOfPods } from '../pods.ts'
+import { type ClusterOptions, kubeconfigOf, LOCAL, withKube } from '../options.ts'
+import { isRolledOut, type PodTrouble, remedyForAbsent, troubleOfPods } from '../pods.ts'
 import type { Shell } from '../shell.ts'
 import { sayChanges } from './changes.ts'
 import { confirm } from './confirmation.ts'
@@ -69,6 +71,7 @@ export async function applyInstallation(
     await assertServed(kube, objects)
     await assertAllowed(kube, objects, ['create', 'patch'])
     await assertNowhereElse(kube, namespace)
+    await assertNobodyRunsIt(shell, kube, options, namespace)
     await assertNobodyElses(kube, shell.home, namespace)
     const leftOut = await findLeftOut(shell, kube, { objects, namespace })
     await assertAllowed(kube, leftOut, ['delete'])
@@ -124,7 +127,9 @@ async function untilItRuns({ say, signal }: Shell, kube: Kube, ref: Ref): Promis
 
 const doesNotRun = ({ name, namespace }: Ref, trouble: PodTrouble | undefined): Failure =>
   new Failure('timeout', `${name} was applied, and does not run${trouble ? `: ${trouble.message}` : ''}`, {
-    remedy: `Correct the values and do it again, or look at \`kubectl get events -n ${namespace}\` and \`kubectl logs -n ${namespace} deployment/${name}\`.`,
+    remedy:
+      remedyForAbsent(trouble?.lacks ?? [], namespace ?? '') ??
+      `Correct the values and do it again, or look at \`kubectl get events -n ${namespace}\` and \`kubectl logs -n ${namespace} deployment/${name}\`.`,
   })
 
 async function kubectlFor(shell: Shell, options: ClusterOptions) {
@@ -180,6 +185,23 @@ async function assertNowhereElse(kube: Kube, namespace: string): Promise<void> {
   if (found === undefined || found === namespace) return
   throw new Failure('invalid', `Berth is installed in namespace ${found} of this cluster, and not in ${namespace}`, {
     remedy: `Say --namespace ${found}, or namespace: ${found} in the values; or remove it first with \`berth uninstall\`.`,
+  })
+}
+
+/** What `berth up`, or a program that somebody started beside the cluster, does for it already, the programs of an installation would do, too. */
+async function assertNobodyRunsIt(shell: Shell, kube: Kube, { kubeconfig }: ClusterOptions, namespace: string): Promise<void> {
+  const { dir, programs = [] } = findLocalPrograms(shell, { kubeconfig, local: LOCAL, server: kube.server }) ?? {}
+  if (dir !== undefined && programs.some(({ running }) => running))
+    throw new Failure('invalid', `\`berth up\` runs Berth for the cluster at ${kube.server}, in ${dir}`, {
+      remedy: isOwnCluster(dir)
+        ? 'This cluster is of `berth up` itself, and needs no installation: name another one. Nothing was changed.'
+        : `End it first with \`berth down --dir ${dir}\`, or name another cluster. Nothing was changed.`,
+    })
+  const leader = await outsideLeader(kube, namespace)
+  if (!leader) return
+  throw new Failure('invalid', `an operator runs beside the cluster at ${kube.server}: ${sayLeader(leader)}`, {
+    remedy:
+      'End it where it was started (`berth down` for `berth up`), or name another cluster. If it has ended just now, do it again in 30 s. Nothing was changed.',
   })
 }
 

@@ -16,8 +16,9 @@ import { WIDTH } from '../output.ts'
 import { reportTo } from '../report.ts'
 import { OUTPUT_CLOSED, type Shell } from '../shell.ts'
 import { findKubectl } from './cluster.ts'
-import { forPods, portsIn } from './network.ts'
+import { forgetPorts, forPods, hasPorts, portsIn, takenPortsIn } from './network.ts'
 import { type NodeWish, nodeFor } from './node.ts'
+import { assertAlone } from './others.ts'
 import { endParts, isRunning, type LocalPart, partsOf } from './parts.ts'
 import { runProgram } from './program.ts'
 import { untilEstablished, untilPoliciesHold } from './readiness.ts'
@@ -41,6 +42,10 @@ export interface Installation {
   authority?: string | undefined
 }
 
+/** In a control plane of its own, pods go through their states, and no program runs in them; of other clusters nothing is known. */
+export const hasSimulatedPods = ({ authority, hasNode }: Pick<Installation, 'authority' | 'hasNode'>): boolean =>
+  authority !== undefined && !hasNode
+
 export interface UpOptions {
   shell: Shell
   dir: string
@@ -56,6 +61,21 @@ export interface UpOptions {
 
 /** Brings up everything in the folder, in the order in which one needs the other. */
 export async function bringUp(plan: UpOptions): Promise<Installation> {
+  const { shell, dir } = plan
+  const isFirst = !hasPorts(dir)
+  try {
+    return await bringUpOnce(plan)
+  } catch (thrown) {
+    if (!isFirst || shell.signal.aborted || !hasPorts(dir)) throw thrown
+    await endAll(shell, dir)
+    // Nothing names the ports of a new folder yet, and somebody was quicker to take one.
+    if ((await takenPortsIn(dir)).length === 0) throw thrown
+    forgetPorts(dir)
+    return bringUpOnce(plan)
+  }
+}
+
+async function bringUpOnce(plan: UpOptions): Promise<Installation> {
   const cluster = await prepareCluster(plan)
   await install(plan, cluster)
   return startPrograms(plan, cluster)
@@ -63,22 +83,23 @@ export async function bringUp(plan: UpOptions): Promise<Installation> {
 
 /** A control plane of the folder's own, or the cluster that was named. */
 export async function prepareCluster(plan: UpOptions): Promise<PreparedCluster> {
-  const { shell, dir, detached, report, kubeconfig } = plan
+  const { shell, dir, detached, report, kubeconfig, scope } = plan
   // An earlier run may have been killed before it could tidy up.
   await endParts(dir)
   const { env, signal } = shell
   if (kubeconfig) {
     report.line(`Using the cluster of ${kubeconfig}.`)
-    const network = { hasNode: false, enter: [], ports: await portsIn(dir, false) }
+    if (!scope) await assertAlone(resolve(shell.cwd, kubeconfig))
+    const network = { hasNode: false, enter: [], ports: (await portsIn(dir, { hasApiServer: false })).listeners }
     return { kubeconfig: resolve(shell.cwd, kubeconfig), kubectl: await kubectlOf(plan), network }
   }
   const tools = await acquireTools({ env, report, signal })
   const node = await nodeFor(plan)
   // What is left of an earlier start may still listen on the folder's ports.
   await stopControlPlane(dir)
-  const ports = await portsIn(dir, node !== undefined)
+  const { apiServer: port, listeners: ports } = await portsIn(dir, { hasApiServer: true })
   const around = node && { node, ports: Object.values(ports), hasEgress: true }
-  const plane = await startControlPlane({ dir, tools, ...around, detached, env: environmentOf(shell), signal })
+  const plane = await startControlPlane({ dir, tools, port, ...around, detached, env: environmentOf(shell), signal })
   const { kubeconfig: admin, tls, enter } = plane
   return {
     kubeconfig: admin,

@@ -39,5 +39,8 @@ function localProgramsIn(dir: string): LocalPrograms {
   return { dir, programs, dead: [...(statusOf(dir)?.dead ?? []), ...ended] }
 }
 
+/** The cluster is the folder's, and not one that was named. */
+export const isOwnCluster = (dir: string): boolean => statusOf(dir) !== undefined
+
 /** The command that starts again what has ended in a folder; a cluster that is not the folder's own has to be named. */
-export const upAgain = (dir: string): string => `berth up --dir ${dir}${statusOf(dir) ? '' : ' --kubeconfig <file>'}`
+export const upAgain = (dir: string): string => `berth up --dir ${dir}${isOwnCluster(dir) ? '' : ' --kubeconfig <file>'}`

@@ -1,6 +1,7 @@
 import {
   acquireNode,
   findNode,
+  loadImages,
   type NodePrograms,
   nodesIn,
   type ProgressReport,
@@ -41,4 +42,25 @@ export async function nodeFor({
     report.line('Pods are simulated: `--node` makes a real node, whose programs take some minutes the first time.')
   else return acquireNode({ env, report, signal })
   return undefined
+}
+
+/** Gives the node of a running installation the images of these files. Simulated ones take none, which is said. */
+export async function loadInto(
+  { dir, hasNode }: { dir: string; hasNode: boolean },
+  files: readonly string[],
+  { shell: { env, signal }, report }: Pick<NodeSearch, 'shell' | 'report'>,
+): Promise<void> {
+  if (files.length > 0 && !hasNode) report.line('Images are not loaded: pods are simulated.')
+  if (files.length === 0 || !hasNode) return
+  const node = await acquireNode({ env, report, signal })
+  for (const file of files) {
+    report.line(`Loading ${file} into the node.`)
+    await loadImages({ dir, node, file, env: { PATH: env.PATH }, signal }).catch((cause: unknown) => {
+      const { code, message } = Failure.from(cause)
+      throw new Failure(code === 'cancelled' ? code : 'invalid', `--load: ${message}`, {
+        cause,
+        remedy: 'It takes an OCI archive, or what `docker save` writes.',
+      })
+    })
+  }
 }

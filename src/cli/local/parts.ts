@@ -22,6 +22,8 @@ export interface PartOptions {
   command: readonly [string, ...string[]]
   /** The constant message of the log line that says it is up. */
   up: string
+  /** That of a later line, where only that says that it does its work. */
+  works?: string | undefined
   detached: boolean
   /** The whole environment of the program; that of this process without it. */
   env?: Shell['env'] | undefined
@@ -46,12 +48,13 @@ export async function startPart(plan: PartOptions): Promise<LocalPart> {
   return part
 }
 
-async function factsOf({ dir, name, up, signal }: PartOptions, server: Server): Promise<Record<string, string>> {
+async function factsOf({ dir, name, up, works = up, signal }: PartOptions, server: Server): Promise<Record<string, string>> {
   const log = logOf(dir, name)
   const deadline = systemClock.now() + STARTS_WITHIN
   while (systemClock.now() < deadline) {
-    const facts = saidIn(readFileSync(log, 'utf8'), up)
-    if (facts) return facts
+    const said = readFileSync(log, 'utf8')
+    const facts = saidIn(said, up)
+    if (facts && saidIn(said, works)) return facts
     if (signal.aborted) throw new Failure('cancelled', `stopped while ${name} started`)
     if (server.hasExited())
       throw new Failure('unavailable', `${name} ended while it started${lastWords(log)}`, { remedy: `Its log is ${log}.` })

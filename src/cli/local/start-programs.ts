@@ -23,6 +23,9 @@ interface ProgramStart extends PreparedCluster {
   scope?: string | undefined
 }
 
+/** The line of an operator that has the Lease; until then it does nothing. */
+const LEADS = 'leading'
+
 export const repositoriesIn = (dir: string): string => join(dir, 'repositories')
 
 /** The Git server and kas, then the operator, which has to know where kas is. */
@@ -34,11 +37,13 @@ export async function startInTurn(start: ProgramStart): Promise<LocalPart[]> {
   const run = (name: string, up: string, ...flags: string[]) => {
     const [program, ...words] = shell.berth
     const [first = program, ...rest] = [...network.enter, program, ...words, name, ...flags]
-    return startPart({ dir, name, up, detached, env, signal: shell.signal, command: [first, ...rest] })
+    const works = name === 'operator' && !start.scope ? LEADS : undefined
+    return startPart({ dir, name, up, works, detached, env, signal: shell.signal, command: [first, ...rest] })
   }
   const accounts = tls ? await accountKubeconfigs(dir, kubeconfig) : { kas: kubeconfig, operator: kubeconfig }
   const scope = start.scope ? ['--namespace', start.scope] : []
-  const election = start.scope ? ['--no-leader-election'] : []
+  // Nobody else runs one in a control plane of the folder's own: it does not wait for the Lease of one that was killed.
+  const election = start.scope ? ['--no-leader-election'] : tls ? ['--identity', 'berth-up'] : []
   const git = listenAddressOf(network, 'git')
   const first = [
     run('git-server', 'serving', '--repositories', repositories, '--host', git.host, '--port', String(git.port)),
@@ -67,6 +72,7 @@ export async function startInTurn(start: ProgramStart): Promise<LocalPart[]> {
       'operator started',
       ...scope,
       ...election,
+      ...(shell.env.BERTH_WORKSPACE_IMAGE ? ['--workspace-image', shell.env.BERTH_WORKSPACE_IMAGE] : []),
       ...operatorFlags({ kubeconfig: accounts.operator, kubectl, kas, authority: tls?.authority, network }),
     )
     return [gitServer, kas, operator]
@@ -96,7 +102,7 @@ export function operatorFlags({
   return [...own, '--kas', facts.listen ?? '', '--kas-git', git, ...api]
 }
 
-/** Settings that somebody exported for other programs; what is started here is told everything by flags. */
+/** Settings that somebody exported for other programs; what is started here is told everything by flags, the image of workspaces too. */
 const SETTINGS = /^(BERTH_|ETCD_|KUBE|KWOK_|POD_)/
 
 /** This machine, and the node. */

@@ -3,7 +3,7 @@ import { connect, type Kube } from '../../adapters/kube/index.ts'
 import { type AnyObject, conditionOf, nameOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { conditionsOf, faultOf, type ObjectFault } from '../fault.ts'
+import { causesFirst, conditionsOf, faultOf, type ObjectFault } from '../fault.ts'
 import { listOwnObjects } from '../manifests.ts'
 import { type ClusterOptions, dirFlag, dirOf, kubeOf, type OutputOptions, withDir, withOutput } from '../options.ts'
 import { marked, renderData, table, wrap } from '../output.ts'
@@ -43,7 +43,7 @@ async function status(shell: Shell, options: Options): Promise<ExitCode> {
     ...(kube && { cluster: kube.server }),
     components,
     kinds: counted(objects),
-    errors: [...objects.values()].flat().flatMap(failing),
+    errors: causesFirst([...objects.values()].flat()).flatMap(failing),
   }
   shell.print(options.output === 'table' ? tables(shell, report) : renderData(options.output, report))
   return components.every(({ state }) => state === 'running') ? exitCodes.ok : exitCodes.failed

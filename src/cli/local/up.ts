@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
+import { Failure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { dirOf, withDir } from '../options.ts'
 import { FORMATS, type OutputFormat, WIDTH } from '../output.ts'
@@ -9,7 +11,17 @@ import { ended } from '../signals.ts'
 import { actionVerb } from '../verb.ts'
 import { checkCluster } from './cluster.ts'
 import { watchParts } from './guard.ts'
-import { bringUp, clusterIn, foundIn, type Installation, isUpAlready, takeDown, type UpOptions } from './installation.ts'
+import {
+  bringUp,
+  clusterIn,
+  foundIn,
+  hasSimulatedPods,
+  type Installation,
+  isUpAlready,
+  takeDown,
+  type UpOptions,
+} from './installation.ts'
+import { loadInto } from './node.ts'
 import { tellSources } from './sources.ts'
 import { missingAt, startAlone, tidyUp } from './start.ts'
 
@@ -18,17 +30,19 @@ interface Options {
   detach?: boolean
   kubeconfig?: string
   node?: boolean
+  load: string[]
   where?: boolean
   output?: OutputFormat
 }
 
 export const verb = actionVerb({
   description:
-    'Bring up a local control plane, install Berth on it, and run the operator, kas and a Git server beside it. Each folder has its own.',
+    'Bring up a local control plane, install Berth on it, and run the operator, kas and a Git server beside it. Each folder has its own, with the same ports each time (its ports.json). Of the variables of the programs only BERTH_WORKSPACE_IMAGE counts: the small image that clones into workspaces.',
   examples: [
     ['berth up', 'until Ctrl-C'],
     ['berth up --dir /tmp/one --detach', 'and return'],
     ['berth up --node', 'with real pods'],
+    ['berth up --node --load app.tar', 'and an image of yours for them'],
     ['berth up --kubeconfig kind.yaml', 'on a cluster that is there'],
     ['berth up --where', 'cache, download or build?'],
   ],
@@ -41,6 +55,15 @@ export const verb = actionVerb({
           '--node',
           'run pods on a real node: a kubelet and containerd, where the machine can (root, Linux, cgroup v1)',
         ).conflicts('kubeconfig'),
+      )
+      .addOption(
+        new Option(
+          '--load <file>',
+          'give the node the images of an OCI archive, or of what `docker save` wrote, under their names in it; may be repeated, also when it is up. Others are pulled',
+        )
+          .argParser((file: string, before: string[]) => [...before, file])
+          .default([], 'none')
+          .conflicts('kubeconfig'),
       )
       .option('--where', 'only tell where the programs of the control plane would come from, and why')
       .addOption(new Option('-o, --output <format>', 'how --where prints (default: table)').choices(FORMATS)),
@@ -61,12 +84,21 @@ async function up(shell: Shell, options: Options): Promise<ExitCode> {
     kubeconfig: options.kubeconfig,
     node: options.node ? 'if-possible' : undefined,
   }
+  const files = options.load.map((file) => resolve(shell.cwd, file))
+  const missing = files.find((file) => !existsSync(file))
+  if (missing !== undefined)
+    throw new Failure('not-found', `--load: there is no file ${missing}`, { remedy: 'Name one that is there.' })
   if (options.kubeconfig) await checkCluster(resolve(shell.cwd, options.kubeconfig), shell.signal)
   const { installation, isNew } = await startAlone(plan, {
     made: missingAt(dir),
     find: () => found(plan),
-    start: async () => ({ installation: await bringUp(plan), isNew: true }),
+    start: async () => {
+      const made = await bringUp(plan)
+      await loadInto(made, files, plan)
+      return { installation: made, isNew: true }
+    },
   })
+  if (!isNew) await loadInto(installation, files, plan)
   shell.print(howToUse(installation, isNew ? options : { ...options, detach: true }))
   if (detached || !isNew) return exitCodes.ok
   const own = installation.parts
@@ -103,18 +135,24 @@ const howToUse = (installation: Installation, { detach }: Options): string => {
     `  git: ${gitUrl}/<name>.git is`,
     `       ${repositories}/<name>.git (git init --bare)`,
     ...(gitUrlForPods === gitUrl ? [] : [`       ${gitUrlForPods}/<name>.git in GitProjects, for pods`]),
+    `  webhooks: POST http://${factsOf(installation, 'kas').webhooks}/webhooks/<namespace>/<project>`,
+    ...(hasSimulatedPods(installation) ? ['  pods: simulated by kwok, and nothing runs in them; --node makes real ones'] : []),
     `  logs: ${dir}/logs`,
     detach ? `  berth down --dir ${dir}    ends it` : '  Ctrl-C ends it',
   ].join('\n')
 }
 
 /** The verbs of `berth agent` would have to be told this. */
-function wayToKas({ authority, parts }: Installation): string[] {
-  const facts = parts.find(({ name }) => name === 'kas')?.facts
-  if (!authority || !facts) return []
+function wayToKas(installation: Installation): string[] {
+  const { authority } = installation
+  const facts = factsOf(installation, 'kas')
+  if (!authority) return []
   return [
     `  export BERTH_KAS_ADDRESS=grpcs://${facts.listen}`,
     `  export BERTH_KAS_CA=${authority}`,
     `  export BERTH_KUBERNETES_API_URL=https://${facts.kubernetesApi}`,
   ]
 }
+
+const factsOf = ({ parts }: Installation, program: string): Record<string, string> =>
+  parts.find(({ name }) => name === program)?.facts ?? {}

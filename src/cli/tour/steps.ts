@@ -10,7 +10,7 @@ import {
   Workspaces,
 } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { Installation } from '../local/installation.ts'
+import { hasSimulatedPods, type Installation } from '../local/installation.ts'
 import { type StepResult, TEAM, type TourContext, until, untilAnswered, untilGone } from './context.ts'
 
 /** The folder of the tour's files, below that of Berth. */
@@ -149,7 +149,8 @@ async function manifestsRun(context: TourContext): Promise<string> {
     return available?.status === 'True' ? status?.availableReplicas : undefined
   })
   await until(context, GitOpsDeployments, example, ({ status }) => (status?.health?.status === 'Healthy' ? true : undefined))
-  return `Deployment ${namespace}/shop has ${pods} pods available`
+  const simulated = hasSimulatedPods(context.installation) ? ', simulated by kwok: nothing runs in them' : ''
+  return `Deployment ${namespace}/shop has ${pods} pods available${simulated}`
 }
 
 /** A pod asks the Service of its namespace, by its name: nodes learn where a Service leads a moment after its pods are ready. */

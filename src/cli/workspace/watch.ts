@@ -59,10 +59,10 @@ export async function watchUntil(
   const end = (ending: Ending) => conclude(shell, before ?? workspace, ending, state, systemClock.now() - began)
   try {
     const ending = await until(see, timeout)
-    const code = end(ending)
+    const code = await end(ending)
     if (ending.word !== 'done' || state !== 'Running' || stay === 0) return code
     const later = await until((now) => laterOf(see(now)), stay).catch(ifItStayed)
-    return later === 'fallen' ? end(await until(see, timeout)) : code
+    return later === 'fallen' ? await end(await until(see, timeout)) : code
   } finally {
     remedies.end()
   }
@@ -109,14 +109,47 @@ function endingOf(now: Workspace, state: WatchGoal['state']): Ending | undefined
     : undefined
 }
 
+/** For an answer from the other end of the world. */
+const ANSWERS_WITHIN = seconds(5)
+
+/** A class may promise addresses where no proxy runs, or to which no name leads: nobody is sent there. Whatever answers is somebody's. */
+export async function sayAddress(url: string, signal: AbortSignal): Promise<string> {
+  try {
+    const answer = await fetch(url, {
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWERS_WITHIN)]),
+    })
+    await answer.body?.cancel()
+    return `Open it at ${url}`
+  } catch (thrown) {
+    const why = messageOf(thrown)
+    return wrap(
+      `Its address is ${url}, but nothing answers there from this machine${why && ` (${why})`}: the proxy has to run, and a name and a certificate lead to it (docs/proxy.md).`,
+    ).join('\n')
+  }
+}
+
+/** The telling one is at the end of the chain. */
+function messageOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return ''
+  return messageOf(thrown.cause) || thrown.message
+}
+
 /** Prints how it ended. `took` milliseconds. */
-function conclude(shell: Shell, workspace: Workspace, ending: Ending, state: WatchGoal['state'], took: number): ExitCode {
+async function conclude(
+  shell: Shell,
+  workspace: Workspace,
+  ending: Ending,
+  state: WatchGoal['state'],
+  took: number,
+): Promise<ExitCode> {
   const title = nameOf(workspace)
   if (ending.word === 'gone' && state !== 'Terminated') throw new Failure('not-found', `${title} was deleted.`)
   if (ending.word === 'gone' || ending.word === 'done') {
-    const url = state === 'Running' && workspace.status?.url ? ` Open it at ${workspace.status.url}` : ''
     const what = ending.word === 'gone' ? 'gone, with everything that was in it' : state
-    shell.print(`${title} is ${what}, after ${spelled(took)}.${url}`)
+    shell.print(`${title} is ${what}, after ${spelled(took)}.`)
+    const { url } = workspace.status ?? {}
+    if (state === 'Running' && url) shell.print(await sayAddress(url, shell.signal))
     return exitCodes.ok
   }
   const { failure } = ending.workspace.status ?? {}

@@ -92,10 +92,9 @@ describe('berth uninstall', (it) => {
       const nobody = await run(['uninstall'])
       assert.is(nobody.code, 7)
       assert.match(nobody.stderr, 'nothing was changed: there is no terminal to ask at')
-      assert.match(
-        (await run(['uninstall'], 'yes')).stderr,
-        `nothing was changed: "yes" is not ${new URL(plane.kube.server).host}`,
-      )
+      const declined = await run(['uninstall'], 'no')
+      assert.is(declined.code, 10)
+      assert.match(declined.stderr, `nothing was changed: "no" is not ${new URL(plane.kube.server).host}`)
       const elsewhere = await run(['uninstall', '--yes', '--namespace', 'default'])
       assert.is(elsewhere.code, 7)
       assert.match(elsewhere.stderr, 'Berth is installed in namespace berth-system, and not in default')

@@ -1,10 +1,14 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
 import * as assert from 'uvu/assert'
 import { type Workspace, type WorkspaceSpec, type WorkspaceStatus, Workspaces } from '../../../src/api/index.ts'
 import { plain } from '../../../src/cli/shell.ts'
 import { describeWorkspace } from '../../../src/cli/workspace/describe.ts'
 import { news, standOf } from '../../../src/cli/workspace/progress.ts'
 import { noteOf } from '../../../src/cli/workspace/row.ts'
+import { sayAddress } from '../../../src/cli/workspace/watch.ts'
 import { spelled } from '../../../src/std/index.ts'
+import { portOf } from '../../support/addresses.ts'
 import { describe } from '../../support/suite.ts'
 
 const NOW = Date.parse('2030-01-01T12:00:00Z')
@@ -128,5 +132,31 @@ describe('workspaces in words', (it) => {
     assert.match(letter, /DeploymentReady +no +11:30:00 +it crashes/)
     assert.match(letter, 'ProjectCloned: there is no GitProject')
     for (const line of letter.split('\n')) assert.ok(line.length <= 80, line)
+  })
+})
+
+describe('the address of a workspace that runs', (it) => {
+  const { signal } = new AbortController()
+  const listening = async (server: Server) => {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return `http://127.0.0.1:${portOf(server)}/`
+  }
+
+  it('is one to open where something answers, whatever it is', async () => {
+    const server = createServer((_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/sign-in' }).end())
+    const url = await listening(server)
+    assert.is(await sayAddress(url, signal), `Open it at ${url}`)
+    server.close()
+  })
+
+  it('is nobody to be sent to where nothing does, and the line says what is missing', async () => {
+    const server = createServer()
+    const url = await listening(server)
+    server.close()
+    await once(server, 'close')
+    const said = (await sayAddress(url, signal)).replaceAll(/\s+/g, ' ')
+    assert.match(said, `Its address is ${url}, but nothing answers there from this machine (connect ECONNREFUSED`)
+    assert.match(said, 'the proxy has to run, and a name and a certificate lead to it (docs/proxy.md).')
   })
 })
