@@ -28,8 +28,9 @@ import type { Assessment } from './actual-state/index.ts'
 import type { TunnelSettings } from './desired/index.ts'
 import type { WorkspaceGitSettings } from './git/index.ts'
 import type { RemovalServices } from './lifetime/clean-up.ts'
-import { type Applied, type ApplyServices, noteDrift, OF_REGISTRIES } from './objects/apply.ts'
+import { type Applied, type ApplyServices, OF_REGISTRIES } from './objects/apply.ts'
 import { isApplyFailure } from './objects/apply-failure.ts'
+import { createComparisons } from './objects/comparisons.ts'
 import { createErrands } from './objects/errands.ts'
 import { CONTROLLER, claimNameOf, ownersOf } from './place/claim.ts'
 import { byClass, type ClassDefaults, classNameOf, counts } from './place/class.ts'
@@ -113,7 +114,8 @@ function servicesFor(
     return secret?.leftOut === undefined ? secret : undefined
   }
   const lookup = { ...createTargetLookup(caches), claims }
-  const applying: ApplyServices = { context, project, pullSecret, compared: new Map() }
+  const comparisons = createComparisons(clock)
+  const applying: ApplyServices = { context, project, pullSecret, comparisons }
   const connections = createTargetConnections({
     clock,
     log,
@@ -122,7 +124,7 @@ function servicesFor(
     reach,
     meter,
     workspace: (uid) => all.by(byUid, uid)[0],
-    drifted: (uid) => noteDrift(uid, applying),
+    drifted: comparisons.noteDrift,
   })
   const parser = createDevfileParser(yaml)
   const errands = createErrands<Applied>(clock)
@@ -131,7 +133,7 @@ function servicesFor(
   const forget = (workspace: Workspace) => {
     const { uid = '' } = workspace.metadata
     connections.release(workspace)
-    for (const memory of [errands, readings, applying.compared, removals]) memory.delete(uid)
+    for (const memory of [errands, readings, comparisons, removals]) memory.delete(uid)
   }
   return {
     context,

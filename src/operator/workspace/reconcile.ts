@@ -19,16 +19,7 @@ import { type GitFindings, type GitServices, gatherGit } from './git/index.ts'
 import { afterStop, tellPostStop } from './lifetime/after-stop.ts'
 import { cleanUp, type RemovalServices } from './lifetime/clean-up.ts'
 import { isWanted, nextTurn } from './lifetime/expiry.ts'
-import {
-  type Applied,
-  type ApplyServices,
-  applyWorkspace,
-  driftDueAt,
-  endsStill,
-  isCompared,
-  marksOf,
-  type PlanDraft,
-} from './objects/apply.ts'
+import { type Applied, type ApplyServices, applyWorkspace, endsStill, marksOf, type PlanDraft } from './objects/apply.ts'
 import { isApplyFailure } from './objects/apply-failure.ts'
 import type { Errands } from './objects/errands.ts'
 import { CONTROLLER } from './place/claim.ts'
@@ -176,7 +167,9 @@ async function follow(
   const { assessment, postStop } = await withPostStop(plan, judged, { connection, now, services })
   const isDown = assessment.state === 'Stopped' && workspace.spec.desiredState === 'Stopped'
   const { backups, recheckAt } = await backUp({ plan, kube: connection.kube, isDown, isWanted: isWanted(workspace), now })
-  const times = [recheckAt, driftDueAt(workspace, services.applying)].filter((time) => time !== undefined)
+  const times = [recheckAt, services.applying.comparisons.dueAt(workspace.metadata.uid ?? '')].filter(
+    (time) => time !== undefined,
+  )
   return conclude(
     workspace,
     { ...findings, deployment, variables, assessment, postStop, backups },
@@ -273,8 +266,8 @@ function tooEarly(
   if (!workspace.status?.target) return
   const after = connection.isNewFor()
   if (after > 0) return again({ after, why: `the target is being listed: ${connection.why()}` })
-  const isToCompare =
-    connection.isReady() && !isCompared(workspace, generation, services.applying) && !services.errands.isUnderWay(uid)
+  const isRecent = services.applying.comparisons.isRecent(uid, generation, workspace.status.actualState)
+  const isToCompare = connection.isReady() && !isRecent && !services.errands.isUnderWay(uid)
   const isAwaited = isToCompare && connection.survey.isAwaited(uid)
   return isAwaited ? again({ after: CONNECTING, why: 'the objects of all workspaces of the target are being listed' }) : undefined
 }

@@ -20,11 +20,10 @@ import {
   Services,
   type Workspace,
   type WorkspaceClassSpec,
-  type WorkspaceStatus,
 } from '../../../api/index.ts'
 import { holds, type OwnedObjects, type Piece, removePiece } from '../../../engines/apply/index.ts'
 import type { ControllerContext } from '../../../engines/controller/index.ts'
-import { hours, isRecord, minutes, quantity, seconds } from '../../../std/index.ts'
+import { isRecord, quantity } from '../../../std/index.ts'
 import {
   AFTER_STOP,
   type DesiredObjects,
@@ -44,6 +43,7 @@ import type { TargetConnection } from '../watch/connections.ts'
 import { isIn, throughList } from '../watch/survey.ts'
 import { BY_WORKSPACE } from '../watch/view.ts'
 import { asApplyFailure } from './apply-failure.ts'
+import type { Comparisons } from './comparisons.ts'
 import type { Heir } from './inheritance.ts'
 import { applyManifests } from './manifests.ts'
 import { MANAGER, objectsOf } from './owned.ts'
@@ -52,24 +52,12 @@ import { freeze, markOf, refreshOf, rememberedVariables } from './variables.ts'
 /** Credentials for image registries, in their newer and their older form. */
 export const OF_REGISTRIES = [{ fields: 'type=kubernetes.io/dockerconfigjson' }, { fields: 'type=kubernetes.io/dockercfg' }]
 
-/** Everything of a workspace is compared with its target this often, also what is not watched. */
-const FULL = hours(1)
-/** What is amiss may be why it fails. */
-const FULL_OF_FAILED = minutes(5)
-
-/** What was seen to change is compared no more often: somebody may set it back again and again. */
-const CALM = seconds(10)
-
-/** How long it is enough to look at what is watched of a workspace in this state. */
-export const comparedFor = (state: WorkspaceStatus['actualState']): number => (state === 'Failed' ? FULL_OF_FAILED : FULL)
-
 export interface ApplyServices {
   context: ControllerContext
   project(ref: Ref): GitProject | undefined
   /** Credentials for image registries, wherever the operator sees them. */
   pullSecret(ref: Ref): CoreSecret | undefined
-  /** When everything of a workspace, by UID, was last compared with its target, and at which generation of its class. */
-  compared: Map<string, { at: number; generation: number | undefined; isDrifted?: boolean }>
+  comparisons: Comparisons
 }
 
 export interface Applied {
@@ -91,7 +79,7 @@ export async function applyWorkspace(
   const { workspace, settings } = wish
   const draft = { ...wish, pullSecrets: pullSecretsFor(settings, services) }
   const uid = workspace.metadata.uid ?? ''
-  const fresh = isCompared(workspace, generation, services)
+  const fresh = services.comparisons.isRecent(uid, generation, workspace.status?.actualState)
   const remembered = rememberedVariables(workspace)
   const kept = remembered && withVariables(draft, remembered)
   const live = connection.deployments.get({ name: objectNameOf(workspace), namespace: draft.namespace })
@@ -101,6 +89,7 @@ export async function applyWorkspace(
   // A start is the time to find whatever is amiss, also what is not watched.
   const isEnough = live && before && holdsBeside && haveSamePieces(before.deployment, live) && !makesPod(before.deployment, live)
   const compared = isEnough ? before : undefined
+  const done = compared ? undefined : services.comparisons.begin(uid, generation)
   const listed = compared ? undefined : connection.survey.take(uid)
   try {
     const deployments = connection.deployments.by(BY_WORKSPACE, uid)
@@ -110,35 +99,12 @@ export async function applyWorkspace(
     const mayHaveObjectList = !listed || isIn(listed, ConfigMaps, objectListFrameOf(plan))
     const desired = compared ?? desiredBeside(plan, live)
     const { deployment, changed } = await applyAll(plan, desired, { kube, hasAll: compared !== undefined, mayHaveObjectList })
-    services.compared.set(uid, { at: services.context.clock.now(), generation })
+    done?.()
     tellChanged(plan, { was: live, deployment: desired.deployment, changed }, services)
     return { deployment, plan }
   } finally {
     listed?.forget()
   }
-}
-
-/** True where all of it was compared with its target not long ago, under the class as it is. */
-export function isCompared(
-  { metadata, status }: Workspace,
-  generation: number | undefined,
-  { compared, context }: ApplyServices,
-): boolean {
-  const last = compared.get(metadata.uid ?? '')
-  if (last?.generation !== generation) return false
-  return last !== undefined && context.clock.now() - last.at < (last.isDrifted ? CALM : comparedFor(status?.actualState))
-}
-
-/** Something beside its Deployments was removed or written. What is being applied just now is mostly why. */
-export function noteDrift(uid: string, { compared }: ApplyServices): void {
-  const last = compared.get(uid)
-  if (last) compared.set(uid, { ...last, isDrifted: true })
-}
-
-/** When it is to be compared because of that. */
-export const driftDueAt = ({ metadata }: Workspace, { compared }: ApplyServices): number | undefined => {
-  const last = compared.get(metadata.uid ?? '')
-  return last?.isDrifted ? last.at + CALM : undefined
 }
 
 /** True where it was stopped and its pods are still there: whoever starts it now waits for their end. */

@@ -2,7 +2,7 @@ import { type Pod, refOf, type Workspace, Workspaces } from '../../../api/index.
 import { again, type ControllerContext, type Next, settled } from '../../../engines/controller/index.ts'
 import { isThere } from '../actual-state/index.ts'
 import { nextTurn } from '../lifetime/expiry.ts'
-import { comparedFor } from '../objects/apply.ts'
+import { comparedFor } from '../objects/comparisons.ts'
 import { CONTROLLER } from '../place/claim.ts'
 import { statusOf, type WorkspaceFindings } from './status.ts'
 
