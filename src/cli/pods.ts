@@ -15,7 +15,8 @@ import {
   typeMetaOf,
 } from '../api/index.ts'
 import { healthOf } from '../engines/health/index.ts'
-import { isFailure, systemClock } from '../std/index.ts'
+import { systemClock } from '../std/index.ts'
+import { unlessForbidden } from './options.ts'
 
 /** Why a pod does not run. */
 export interface PodTrouble {
@@ -75,14 +76,8 @@ async function absentSecrets(kube: Kube, { metadata: { namespace }, spec }: Depl
 }
 
 /** Not everybody who looks may read Secrets: then none is missed. */
-async function isAbsent(kube: Kube, ref: Ref): Promise<boolean> {
-  try {
-    return (await kube.get(Secrets, ref)) === undefined
-  } catch (thrown) {
-    if (!isFailure(thrown, 'forbidden')) throw thrown
-    return false
-  }
-}
+const isAbsent = async (kube: Kube, ref: Ref): Promise<boolean> =>
+  (await unlessForbidden(async () => (await kube.get(Secrets, ref)) === undefined)) ?? false
 
 /** What the program `certificates` makes by itself; all other Secrets are made by people. */
 const MADE = ['kas-tls', 'berth-proxy-tls', 'kas-private-api']

@@ -122,7 +122,7 @@ export function createCaches(wiring: CacheWiring): Caches {
       const isParted = tenants !== undefined && isSameKind(kind, Secrets) && !asked.namespace
       const isLimited = kind.namespaced && scope && !everywhere && !asked.namespace
       const within = isLimited ? { ...asked, namespace: scope } : asked
-      const key = `${keyOfWatch(kind, within)} ${namesOnly === true}`
+      const key = keyOfWatch(kind, within, namesOnly)
       const own = everywhere ? [CREDENTIALS_NAMESPACE] : []
       const entry = watched.get(key) ?? start({ kind, scope: within, namesOnly }, isParted ? own : undefined)
       watched.set(key, entry)
@@ -157,8 +157,8 @@ export function createCaches(wiring: CacheWiring): Caches {
   }
 }
 
-const keyOfWatch = (kind: Kind, { namespace, labels, fields, metadataOnly }: WatchScope): string =>
-  JSON.stringify([apiVersionOf(kind), kind.plural, namespace, labels, fields, metadataOnly === true])
+const keyOfWatch = (kind: Kind, { namespace, labels, fields, metadataOnly }: WatchScope, namesOnly = false): string =>
+  JSON.stringify([apiVersionOf(kind), kind.plural, namespace, labels, fields, metadataOnly === true, namesOnly])
 
 const isSameKind = (one: Kind, other: Kind): boolean => one.group === other.group && one.plural === other.plural
 

@@ -16,7 +16,7 @@ import { WIDTH } from '../output.ts'
 import { reportTo } from '../report.ts'
 import { OUTPUT_CLOSED, type Shell } from '../shell.ts'
 import { findKubectl } from './cluster.ts'
-import { forgetPorts, forPods, hasPorts, portsIn, takenPortsIn } from './network.ts'
+import { forgetPorts, forPods, hasPorts, hasTakenPorts, portsIn } from './network.ts'
 import { type NodeWish, nodeFor } from './node.ts'
 import { assertAlone } from './others.ts'
 import { endParts, isRunning, type LocalPart, partsOf } from './parts.ts'
@@ -69,7 +69,7 @@ export async function bringUp(plan: UpOptions): Promise<Installation> {
     if (!isFirst || shell.signal.aborted || !hasPorts(dir)) throw thrown
     await endAll(shell, dir)
     // Nothing names the ports of a new folder yet, and somebody was quicker to take one.
-    if ((await takenPortsIn(dir)).length === 0) throw thrown
+    if (!(await hasTakenPorts(dir))) throw thrown
     forgetPorts(dir)
     return bringUpOnce(plan)
   }

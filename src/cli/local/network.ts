@@ -62,7 +62,7 @@ interface FolderPorts {
 export async function portsIn(dir: string, { hasApiServer }: { hasApiServer: boolean }): Promise<FolderPorts> {
   const file = fileIn(dir)
   const before = portsBefore(file)
-  const busy = (await takenPortsIn(dir)).filter(([name]) => hasApiServer || name !== API_SERVER)
+  const busy = (await takenOf(before)).filter(([name]) => hasApiServer || name !== API_SERVER)
   if (busy.length > 0) throw areTaken(busy, file)
   const missing = PORT_NAMES.filter((name) => !before.has(name))
   const made = missing.length > 0 ? await freePorts(missing.length, [...before.values()]) : []
@@ -95,9 +95,11 @@ export const hasPorts = (dir: string): boolean => existsSync(fileIn(dir))
 /** The next start takes new ones. */
 export const forgetPorts = (dir: string): void => rmSync(fileIn(dir), { force: true })
 
-/** Those of the folder on which somebody listens. */
-export async function takenPortsIn(dir: string): Promise<(readonly [PortName, number])[]> {
-  const all = [...portsBefore(fileIn(dir))]
+/** True where somebody listens on one of the folder's. */
+export const hasTakenPorts = async (dir: string): Promise<boolean> => (await takenOf(portsBefore(fileIn(dir)))).length > 0
+
+async function takenOf(ports: ReadonlyMap<PortName, number>): Promise<[PortName, number][]> {
+  const all = [...ports]
   const areFree = await Promise.all(all.map(([, port]) => isFree(port)))
   return all.filter((_, at) => !areFree[at])
 }

@@ -70,10 +70,10 @@ const OUR_ANNOTATIONS = new Set([...ASKING, `${PREFIX}owner`, annotations.poke, 
 /** A word of ours that nobody understands would be obeyed by nobody: the rest of a sentence about the object. */
 export function unknownWish({ metadata: { annotations: own = {} } }: AnyObject): string | undefined {
   for (const [annotation, value] of Object.entries(own)) {
-    const known = TABLE.filter(([name]) => name === annotation && name.startsWith(PREFIX)).map((row) => row[1])
-    const strange = known.length > 0 && wordsOf(value).some((word) => !known.includes(word) && !isRefusal(word))
     if (WAVES.includes(annotation) && !IS_WAVE.test(value))
       return `is annotated ${annotation}: ${shown(value)}; write a whole number, such as "-5" or "10"`
+    const known = TABLE.filter(([name]) => name === annotation && name.startsWith(PREFIX)).map((row) => row[1])
+    const strange = known.length > 0 && wordsOf(value).some((word) => !known.includes(word) && !isRefusal(word))
     if (strange) return `is annotated ${annotation}: ${shown(value)}; write ${known.join(' or ')}`
     if (annotation.startsWith(PREFIX) && !OUR_ANNOTATIONS.has(annotation)) return unknown(annotation)
   }

@@ -49,6 +49,8 @@ export function topologicalOrder(
         found.flatMap(({ key: there }) => there ?? []),
       )
   }
+  // Almost no set has any; then there is nothing to walk.
+  if (needs.size === 0 && waves.size === 0) return { steps: stepsOf(desired, new Map()), needs, waveNeeds: new Map(), faults }
   const homesOf = homesIn(set)
   const waveNeeds = needsOfWaves(set, elsewhere, { waves, homesOf })
   const { depths, circles } = depthsOf(edgesOf(set, [needs, waveNeeds], homesOf))
@@ -104,8 +106,6 @@ function edgesOf(
   homesOf: (key: string) => readonly string[],
 ): Map<string, Edge[]> {
   const edges = new Map<string, Edge[]>()
-  // Almost no set has dependencies; then there is nothing to walk.
-  if (needs.every(({ size }) => size === 0)) return edges
   const nodes = new Set([...set.keys(), ...needs.flatMap((each) => [...each.keys()])])
   for (const key of nodes) {
     const named = needs.flatMap((each) => each.get(key) ?? []).filter((to) => nodes.has(to))

@@ -21,7 +21,6 @@ export function needsOfWaves(
   elsewhere: ReadonlySet<string>,
   { waves, homesOf }: Waves,
 ): Map<string, readonly string[]> {
-  if (waves.size === 0) return new Map()
   const applied = [...set].filter(([, { object }]) => wishesOf(object).apply !== 'ignore').map(([key]) => key)
   const own = new Map([...applied, ...elsewhere].map((key) => [key, waves.get(key) ?? 0]))
   for (const key of applied) for (const home of homesOf(key)) lower(own, home, own.get(key) ?? 0)
