@@ -303,6 +303,10 @@ export interface GitOpsDeploymentStatus {
      */
     status?: 'Unknown' | 'Synced' | 'OutOfSync'
     /**
+     * When in a sync the object runs, where it is a hook.
+     */
+    hook?: 'PreSync' | 'Sync' | 'PostSync' | 'SyncFail'
+    /**
      * Fields that differ from the repository, as JSON pointers.
      */
     drift?: string[]

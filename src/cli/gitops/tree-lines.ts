@@ -15,6 +15,8 @@ export interface TreeNode {
   /** Fields that differ from the repository, as JSON pointers. */
   drift: string[]
   message?: string
+  /** When in a sync it runs, where it is a hook. */
+  hook?: string
   children: TreeNode[]
 }
 
@@ -24,7 +26,7 @@ export type Children = (owner: Pick<TreeNode, 'group' | 'kind' | 'namespace' | '
 /** Pure. In the order in which people look for them: by namespace, kind and name. */
 export function nodesOf({ status }: GitOpsDeployment, children: Children): TreeNode[] {
   const nodes = (status?.resources ?? []).map((resource): TreeNode => {
-    const { group = '', kind, namespace = '', name, drift = [], health, message = health?.message } = resource
+    const { group = '', kind, namespace = '', name, drift = [], health, message = health?.message, hook } = resource
     const id = { group, kind, namespace, name }
     return {
       ...id,
@@ -32,6 +34,7 @@ export function nodesOf({ status }: GitOpsDeployment, children: Children): TreeN
       health: health?.status ?? 'Unknown',
       drift,
       ...(message !== undefined && { message }),
+      ...(hook !== undefined && { hook }),
       children: children(id),
     }
   })
@@ -83,11 +86,15 @@ interface Place {
 }
 
 function nodeLines(node: TreeNode, { width, before, below }: Place, paint: Paint): string[] {
-  const { sync = '', health, drift, message, children } = node
+  const { sync = '', health, drift, message, hook, children } = node
   const cells = [cut(before + titleOf(node), width), harmlessLine(sync), harmlessLine(health)]
   const line = row(cells, width, (cell, at) => (at === 0 || cell.trim() === '' ? cell : marked(markOf(cell.trim()), cell, paint)))
   const bar = children.length > 0 ? '│  ' : '   '
-  const notes = [...(drift.length > 0 ? [`differs in ${drift.join(', ')}`] : []), ...(message === undefined ? [] : [message])]
+  const notes = [
+    ...(hook === undefined ? [] : [`${hook} hook`]),
+    ...(drift.length > 0 ? [`differs in ${drift.join(', ')}`] : []),
+    ...(message === undefined ? [] : [message]),
+  ]
   const said = notes.flatMap((note) => wrap(note, WIDTH - below.length - 3)).map((text) => paint('dim', `${below}${bar}${text}`))
   const rest = children.flatMap((child, at) => {
     const isLast = at === children.length - 1

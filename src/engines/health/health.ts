@@ -1,6 +1,7 @@
 import { type AnyObject, groupOf } from '../../api/index.ts'
 import { BUILT_IN } from './built-in.ts'
 import type { HealthRules } from './rules.ts'
+import { RUNS } from './runs.ts'
 import { conditionOf, degraded, fieldsOf, HEALTHY, type Health, numberOf, progressing, saying, viewOf } from './view.ts'
 
 /**
@@ -10,6 +11,21 @@ import { conditionOf, degraded, fieldsOf, HEALTHY, type Health, numberOf, progre
 export function healthOf(object: AnyObject | undefined, now: number, rules?: HealthRules): Health {
   if (!object) return { status: 'Missing', message: 'is not there' }
   return general(object) ?? rules?.judge(object) ?? BUILT_IN[ruleOf(object)]?.(viewOf(object), now) ?? byReady(object)
+}
+
+/** The same of an object that is there to end: it does well when it has, and not as long as it runs. */
+export function healthOfRun(object: AnyObject | undefined, now: number, rules?: HealthRules): Health {
+  if (!object) return healthOf(object, now)
+  const judged = general(object) ?? rules?.judge(object)
+  return judged ?? RUNS[ruleOf(object)]?.(viewOf(object)) ?? bySucceeded(object) ?? healthOf(object, now)
+}
+
+/** As runs of Tekton say how they ended, whatever their kind. */
+function bySucceeded(object: AnyObject): Health | undefined {
+  const succeeded = conditionOf(object, 'Succeeded')
+  if (!succeeded) return undefined
+  const { status } = succeeded
+  return status === 'True' ? HEALTHY : status === 'False' ? degraded(saying(succeeded)) : progressing(saying(succeeded))
 }
 
 /**

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { AnyObject } from '../../api/index.ts'
 import { beginningOf, Failure, isRecord, type YamlText } from '../../std/index.ts'
 import { LIMITS } from './source.ts'
@@ -92,12 +93,12 @@ function faultOf(value: unknown): string | undefined {
     return `(${value.kind}) is encrypted with SOPS, and nothing here decrypts it; have it made in the cluster, by External Secrets or Sealed Secrets say`
   const { metadata } = value
   if (!isRecord(metadata)) return `(${value.kind}) has no metadata`
-  if (isText(metadata.name)) return isSecret(value) ? faultOfSecret(value) : undefined
-  if (metadata.name !== undefined && metadata.name !== null && metadata.name !== '')
-    return `(${value.kind}) has a metadata.name that is no text: ${JSON.stringify(metadata.name).slice(0, 50)}; put it in quotes`
-  return 'generateName' in metadata
-    ? `(${value.kind}) has generateName, which makes another object each time; give it a name`
-    : `(${value.kind}) has no metadata.name`
+  const { name, generateName } = metadata
+  if (name !== undefined && name !== null && typeof name !== 'string')
+    return `(${value.kind}) has a metadata.name that is no text: ${JSON.stringify(name).slice(0, 50)}; put it in quotes`
+  // Hooks may have the other one; what is no hook is refused by itself.
+  if (!isText(name) && !isText(generateName)) return `(${value.kind}) has no metadata.name`
+  return isSecret(value) ? faultOfSecret(value) : undefined
 }
 
 /** With a code of authentication over the values. */
@@ -110,9 +111,21 @@ const isObject = (value: unknown): value is AnyObject => faultOf(value) === unde
 const SERVER_SIDE = ['managedFields', 'resourceVersion', 'uid', 'creationTimestamp', 'generation', 'selfLink', 'ownerReferences']
 
 function sanitized({ status: _, ...object }: AnyObject): AnyObject {
-  const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !SERVER_SIDE.includes(key)))
-  const kept = { ...object, metadata: { ...metadata, name: object.metadata.name } }
+  const { name } = object.metadata
+  // Beside a name, generateName says nothing.
+  const isLeftOut = (key: string) => SERVER_SIDE.includes(key) || (name && key === 'generateName')
+  const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !isLeftOut(key)))
+  const kept = { ...object, metadata: { ...metadata, name: name || generatedName(object) } }
   return hasReference(object.stringData) ? kept : foldStringData(kept)
+}
+
+/** Names of Jobs stand in labels of their pods, which have 63 characters at most. */
+const LONGEST_PREFIX = 54
+
+/** The same for the same object, so that one commit does not make another object each time that it is read. */
+function generatedName(object: AnyObject): string {
+  const prefix = String(object.metadata.generateName).slice(0, LONGEST_PREFIX)
+  return prefix + createHash('sha256').update(JSON.stringify(object)).digest('hex').slice(0, 8)
 }
 
 const isSecret = ({ apiVersion, kind }: Record<string, unknown>): boolean => apiVersion === 'v1' && kind === 'Secret'

@@ -20,7 +20,7 @@ import type { Following } from './source/following.ts'
 import { isEmpty, nothingPushed, projectOf, wishOf } from './source/repository.ts'
 import { tellOnce } from './status/events.ts'
 import { askedOf } from './status/requests.ts'
-import { statusFor, statusWhile, statusWhileWaiting } from './status/status.ts'
+import { isGoingOn, statusFor, statusWhile, statusWhileWaiting } from './status/status.ts'
 
 /** Keeps a directory of a repository in effect in its destination. */
 export async function reconcileDeployment(
@@ -135,7 +135,7 @@ function failedRun(
   return settled({ status: { ...statusFor(deployment, failure, revision), lastSyncRun } })
 }
 
-/** A run is over when its commit was tried once: what it says then is its result. */
+/** A run is over when all of its commit was tried: what it says then is its result. */
 async function carryOut(
   pass: Pass & { run: GitOpsDeploymentSyncRun },
   services: SyncServices,
@@ -148,8 +148,8 @@ async function carryOut(
     const waiting = waitForTurn(deployment, snapshot, services, run.spec.revisionID ? 'this-revision' : 'now')
     if (waiting) return waiting
     const next = await syncCommit(pass, services, signal)
-    // Others have yet to say what they want of this commit: it is not over.
-    if (!next.status) return next
+    // Others have yet to say what they want of this commit, or objects of it to be healthy: it is not over.
+    if (!next.status || isGoingOn(next.status)) return next
     const trouble = conditionOf(next.status.conditions, 'SyncError')
     const failed = trouble?.status === 'True'
     const waits = failed ? undefined : deletionsThatWait(next.status)

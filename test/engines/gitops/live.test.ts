@@ -318,7 +318,7 @@ describe('the watched states of a sync', (it) => {
     await watching()
     for (const name of ['a', 'b']) await kube.delete(ConfigMaps, { name, namespace })
     await eventually(() => ['a', 'b'].every((name) => line('/ConfigMap', name)?.presence === 'absent'))
-    const { changes } = await sync({ ...request, isAsked: true }, { render, clock: systemClock })
+    const { changes } = await sync({ ...request, asked: 'somebody' }, { render, clock: systemClock })
     assert.equal(
       changes.map(({ change }) => change),
       ['created', 'created'],

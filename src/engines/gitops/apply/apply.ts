@@ -6,6 +6,7 @@ import { endsByGoing, type Health, healthOf } from '../../health/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { type Entry, sentenceAbout } from '../objects/change-set.ts'
 import { kindOfAny } from '../objects/context.ts'
+import type { HookEnd } from '../objects/hook-runs.ts'
 import { eachOf } from '../objects/lists.ts'
 import type { Desired } from '../objects/place.ts'
 import { kindKey, kindsDeclaredBy, type TopologicalOrder, topologicalOrder } from '../objects/topological-order.ts'
@@ -25,6 +26,8 @@ export interface ApplyRequest extends ApplySettings {
   refused?: readonly Entry[] | undefined
   /** By key, of all of them: in which wave an object is, where it is not wave 0. */
   waves?: ReadonlyMap<string, number> | undefined
+  /** By key: hooks of this set that are over. */
+  hookEnds?: ReadonlyMap<string, HookEnd> | undefined
   /** As they were seen before the first write: an apply that changed nothing is told by it. */
   states?: ObjectStates | undefined
   /** Called when an object is done, well or badly. */
@@ -37,10 +40,10 @@ export interface ApplyRequest extends ApplySettings {
  */
 export async function apply(desired: readonly Desired[], request: ApplyRequest): Promise<Entry[]> {
   if (desired.length === 0) return []
-  const { set = desired, refused = [], waves = new Map(), signal } = request
+  const { set = desired, refused = [], waves = new Map(), hookEnds = new Map(), signal } = request
   const writer = writerFor(desired, request)
   const order = topologicalOrder(set, { elsewhere: new Set(refused.map(({ id }) => keyOfId(id))), waves })
-  const gate = createDependencyGate(order, { set, refused }, writer)
+  const gate = createDependencyGate(order, { set, refused, hookEnds }, writer)
   const serving = createServing(desired, writer)
   const due = new Set(desired)
 
@@ -78,12 +81,14 @@ function writerFor(desired: readonly Desired[], request: ApplyRequest): ObjectWr
 
 type Obstacle = Pick<Entry, 'change' | 'why' | 'undone'>
 
+interface GatedSet {
+  set: readonly Desired[]
+  refused: readonly Entry[]
+  hookEnds: ReadonlyMap<string, HookEnd>
+}
+
 /** Keeps objects back whose dependencies are not there yet. Nothing waits here: they are tried in the next reconcile. */
-function createDependencyGate(
-  order: TopologicalOrder,
-  { set, refused }: { set: readonly Desired[]; refused: readonly Entry[] },
-  writer: ObjectWriter,
-) {
+function createDependencyGate(order: TopologicalOrder, { set, refused, hookEnds }: GatedSet, writer: ObjectWriter) {
   const outcomes = new Map(refused.map((entry) => [keyOfId(entry.id), entry]))
   const hasNeeds = order.needs.size + order.waveNeeds.size > 0
   const items = new Map(hasNeeds ? set.map((item) => [item.key, item]) : [])
@@ -118,6 +123,8 @@ function createDependencyGate(
     const on = `${how} ${sayId(id)}, which`
     if (outcome?.change === 'failed' || order.faults.has(key))
       return { change: 'skipped', undone: true, why: `${on} could not be applied` }
+    const end = hookEnds.get(key)
+    if (end !== undefined) return end === 'failed' ? { change: 'skipped', undone: true, why: `${on} failed` } : undefined
     if (blocked.has(key) && outcome?.change === 'skipped') return { change: 'skipped', undone: true, why: `${on} was skipped` }
     if (outcome?.change === 'waiting') return { change: 'waiting', why: `${on} waits itself` }
     const { status, message } = item ? await healthOfItem(item) : { status: 'Missing', message: undefined }

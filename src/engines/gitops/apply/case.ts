@@ -6,6 +6,7 @@ import type { IgnoreRules } from '../fields/ignore.ts'
 import { managedEntriesOf } from '../fields/managed-fields.ts'
 import type { Entry } from '../objects/change-set.ts'
 import type { SyncContext } from '../objects/context.ts'
+import type { HookRun } from '../objects/hook-runs.ts'
 import { type Desired, managerOf } from '../objects/place.ts'
 import type { ObjectState } from '../state/object-state.ts'
 import type { Standing, TakeOverRules } from './take-over.ts'
@@ -83,6 +84,8 @@ export interface ApplySettings extends SyncContext {
   /** Whether another sync whose owner label an object carries still wants it. */
   standing?: Standing | undefined
   takeOver?: TakeOverRules | undefined
+  /** Tells of which run an object is that is a hook. */
+  hookRunOf?: ((key: string) => HookRun | undefined) | undefined
   /** Called with the answer to each write. */
   wrote?: ((item: Desired, object: AnyObject) => void) | undefined
   /** How a dependency does, where no watch tells; by the rules of its kind without it. */

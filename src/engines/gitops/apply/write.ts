@@ -6,6 +6,7 @@ import { isLeftAlone, withLiveIgnored } from '../fields/ignore.ts'
 import { type Wishes, wishesOf } from '../objects/annotations.ts'
 import { bare, type Entry, sentenceAbout } from '../objects/change-set.ts'
 import { kindOfAny } from '../objects/context.ts'
+import { isMadeAnew } from '../objects/hooks.ts'
 import { type Desired, managerOf, OWNER_LABEL } from '../objects/place.ts'
 import {
   type ObjectWrite,
@@ -18,6 +19,7 @@ import {
   versionKnown,
   type WriteOutcome,
 } from './case.ts'
+import { beginHook } from './hook.ts'
 import { isOfOlderVersion, moveToVersion } from './migrate.ts'
 import { immutable, immutableFieldsIn, isForced, recreate } from './recreate.ts'
 import { formerOwner, isAtStake, keepPodSecurity, takingOver } from './take-over.ts'
@@ -72,6 +74,8 @@ async function attempt(item: Desired, writer: ObjectWriter): Promise<WriteOutcom
   const served = await writer.send(item, () => writer.kube.resolve(object.apiVersion, id.kind))
   if (!served) throw new Failure('not-found', `the destination serves no kind ${id.kind} in ${object.apiVersion}`)
   const kind = kindOfAny(served)
+  const run = isMadeAnew(object) ? writer.hookRunOf?.(key) : undefined
+  if (run) return beginHook({ item, kind, writer }, run)
   const seen = await look(item, kind, wishes, writer)
 
   const isNew = seen !== undefined && seen.metadata.uid !== writer.uidOf(key)

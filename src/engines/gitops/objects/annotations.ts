@@ -1,6 +1,8 @@
 import { type AnyObject, annotations } from '../../../api/index.ts'
 import { beginningOf, isNear } from '../../../std/index.ts'
 import type { ObjectId } from '../../apply/index.ts'
+import { RUN_ANNOTATION } from './hook-runs.ts'
+import { firstWaveOf, HOOK_ANNOTATIONS, hookProblem, weightOf, wordsOf } from './hooks.ts'
 
 /** The author of a manifest may ask for something with one object, beyond the settings of the sync. */
 export interface Wishes {
@@ -34,6 +36,7 @@ const TABLE: readonly (readonly [annotation: string, value: string, wish: Partia
   ['client.lifecycle.config.k8s.io/deletion', 'detach', { prune: 'disabled' }],
   ['client.lifecycle.config.k8s.io/mutation', 'ignore', { apply: 'if-not-present' }],
   ['cli-utils.sigs.k8s.io/on-remove', 'keep', { prune: 'disabled' }],
+  ['argocd.argoproj.io/hook', 'Skip', { apply: 'ignore' }],
   ['argocd.argoproj.io/sync-options', 'Prune=false', { prune: 'disabled' }],
   ['argocd.argoproj.io/sync-options', 'Prune=confirm', { prune: 'confirm' }],
   ['kustomize.toolkit.fluxcd.io/prune', 'disabled', { prune: 'disabled' }],
@@ -63,21 +66,32 @@ export function wishesOf({ metadata: { annotations: own } }: AnyObject): Wishes 
 }
 
 /** Those by which a manifest asks for something. */
-const ASKING = [...new Set([...TABLE.map(([name]) => name).filter((name) => name.startsWith(PREFIX)), OURS, WAVE])]
+const ASKING = [
+  ...new Set([...TABLE.map(([name]) => name).filter((name) => name.startsWith(PREFIX)), OURS, WAVE, ...HOOK_ANNOTATIONS]),
+]
 /** With those that stand in what was exported from a cluster, or on a GitOpsDeployment. */
-const OUR_ANNOTATIONS = new Set([...ASKING, `${PREFIX}owner`, annotations.poke, annotations.sync, annotations.confirmPrune])
+const OUR_ANNOTATIONS = new Set([
+  ...ASKING,
+  `${PREFIX}owner`,
+  RUN_ANNOTATION,
+  annotations.poke,
+  annotations.sync,
+  annotations.confirmPrune,
+])
 
 /** A word of ours that nobody understands would be obeyed by nobody: the rest of a sentence about the object. */
-export function unknownWish({ metadata: { annotations: own = {} } }: AnyObject): string | undefined {
+export function unknownWish(object: AnyObject): string | undefined {
+  const { annotations: own = {} } = object.metadata
+  const weight = weightOf(object)
   for (const [annotation, value] of Object.entries(own)) {
-    if (WAVES.includes(annotation) && !IS_WAVE.test(value))
+    if ((WAVES.includes(annotation) || annotation === weight) && !IS_WAVE.test(value))
       return `is annotated ${annotation}: ${shown(value)}; write a whole number, such as "-5" or "10"`
     const known = TABLE.filter(([name]) => name === annotation && name.startsWith(PREFIX)).map((row) => row[1])
     const strange = known.length > 0 && wordsOf(value).some((word) => !known.includes(word) && !isRefusal(word))
     if (strange) return `is annotated ${annotation}: ${shown(value)}; write ${known.join(' or ')}`
     if (annotation.startsWith(PREFIX) && !OUR_ANNOTATIONS.has(annotation)) return unknown(annotation)
   }
-  return undefined
+  return hookProblem(object)
 }
 
 function unknown(annotation: string): string {
@@ -88,22 +102,19 @@ function unknown(annotation: string): string {
 
 const shown = (value: string): string => JSON.stringify(beginningOf(value, 100))
 
-const wordsOf = (value = ''): string[] =>
-  value
-    .toLowerCase()
-    .split(',')
-    .map((word) => word.trim())
-
 /** The opposite of the wish, said aloud. */
 const isRefusal = (word: string): boolean => word === '' || word === 'false' || word === 'enabled'
 
 /**
  * The wave in which the object is applied: waves begin one after the other, each when all that is in those before it is healthy. What says
- * nothing is in wave 0.
+ * nothing is in wave 0; those of hooks are before and after all others.
  */
-export function waveOf({ metadata: { annotations: own } }: AnyObject): number {
-  const text = own && WAVES.map((annotation) => own[annotation]).find((value) => value !== undefined)
-  return text !== undefined && IS_WAVE.test(text) ? Number(text) : 0
+export function waveOf(object: AnyObject): number {
+  const { annotations: own } = object.metadata
+  if (!own) return 0
+  const weight = weightOf(object)
+  const text = [...WAVES, ...(weight === undefined ? [] : [weight])].map((name) => own[name]).find((value) => value !== undefined)
+  return firstWaveOf(object) + (text !== undefined && IS_WAVE.test(text) ? Number(text) : 0)
 }
 
 const IS_WAVE = /^ *[+-]?\d{1,9} *$/

@@ -7,6 +7,7 @@ import type { Manifest } from '../../render/index.ts'
 import { unknownWish, waveOf } from './annotations.ts'
 import type { Entry } from './change-set.ts'
 import { formed } from './form.ts'
+import { type Hook, hookOf, notRun } from './hooks.ts'
 import { type Limits, trespass } from './limits.ts'
 
 /** In whose name objects are kept. */
@@ -48,8 +49,12 @@ interface Placed {
   desired: Desired[]
   byKey: ReadonlyMap<string, Desired>
   refused: Entry[]
+  /** Hooks that Berth does not run: they are not applied at all, for that would be at the wrong time. */
+  leftOut: Entry[]
   /** By key, of all of them: in which wave an object is, where it is not wave 0. */
   waves: ReadonlyMap<string, number>
+  /** By key, of `desired`. */
+  hooks: ReadonlyMap<string, Hook>
 }
 
 /**
@@ -64,7 +69,9 @@ export async function place(
 ): Promise<Placed> {
   const byKey = new Map<string, Desired>()
   const waves = new Map<string, number>()
+  const hooks = new Map<string, Hook>()
   const refused: Entry[] = []
+  const leftOut: Entry[] = []
   const scopes = scopesIn(to.kube, manifests)
   for (const { object: written, source } of manifests) {
     // The same text in two files is one object to the reader.
@@ -82,13 +89,20 @@ export async function place(
     // An object that was placed under the same limits may be there.
     const why = isAsBefore
       ? undefined
-      : (scope.problem ?? objection(item.object, scope.namespaced === true, to) ?? unknownWish(item.object))
-    if (why === undefined) {
+      : (scope.problem ??
+        objection(item.object, scope.namespaced === true, to) ??
+        unknownWish(item.object) ??
+        nameless(written, item.object))
+    const strange = notRun(item.object)
+    if (why === undefined && strange !== undefined) leftOut.push(hookLeftOut(item, strange))
+    else if (why === undefined) {
       byKey.set(item.key, item)
+      const hook = hookOf(item.object)
+      if (hook) hooks.set(item.key, hook)
       if (!isAsBefore) placed.set(written, item)
     } else refused.push({ id: item.id, change: scope.isOnItsWay ? 'waiting' : 'failed', why, source })
   }
-  return { desired: [...byKey.values()], byKey, refused, waves }
+  return { desired: [...byKey.values()], byKey, refused, leftOut, waves, hooks }
 }
 
 function desiredOf(placed: AnyObject, source: string, owner: Owner): Desired {
@@ -113,10 +127,24 @@ function desiredOf(placed: AnyObject, source: string, owner: Owner): Desired {
 }
 
 function withNamespace(object: AnyObject, namespaced: boolean | undefined, fallback: string | undefined): AnyObject {
-  const { namespace, ...metadata } = object.metadata
+  const { namespace, generateName: _, ...metadata } = object.metadata
   const own = namespaced === false ? undefined : namespace || fallback
   return { ...object, metadata: { ...metadata, ...(own && { namespace: own }) } }
 }
+
+const hookLeftOut = ({ id, source }: Desired, why: string): Entry => ({
+  id,
+  source,
+  change: 'skipped',
+  why,
+  failure: new Failure('invalid', why, { reason: 'HookNotRun' }),
+})
+
+/** A name that is made of `generateName` is for what runs. */
+const nameless = ({ metadata: { generateName } }: AnyObject, object: AnyObject): string | undefined =>
+  generateName === undefined || hookOf(object) || notRun(object) !== undefined
+    ? undefined
+    : 'has generateName, which makes another object each time; give it a name, or make it a hook'
 
 function objection(object: AnyObject, namespaced: boolean, to: Destination): string | undefined {
   if (namespaced && object.metadata.namespace === undefined)

@@ -1,8 +1,10 @@
 import { byKey, keyOfId, type ObjectId } from '../../apply/index.ts'
+import { endsByGoing } from '../../health/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { type Entry, entriesOf } from '../objects/change-set.ts'
+import { endOf, type HookRun, isOfRun } from '../objects/hook-runs.ts'
 import type { Desired } from '../objects/place.ts'
-import { isAsDesired, type ObjectStates } from '../state/object-state.ts'
+import { isAsDesired, type ObjectState, type ObjectStates } from '../state/object-state.ts'
 import type { Wanted } from './wanted.ts'
 
 export interface SyncPlan {
@@ -15,6 +17,8 @@ export interface SyncPlan {
   drifted: Desired[]
   /** Ours, and no longer in the repository. */
   prune: Held[]
+  /** Hooks that run if the sync fails, and did not yet. */
+  onFailure: Desired[]
 }
 
 interface Seen {
@@ -24,25 +28,32 @@ interface Seen {
   isSettled: boolean
   /** Whether an object that has drifted is left as it is. */
   keepsDrift: (key: string) => boolean
+  /** Of the hooks, where there are some. */
+  run?: HookRun | undefined
 }
 
 /** Pure. */
 export function planOf(
-  { desired, byKey: wanted, keys }: Wanted,
+  { desired, byKey: wanted, keys, hooks }: Wanted,
   held: readonly Held[],
-  { states, isSettled, keepsDrift }: Seen,
+  { states, isSettled, keepsDrift, run }: Seen,
 ): SyncPlan {
   const known = isSettled ? undefined : byKey(held)
   const apply: Desired[] = []
   const unchanged: Desired[] = []
   const drifted: Desired[] = []
+  const onFailure: Desired[] = []
   const repairs = new Set<string>()
   for (const item of isSettled ? held.map(({ key }) => wanted.get(key)) : desired) {
     if (!item) continue
     const { key } = item
     const record = known?.get(key)
     const state = states.get(key)
-    if (known && (record?.hash !== item.hash || record.version !== item.version)) apply.push(item)
+    const hook = hooks?.byKey.get(key)
+    if (hook && run) {
+      const list = isDue(item, { record, state, run }) ? (hook.phase === 'SyncFail' ? onFailure : apply) : unchanged
+      list.push(item)
+    } else if (known && (record?.hash !== item.hash || record.version !== item.version)) apply.push(item)
     else if (!state || isAsDesired(state, item)) unchanged.push(item)
     else if (keepsDrift(key)) drifted.push(item)
     else {
@@ -51,8 +62,18 @@ export function planOf(
     }
   }
   // An object that the repository describes and that may not be applied did not leave.
-  return { apply, repairs, unchanged, drifted, prune: isSettled ? [] : held.filter(({ key }) => !keys.has(key)) }
+  return { apply, repairs, unchanged, drifted, prune: isSettled ? [] : held.filter(({ key }) => !keys.has(key)), onFailure }
 }
+
+interface LastRun {
+  record: Held | undefined
+  state: ObjectState | undefined
+  run: HookRun
+}
+
+/** A hook runs once, also when it was deleted since it ended; one that was deleted before begins again. */
+const isDue = ({ object }: Desired, { record, state, run }: LastRun): boolean =>
+  !isOfRun(record?.hash, run) || (endOf(record?.hash) === undefined && state?.presence === 'absent' && !endsByGoing(object))
 
 /** An object that had drifted. */
 export interface Repair {

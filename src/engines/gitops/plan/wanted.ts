@@ -1,8 +1,9 @@
 import type { AnyObject } from '../../../api/index.ts'
 import { keyOfId } from '../../apply/index.ts'
-import { type Render, type Snapshot, type Variables, withVariables } from '../../render/index.ts'
+import { type Manifest, type Render, type Snapshot, type Variables, withVariables } from '../../render/index.ts'
 import { dependenciesOf } from '../objects/annotations.ts'
 import type { Entry } from '../objects/change-set.ts'
+import type { Hook } from '../objects/hooks.ts'
 import { type Desired, type Destination, hashOf, type Owner, place } from '../objects/place.ts'
 
 /** The objects that a commit wants in a destination. */
@@ -12,12 +13,23 @@ export interface Wanted {
   desired: readonly Desired[]
   byKey: ReadonlyMap<string, Desired>
   refused: readonly Entry[]
+  /** What is not applied at all, and nobody waits for. */
+  leftOut: readonly Entry[]
   /** Of all objects that the path describes, whether they may be applied or not. The very same set as before where it would hold the same. */
   keys: ReadonlySet<string>
   /** By key: in which wave an object is, where it is not wave 0. */
   waves: ReadonlyMap<string, number>
   /** Whether any of them depends on another. */
   isLinked: boolean
+  /** Where some of them are hooks. */
+  hooks: Hooks | undefined
+}
+
+/** The objects of a commit that run, and are not kept. */
+export interface Hooks {
+  byKey: ReadonlyMap<string, Hook>
+  /** Digest of all that the path describes, with which they run again. */
+  content: string
 }
 
 export interface Wanting {
@@ -51,24 +63,38 @@ export async function wantedOf(
   if (last?.wanted && last.snapshot === snapshot) return last.wanted
   const placed = last?.placed ?? new WeakMap()
   const manifests = withVariables(await render(snapshot, path, signal), variables)
-  const { desired, byKey, refused, waves } = await place(manifests, destination, owner, placed)
-  const keys = keysOf(byKey, refused, last?.keys)
+  const { desired, byKey, refused, leftOut, waves, hooks } = await place(manifests, destination, owner, placed)
+  const keys = keysOf(byKey, [...refused, ...leftOut], last?.keys)
   const isLinked = waves.size > 0 || desired.some(({ object }) => isDependent(object))
-  const wanted = { rendered: manifests.length, desired, byKey, refused, keys, waves, isLinked }
+  const wanted: Wanted = {
+    rendered: manifests.length,
+    desired,
+    byKey,
+    refused,
+    leftOut,
+    keys,
+    waves,
+    isLinked,
+    // Of what is rendered: which kinds the cluster serves so far must not make them run again.
+    hooks: hooks.size > 0 ? { byKey: hooks, content: contentOf(manifests) } : undefined,
+  }
   // An object that was refused may be allowed the next time: its kind may be served by then.
   memory.wanted = { snapshot, rest, wanted: refused.length === 0 ? wanted : undefined, keys, placed }
   return wanted
 }
 
+/** The same for the same objects, in whichever files they stand. */
+const contentOf = (manifests: readonly Manifest[]): string => hashOf(manifests.map(({ object }) => hashOf(object)).sort())
+
 /** Most commits change objects, and not which ones there are: then nobody need compare the keys. */
 function keysOf(
   desired: ReadonlyMap<string, Desired>,
-  refused: readonly Entry[],
+  others: readonly Entry[],
   before: ReadonlySet<string> = new Set(),
 ): ReadonlySet<string> {
-  const others = refused.map(({ id }) => keyOfId(id))
-  const isSame = desired.size + others.length === before.size && [desired.keys(), others].every((keys) => all(keys, before))
-  return isSame ? before : new Set([...desired.keys(), ...others])
+  const more = others.map(({ id }) => keyOfId(id))
+  const isSame = desired.size + more.length === before.size && [desired.keys(), more].every((keys) => all(keys, before))
+  return isSame ? before : new Set([...desired.keys(), ...more])
 }
 
 function all(keys: Iterable<string>, known: ReadonlySet<string>): boolean {

@@ -6,12 +6,13 @@ import type { Render } from '../../render/index.ts'
 import type { IgnoreRules } from '../fields/ignore.ts'
 import { type Held, type InventoryStore, loadFor } from '../inventory/inventory.ts'
 import type { Entry } from '../objects/change-set.ts'
+import { hookRun, isOfRun } from '../objects/hook-runs.ts'
 import { eachOf } from '../objects/lists.ts'
 import { type Wanted, type Wanting, wantedOf } from '../plan/wanted.ts'
 import { GUARDS, type Guards } from '../prune/guards.ts'
 import { released } from '../prune/leaving.ts'
 import { assess } from '../prune/prune.ts'
-import { type Difference, differencesOf, type FieldChange } from './diff.ts'
+import { type Difference, differencesOf, type FieldChange, fieldChanges } from './diff.ts'
 import { type Hiding, hiding } from './hidden.ts'
 
 interface PreviewRequest extends Wanting {
@@ -62,11 +63,29 @@ async function look(request: PreviewRequest, { render, clock }: PreviewTools, si
   const { kube } = destination
   const wanted = await wantedOf(request, render, {}, signal)
   const { inventory } = await loadFor(kube.server, request.inventory)
-  const all = await differencesOf(wanted.desired, { kube, owner: owner.id, clock, signal, ignore, force, knows })
+  const kept = wanted.desired.filter(({ key }) => !wanted.hooks?.byKey.has(key))
+  const ofHooks = hookDifferences(wanted, inventory.held)
+  const all = [...ofHooks, ...(await differencesOf(kept, { kube, owner: owner.id, clock, signal, ignore, force, knows }))]
   const differences = request.detectOnly ? all.map(drifted(wanted, inventory.held)) : all
   const undone = wanted.refused.length + all.filter(({ would }) => would === 'refused').length
   const leaving = await leavingOf(request, { wanted, held: inventory.held, undone }, clock, signal)
   return { commitId: snapshot.commitId, differences, refused: wanted.refused, leaving }
+}
+
+/** They are not compared: one that is due is made anew, whatever is there. */
+function hookDifferences({ desired, hooks, leftOut }: Wanted, held: readonly Held[]): Difference[] {
+  const notRun = leftOut.map(({ id, why = '', source = '' }): Difference => ({ id, source, would: 'nothing', fields: [], why }))
+  if (!hooks) return notRun
+  const run = hookRun(hooks.content, undefined)
+  const records = byKey(held)
+  const ours = desired.flatMap(({ key, id, object, source }): Difference[] => {
+    const hook = hooks.byKey.get(key)
+    if (!hook) return []
+    if (isOfRun(records.get(key)?.hash, run)) return [{ id, source, would: 'nothing', fields: [] }]
+    const why = hook.phase === 'SyncFail' ? 'would run if the sync failed' : `would run as a ${hook.phase} hook`
+    return [{ id, source, would: hook.phase === 'SyncFail' ? 'nothing' : 'create', fields: fieldChanges(undefined, object), why }]
+  })
+  return [...notRun, ...ours]
 }
 
 /** Bytes after which others get their turn: what takes a few milliseconds. */

@@ -3,7 +3,7 @@ import { type ObjectId, sayId } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import type { Entry } from '../objects/change-set.ts'
 import type { SyncContext } from '../objects/context.ts'
-import type { Destination, Owner } from '../objects/place.ts'
+import type { Desired, Destination, Owner } from '../objects/place.ts'
 import type { SyncPlan } from '../plan/plan.ts'
 import type { Wanted } from '../plan/wanted.ts'
 import type { Wants } from '../sharing/wants.ts'
@@ -93,7 +93,8 @@ function withoutOtherNames({ plan, wanted, held, applied }: Leaving): { leaves: 
 
 /** The first object of the commit that is not healthy. */
 function firstUnhealthy({ wanted, states }: Leaving, now: number): string | undefined {
-  const unhealthy = wanted.desired.find((item) => healthIn(states.get(item.key), now, item).status !== 'Healthy')
+  const isKept = ({ key }: Desired) => !wanted.hooks?.byKey.has(key)
+  const unhealthy = wanted.desired.find((item) => isKept(item) && healthIn(states.get(item.key), now, item).status !== 'Healthy')
   return unhealthy && sayId(unhealthy.id)
 }
 

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { type AnyObject, isDeleting } from '../../../api/index.ts'
 import { seconds } from '../../../std/index.ts'
 import { differences, type ObjectId, partsOf, valueAt } from '../../apply/index.ts'
-import { endsByGoing, type Health, type HealthRules, healthOf, UNJUDGED } from '../../health/index.ts'
+import { endsByGoing, type Health, type HealthRules, healthOf, healthOfRun, UNJUDGED } from '../../health/index.ts'
 import { type IgnoreRules, isLeftAlone, ourFields, withoutIgnored } from '../fields/ignore.ts'
 import { dependenciesOf, waveOf, wishesOf } from '../objects/annotations.ts'
+import { hookOf } from '../objects/hooks.ts'
 import type { Desired } from '../objects/place.ts'
 
 /** One object as it was seen last in the cluster. Its body is not kept, for there may be ten thousand. */
@@ -103,12 +104,15 @@ function healthsOf(object: AnyObject, { now, healthRules }: ObservationRules): P
       return verdict
     },
   }
-  const health = healthOf(object, now(), once)
+  const health = healthNow(object, now(), once)
   if (health.status !== 'Progressing') return { health }
   const at = now() + LOOK_AHEAD
-  const afterWait = healthOf(object, at, once)
+  const afterWait = healthNow(object, at, once)
   return afterWait.status === health.status ? { health } : { health, healthAfterWait: { at, health: afterWait } }
 }
+
+export const healthNow = (object: AnyObject | undefined, now: number, rules?: HealthRules): Health =>
+  object && hookOf(object) ? healthOfRun(object, now, rules) : healthOf(object, now, rules)
 
 function pruneWishOf(object: AnyObject): Pick<PresentObject, 'prune'> {
   const { prune, apply } = wishesOf(object)

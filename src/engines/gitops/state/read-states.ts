@@ -6,6 +6,8 @@ import { type Health, type HealthStatus, worse } from '../../health/index.ts'
 import { groupsOf, type Held } from '../inventory/inventory.ts'
 import { sentenceAbout } from '../objects/change-set.ts'
 import { eachListed, kindOfAny, type SyncContext } from '../objects/context.ts'
+import { endOf, type HookEnd } from '../objects/hook-runs.ts'
+import { type HookPhase, hookOf } from '../objects/hooks.ts'
 import { type Desired, OWNER_LABEL } from '../objects/place.ts'
 import {
   healthIn,
@@ -98,6 +100,8 @@ interface ObservedObject {
   health: Health
   /** JSON pointers of the fields that differ from the repository. */
   drift: readonly string[]
+  /** When it runs, where it is a hook. */
+  hook?: HookPhase
 }
 
 export interface Observed {
@@ -110,6 +114,13 @@ export interface Observed {
 
 const NONE: readonly string[] = []
 
+/** One that is over does well, though it may be gone; one for failed syncs takes nobody's health away. */
+function healthAfter(end: HookEnd, state: ObjectState | undefined, phase: HookPhase | undefined): Health {
+  if (end === 'succeeded' || phase === 'SyncFail') return { status: 'Healthy' }
+  const seen = state?.presence === 'present' ? state.health : undefined
+  return seen?.status === 'Degraded' ? seen : { status: 'Degraded', message: 'failed' }
+}
+
 /** How everything that is held does. What is not `wanted` waits to be pruned. */
 export function observedIn(
   states: ObjectStates,
@@ -118,13 +129,17 @@ export function observedIn(
   now: number,
 ): Observed {
   let until = Number.POSITIVE_INFINITY
-  const objects = held.map(({ key, id, version }) => {
+  const objects = held.map(({ key, id, version, hash }) => {
+    const desired = wanted.get(key)
     const state = states.get(key)
+    const phase = desired && hookOf(desired.object)?.phase
+    const hook = phase && { hook: phase }
+    const end = endOf(hash)
+    if (end) return { id, version, health: healthAfter(end, state, phase), drift: NONE, ...hook }
     const at = state?.presence === 'present' ? state.healthAfterWait?.at : undefined
     if (at !== undefined && at > now) until = Math.min(until, at)
-    const desired = wanted.get(key)
     const drift = state?.presence === 'present' && desired && !isAsDesired(state, desired) ? state.drift : NONE
-    return { id, version, health: healthIn(state, now, desired), drift }
+    return { id, version, health: healthIn(state, now, desired), drift, ...hook }
   })
   const status = objects.reduce<HealthStatus>((worst, { health }) => worse(worst, health.status), 'Healthy')
   const culprit = objects.find(({ health }) => health.status === status && health.message !== undefined)

@@ -34,7 +34,7 @@ import {
 import { destinationOf } from '../services/targets.ts'
 import { nameOfProject } from '../source/repository.ts'
 import { pendingPruneOf } from '../status/attention.ts'
-import { tellChanges, tellContested, tellFights, tellLeftBehind, tellPending, tellRepairs } from '../status/events.ts'
+import { tellChanges, tellContested, tellFights, tellLeftBehind, tellNotRun, tellPending, tellRepairs } from '../status/events.ts'
 import { askedOf, isConfirmed, useUp } from '../status/requests.ts'
 import { statusAfter, statusBetweenRuns, withHealth } from '../status/status.ts'
 import { isEarly } from './hand-over.ts'
@@ -88,6 +88,7 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
 
   rememberWrite(deployment, result, services)
   tellChanges(events, deployment, result.commitId, withoutRepairs(result))
+  tellNotRun(events, deployment, result.changes)
   tellPending(events, deployment, pendingPruneOf(deployment, result.changes, result.commitId))
   tellRepairs(events, deployment, result.repairs)
   tellFights(events, deployment, result.fights)
@@ -225,7 +226,9 @@ const destinationFor = (
   { caches, context: { kube }, targets }: Pick<SyncServices, 'caches' | 'targets' | 'context'>,
 ): Destination => destinationOf(deployment, caches, { kube, targets })
 
-const isAsked = ({ deployment, run }: Pass): boolean => run !== undefined || askedOf(deployment) !== undefined
+/** What was asked for, if the pass is not by itself. */
+const requestFor = ({ deployment, run }: Pass): string | undefined => run?.metadata.uid ?? askedOf(deployment)
+const isAsked = (pass: Pass): boolean => requestFor(pass) !== undefined
 
 async function requestOf(
   pass: Pass,
@@ -245,7 +248,7 @@ async function requestOf(
     inventory: rememberedInventory(deployment, services),
     memory,
     compare: isAsked(pass) ? 'all' : isCompareDue(lastPass, intervalOf(spec.interval), services.context.clock.now()),
-    isAsked: isAsked(pass),
+    asked: requestFor(pass),
     rules: await rulesOf(deployment, services),
     detectOnly: spec.drift === 'Detect',
     force: spec.force ?? false,

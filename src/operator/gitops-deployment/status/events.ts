@@ -1,8 +1,17 @@
 import type { EventRecorder, Occurrence } from '../../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, type Statement } from '../../../api/index.ts'
 import { sayId, sayIds } from '../../../engines/apply/index.ts'
-import { type Entry, entriesOf, type Held, type SyncResult, sayEntry, sayFight } from '../../../engines/gitops/index.ts'
+import {
+  type Entry,
+  entriesOf,
+  type Held,
+  type SyncResult,
+  sayEntries,
+  sayEntry,
+  sayFight,
+} from '../../../engines/gitops/index.ts'
 import type { PendingPrune } from './attention.ts'
+import { isHookFailed, isNotRun, messageOf } from './hooks.ts'
 
 const TOLD: [Entry['change'], string][] = [
   ['created', 'Created'],
@@ -21,10 +30,19 @@ export function tellChanges(
     const ids = entriesOf(entries, change).map(({ id }) => id)
     if (ids.length > 0) events.record(deployment, { type: 'Normal', reason, message: `${commitId.slice(0, 12)}: ${sayIds(ids)}` })
   }
-  for (const entry of entriesOf(entries, 'failed').slice(0, 5))
-    events.record(deployment, { type: 'Warning', reason: 'SyncFailed', message: sayEntry(entry) })
-  for (const entry of entriesOf(entries, 'skipped').slice(0, 5))
-    events.record(deployment, { type: 'Normal', reason: 'Kept', message: sayEntry(entry) })
+  for (const entry of entriesOf(entries, 'failed').slice(0, 5)) {
+    const reason = isHookFailed(entry) ? 'HookFailed' : 'SyncFailed'
+    events.record(deployment, { type: 'Warning', reason, message: sayEntry(entry) })
+  }
+  const skipped = entriesOf(entries, 'skipped').filter((entry) => !isNotRun(entry))
+  for (const entry of skipped.slice(0, 5)) events.record(deployment, { type: 'Normal', reason: 'Kept', message: sayEntry(entry) })
+}
+
+/** Told once for each of them: the tree shows them all the time. */
+export function tellNotRun(events: EventRecorder, deployment: GitOpsDeployment, entries: readonly Entry[]): void {
+  const shown = new Set((deployment.status?.resources ?? []).map(({ message }) => message))
+  const fresh = entries.filter((entry) => isNotRun(entry) && !shown.has(messageOf(entry)))
+  if (fresh.length > 0) events.record(deployment, { type: 'Warning', reason: 'HookNotRun', message: sayEntries(fresh) })
 }
 
 /** Told once for each commit and guard: the status says it all the time. */

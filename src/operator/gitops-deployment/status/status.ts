@@ -3,9 +3,10 @@ import { keyOfId, sayId } from '../../../engines/apply/index.ts'
 import { type StatusDraft, sentenceOf } from '../../../engines/controller/index.ts'
 import { type Entry, entriesOf, type Observed, type SyncResult, sayEntries, sayFight } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
-import { type Failure, isFailure, redactUrls, timestamp } from '../../../std/index.ts'
+import { type Failure, isFailure, isRecord, redactUrls, timestamp } from '../../../std/index.ts'
 import type { SyncWait } from '../schedule/sync-wait.ts'
 import { contestedIn, type PendingPrune, pendingPruneOf } from './attention.ts'
+import { isHookFailed, isNotRun, messageOf } from './hooks.ts'
 import { type CommitOutcome, type History, historyAfter, outcomeAfter, resultIn } from './outcome.ts'
 import { answerTo } from './requests.ts'
 
@@ -44,6 +45,7 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: SyncOutcome):
   const undone = entriesOf(entries, ...UNDONE)
   const pending = pendingPruneOf(deployment, entries, revision)
   const conditions = conditionsAfter(outcome, failed, pending)
+  const isManual = deployment.spec.type === 'manual'
   const isSynced = undone.length + outcome.repairsLater.length === 0 && driftedIn(observed).length === 0
   return {
     ...kept(deployment),
@@ -54,13 +56,17 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: SyncOutcome):
     reconciledState: reconciledState(deployment, outcome),
     inventory,
     pendingPrune: pending,
-    ...answerTo(deployment),
+    ...(isManual && isGoingOn({ conditions, health: observed.health }) ? {} : answerTo(deployment)),
     ...(outcome.at !== undefined && { lastSyncTime: outcome.at }),
     conditions,
     ...historyIn(deployment, { revision, isInEffect: isSynced && isTrue(conditions, 'Ready'), now: outcome.now }),
     ...outcomeIn(deployment, revision, conditions),
   }
 }
+
+/** What waits for others that are on their way is applied by the same request: of a manual deployment nobody else would. */
+export const isGoingOn = ({ conditions, health }: StatusDraft): boolean =>
+  conditionOf(conditions, 'Ready')?.reason === 'Waiting' && isRecord(health) && health.status !== 'Degraded'
 
 /** From then on its objects are repaired at any time: when sync windows are closed, and when dependencies are ill. */
 const isAdmitted = ({ isAsked }: SyncOutcome, undone: readonly Entry[]): boolean => isAsked || undone.length === 0
@@ -85,8 +91,7 @@ function outcomeIn(
 
 function conditionsAfter(outcome: SyncOutcome, failed: Entry[], pending: PendingPrune | undefined): Statement[] {
   const { source, fights } = outcome
-  const what = failed.length > 1 ? `${failed.length} objects` : 'an object'
-  const trouble = failed.length > 0 ? `${what} cannot be applied: ${sayEntries(failed)}` : undefined
+  const trouble = failed.length > 0 ? `${whatFailed(failed)}: ${sayEntries(failed)}` : undefined
   const fight = fights.length > 0 ? bad('Fight', 'Fight', fights.slice(0, 3).map(sayFight).join('; ')) : fine('Fight')
   const beside = [fight, contestedIn(outcome.contested, failed)]
   const sync = trouble === undefined ? fine('SyncError') : bad('SyncError', 'SyncFailed', trouble)
@@ -95,12 +100,18 @@ function conditionsAfter(outcome: SyncOutcome, failed: Entry[], pending: Pending
     return [unready(reason, message), sync, bad('ErrorOccurred', reason, message), ...beside]
   }
   if (trouble !== undefined) {
-    const reason = failed.every(({ failure }) => failure?.reason === 'KeptByOther') ? 'KeptByOther' : 'SyncFailed'
+    const reason =
+      ['KeptByOther', 'HookFailed'].find((of) => failed.every(({ failure }) => failure?.reason === of)) ?? 'SyncFailed'
     return [unready(reason, trouble), sync, bad('ErrorOccurred', reason, trouble), ...beside]
   }
   // Somebody has to decide; until then nothing is wrong with what is in effect.
   if (pending) return [unready(pending.reason, pending.message), sync, fine('ErrorOccurred'), ...beside]
   return [readinessAfter(outcome), sync, fine('ErrorOccurred'), ...beside]
+}
+
+function whatFailed(failed: readonly Entry[]): string {
+  if (failed.every(isHookFailed)) return failed.length > 1 ? `${failed.length} hooks failed` : 'a hook failed'
+  return failed.length > 1 ? `${failed.length} objects cannot be applied` : 'an object cannot be applied'
 }
 
 /** Not ready for the first reason that holds; at the end, for how the objects do. */
@@ -229,7 +240,7 @@ function resourcesOf({ objects }: Observed, entries: readonly Entry[]) {
   const undone = new Map(entriesOf(entries, ...UNDONE).map((entry) => [keyOfId(entry.id), entry]))
   const isWell = ({ id, health, drift }: Observed['objects'][number]) =>
     health.status === 'Healthy' && drift.length === 0 && (undone.size === 0 || !undone.has(keyOfId(id)))
-  const listed = firstOf(objects, isWell).map(({ id, version, health, drift }) => {
+  const listed = firstOf(objects, isWell).map(({ id, version, health, drift, hook }) => {
     const { why } = undone.get(keyOfId(id)) ?? {}
     const isAsWanted = why === undefined && drift.length === 0 && health.status !== 'Missing'
     return {
@@ -238,11 +249,15 @@ function resourcesOf({ objects }: Observed, entries: readonly Entry[]) {
       status: isAsWanted ? 'Synced' : 'OutOfSync',
       ...(drift.length > 0 && { drift: drift.slice(0, MOST_FIELDS).map((pointer) => pointer.slice(0, 512)) }),
       ...(why !== undefined && { message: why.slice(0, 1024) }),
+      ...(hook && { hook }),
       health,
     }
   })
-  const never = neverAppliedIn(objects, entriesOf(entries, 'failed'))
-  return never.length > 0 ? [...never.map(neverApplied), ...listed].slice(0, MOST_RESOURCES) : listed
+  const never = [
+    ...neverAppliedIn(objects, entriesOf(entries, 'failed')).map(neverApplied),
+    ...neverAppliedIn(objects, entries.filter(isNotRun)).map(leftOut),
+  ]
+  return never.length > 0 ? [...never, ...listed].slice(0, MOST_RESOURCES) : listed
 }
 
 function neverAppliedIn(objects: Observed['objects'], failed: readonly Entry[]): Entry[] {
@@ -252,12 +267,21 @@ function neverAppliedIn(objects: Observed['objects'], failed: readonly Entry[]):
 }
 
 /** Of what was never there no version is known: by that it is told from what the inventory holds. */
-const neverApplied = ({ id, why = '' }: Entry) => ({
-  ...id,
+const neverApplied = (entry: Entry) => ({
+  ...entry.id,
   version: '',
   status: 'OutOfSync',
-  message: why.slice(0, 1024),
+  message: messageOf(entry),
   health: { status: 'Missing' },
+})
+
+/** Nobody waits for it. */
+const leftOut = (entry: Entry) => ({
+  ...entry.id,
+  version: '',
+  status: 'Unknown',
+  message: messageOf(entry),
+  health: { status: 'Unknown' },
 })
 
 /** The schema takes no longer names, and such an object may be refused for its very name. */

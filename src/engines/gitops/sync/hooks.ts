@@ -1,0 +1,107 @@
+import { Failure, isFailure } from '../../../std/index.ts'
+import { byKey, refOfId } from '../../apply/index.ts'
+import { exact, type Held } from '../inventory/inventory.ts'
+import { type Entry, entriesOf, sentenceAbout } from '../objects/change-set.ts'
+import { kindOfAny, type SyncContext } from '../objects/context.ts'
+import { ended, endOf, type HookEnd, type HookRun, isOfRun, textOf } from '../objects/hook-runs.ts'
+import type { Desired } from '../objects/place.ts'
+import type { Hooks, Wanted } from '../plan/wanted.ts'
+import { healthIn, type ObjectStates } from '../state/object-state.ts'
+
+/** The hooks of one sync. */
+export interface SyncHooks extends Hooks {
+  readonly run: HookRun
+}
+
+/** By key, of this run. */
+export function endsIn(held: readonly Held[], { byKey: hooks, run }: SyncHooks): ReadonlyMap<string, HookEnd> {
+  const ends = new Map<string, HookEnd>()
+  for (const { key, hash } of held) {
+    const end = hooks.has(key) && isOfRun(hash, run) ? endOf(hash) : undefined
+    if (end) ends.set(key, end)
+  }
+  return ends
+}
+
+/** The inventory after the changes, in which hooks have their run in the place of a hash. */
+export function exactWithHooks(
+  before: readonly Held[],
+  desired: readonly Desired[],
+  { entries, hooks }: { entries: readonly Entry[]; hooks: SyncHooks | undefined },
+): readonly Held[] {
+  const marked = (item: Desired) => (hooks?.byKey.has(item.key) ? { ...item, hash: textOf(hooks.run) } : item)
+  return exact(before, hooks ? desired.map(marked) : desired, entries)
+}
+
+/** Writes down of the hooks that run how they ended. The very same list where none has. */
+export function withEnds(held: readonly Held[], hooks: SyncHooks, { states, wanted, now }: Looking): readonly Held[] {
+  let isAny = false
+  const after = held.map((item) => {
+    const { key, hash } = item
+    if (hash === undefined || !hooks.byKey.has(key) || endOf(hash) || !isOfRun(hash, hooks.run)) return item
+    const { status } = healthIn(states.get(key), now, wanted.byKey.get(key))
+    if (status !== 'Healthy' && status !== 'Degraded') return item
+    isAny = true
+    return { ...item, hash: ended(hash, status === 'Healthy' ? 'succeeded' : 'failed') }
+  })
+  return isAny ? after : held
+}
+
+/** An entry for each hook that failed, in each sync until it runs again. Those for failed syncs have nothing to hold up. */
+export function failedHooks(held: readonly Held[], hooks: SyncHooks, { states, wanted, now }: Looking): Entry[] {
+  return [...endsIn(held, hooks)].flatMap(([key, end]): Entry[] => {
+    const [hook, item] = [hooks.byKey.get(key), wanted.byKey.get(key)]
+    if (end !== 'failed' || !hook || !item || hook.phase === 'SyncFail') return []
+    const health = healthIn(states.get(key), now, item)
+    const cause = health.status === 'Degraded' && health.message !== undefined ? `: ${health.message}` : ''
+    const why = `failed, a ${hook.phase} hook${cause}; it runs again when what is wanted changes, or when a sync is asked for`
+    const failure = new Failure('invalid', why, { reason: 'HookFailed' })
+    return [{ id: item.id, source: item.source, change: 'failed', why, failure }]
+  })
+}
+
+interface Looking {
+  states: ObjectStates
+  wanted: Wanted
+  now: number
+}
+
+/**
+ * Whether hooks for failed syncs run: something was refused for good, or a hook failed, or something waits for what is ill. What only was
+ * out of reach is tried again first.
+ */
+export function isFailed(entries: readonly Entry[], { states, wanted, now }: Looking): boolean {
+  const isForGood = ({ failure }: Entry) => !isFailure(failure, 'unavailable', 'timeout', 'conflict', 'cancelled', 'internal')
+  if (entriesOf(entries, 'failed').some(isForGood)) return true
+  const isIll = ({ key }: Desired) => healthIn(states.get(key), now).status === 'Degraded'
+  return entriesOf(entries, 'waiting').length > 0 && wanted.desired.some(isIll)
+}
+
+/** Deletes the hooks that ended so that their policy says so. They stay in the inventory, by which they do not run again. */
+export async function deleteEnded(
+  held: readonly Held[],
+  hooks: SyncHooks,
+  { states, wanted, context }: { states: ObjectStates; wanted: Wanted; context: SyncContext },
+): Promise<Entry[]> {
+  const records = byKey(held)
+  const entries: Entry[] = []
+  for (const [key, end] of endsIn(held, hooks)) {
+    const [item, record, state] = [wanted.byKey.get(key), records.get(key), states.get(key)]
+    if (!item || !record?.uid || !hooks.byKey.get(key)?.deletes[end]) continue
+    if (state?.presence !== 'present' || state.uid !== record.uid || state.isTerminating) continue
+    entries.push(await deleteOne(item, record.uid, context))
+  }
+  return entries
+}
+
+async function deleteOne({ id, object, source }: Desired, uid: string, { kube }: SyncContext): Promise<Entry> {
+  try {
+    const kind = await kube.resolve(object.apiVersion, id.kind)
+    if (kind) await kube.delete(kindOfAny(kind), refOfId(id), { uid })
+    return { id, source, change: 'pruned' }
+  } catch (thrown) {
+    const failure = Failure.from(thrown)
+    const why = `is over and is not deleted: ${sentenceAbout(id, failure)}`
+    return { id, source, change: 'failed', why, failure }
+  }
+}
