@@ -114,9 +114,14 @@ export interface Observed {
 
 const NONE: readonly string[] = []
 
-/** One that is over does well, though it may be gone; one for failed syncs takes nobody's health away. */
-function healthAfter(end: HookEnd, state: ObjectState | undefined, phase: HookPhase | undefined): Health {
-  if (end === 'succeeded' || phase === 'SyncFail') return { status: 'Healthy' }
+/** One that is over does well, though it may be gone, and one for failed syncs takes nobody's health away; `undefined`: as it is seen. */
+function healthOfHook(
+  phase: HookPhase | undefined,
+  end: HookEnd | undefined,
+  state: ObjectState | undefined,
+): Health | undefined {
+  if (phase === 'SyncFail' || end === 'succeeded') return { status: 'Healthy' }
+  if (end === undefined) return undefined
   const seen = state?.presence === 'present' ? state.health : undefined
   return seen?.status === 'Degraded' ? seen : { status: 'Degraded', message: 'failed' }
 }
@@ -134,8 +139,8 @@ export function observedIn(
     const state = states.get(key)
     const phase = desired && hookOf(desired.object)?.phase
     const hook = phase && { hook: phase }
-    const end = endOf(hash)
-    if (end) return { id, version, health: healthAfter(end, state, phase), drift: NONE, ...hook }
+    const settled = healthOfHook(phase, endOf(hash), state)
+    if (settled) return { id, version, health: settled, drift: NONE, ...hook }
     const at = state?.presence === 'present' ? state.healthAfterWait?.at : undefined
     if (at !== undefined && at > now) until = Math.min(until, at)
     const drift = state?.presence === 'present' && desired && !isAsDesired(state, desired) ? state.drift : NONE

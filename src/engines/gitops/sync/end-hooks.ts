@@ -3,7 +3,7 @@ import type { Entry } from '../objects/change-set.ts'
 import type { SyncContext } from '../objects/context.ts'
 import type { Desired } from '../objects/place.ts'
 import { type Applying, applyItems, save } from './apply-items.ts'
-import { exactWithHooks, failedHooks, isFailed, withEnds } from './hooks.ts'
+import { exactWithHooks, isFailed, openHooks, withEnds } from './hooks.ts'
 import type { SyncRequest } from './request.ts'
 
 interface EndingHooks extends Applying {
@@ -22,12 +22,12 @@ export async function endHooks(
   if (!hooks) return { recorded: before, held, entries: [] }
   const looking = { states: states.current, wanted, now: context.clock.now() }
   const now = withEnds(held, hooks, looking)
-  const failed = failedHooks(now, hooks, looking)
-  const isDue = onFailure.length > 0 && isFailed([...wanted.refused, ...applied, ...failed], looking)
-  if (!isDue) return { recorded: before, held: now, entries: failed }
+  const open = openHooks(now, hooks, looking)
+  const isDue = onFailure.length > 0 && isFailed([...wanted.refused, ...applied, ...open], looking)
+  if (!isDue) return { recorded: before, held: now, entries: open }
   const running = await save(request, before, superset(now, onFailure))
   const ofFailure = { ...applying, items: onFailure, set: onFailure, refused: [], before: running }
   const ran = await applyItems(request, ofFailure, context)
   const after = exactWithHooks(running.held, wanted.desired, { entries: ran.applied, hooks })
-  return { recorded: ran.recorded, held: withEnds(after, hooks, looking), entries: [...failed, ...ran.applied] }
+  return { recorded: ran.recorded, held: withEnds(after, hooks, looking), entries: [...open, ...ran.applied] }
 }

@@ -23,6 +23,12 @@ export function endsIn(held: readonly Held[], { byKey: hooks, run }: SyncHooks):
   return ends
 }
 
+/** How many hold up what comes after them. */
+export function failedHooks(held: readonly Held[], hooks: SyncHooks | undefined): number {
+  if (!hooks) return 0
+  return [...endsIn(held, hooks)].filter(([key, end]) => end === 'failed' && hooks.byKey.get(key)?.phase !== 'SyncFail').length
+}
+
 /** The inventory after the changes, in which hooks have their run in the place of a hash. */
 export function exactWithHooks(
   before: readonly Held[],
@@ -47,16 +53,17 @@ export function withEnds(held: readonly Held[], hooks: SyncHooks, { states, want
   return isAny ? after : held
 }
 
-/** An entry for each hook that failed, in each sync until it runs again. Those for failed syncs have nothing to hold up. */
-export function failedHooks(held: readonly Held[], hooks: SyncHooks, { states, wanted, now }: Looking): Entry[] {
-  return [...endsIn(held, hooks)].flatMap(([key, end]): Entry[] => {
-    const [hook, item] = [hooks.byKey.get(key), wanted.byKey.get(key)]
-    if (end !== 'failed' || !hook || !item || hook.phase === 'SyncFail') return []
-    const health = healthIn(states.get(key), now, item)
-    const cause = health.status === 'Degraded' && health.message !== undefined ? `: ${health.message}` : ''
-    const why = `failed, a ${hook.phase} hook${cause}; it runs again when what is wanted changes, or when a sync is asked for`
-    const failure = new Failure('invalid', why, { reason: 'HookFailed' })
-    return [{ id: item.id, source: item.source, change: 'failed', why, failure }]
+/** An entry for each hook that runs, and in each sync until it runs again for one that failed. Those for failed syncs hold nothing up. */
+export function openHooks(held: readonly Held[], hooks: SyncHooks, { states, wanted, now }: Looking): Entry[] {
+  return held.flatMap(({ key, hash }): Entry[] => {
+    const [hook, item, end] = [hooks.byKey.get(key), wanted.byKey.get(key), endOf(hash)]
+    if (!hook || !item || hook.phase === 'SyncFail' || end === 'succeeded' || !isOfRun(hash, hooks.run)) return []
+    const { status, message } = healthIn(states.get(key), now, item)
+    const { id, source } = item
+    const about = (saying: boolean) => `a ${hook.phase} hook${saying && message !== undefined ? `: ${message}` : ''}`
+    if (end === undefined) return [{ id, source, change: 'waiting', why: `is under way, ${about(status !== 'Healthy')}` }]
+    const why = `failed, ${about(status === 'Degraded')}; it runs again when what is wanted changes, or when a sync is asked for`
+    return [{ id, source, change: 'failed', why, failure: new Failure('invalid', why, { reason: 'HookFailed' }) }]
   })
 }
 

@@ -14,7 +14,7 @@ import type { SettledPass } from '../watch/sync-memory.ts'
 import type { WatchedStates } from '../watch/watched-states.ts'
 import { type Applying, applyItems, save } from './apply-items.ts'
 import { endHooks } from './end-hooks.ts'
-import { deleteEnded, exactWithHooks } from './hooks.ts'
+import { deleteEnded, exactWithHooks, failedHooks } from './hooks.ts'
 import { count, keepingSteps, noMeter, type Phase, type SyncMeter, timed } from './meter.ts'
 import { statesOf } from './observe.ts'
 import type { SyncRequest, SyncResult } from './request.ts'
@@ -72,7 +72,7 @@ async function bringAbout(request: SyncRequest, tools: Tools, signal: AbortSigna
   const applying: Applying = { items: plan.apply, set, refused: wanted.refused, wanted, hooks, before, states, rules }
   const { applied, recorded } = await time('apply', () => applyItems(request, applying, context))
   const repairs = repaired(drifts, applied)
-  const undone = wanted.refused.length + entriesOf(applied, 'failed', 'waiting').length
+  const undone = wanted.refused.length + entriesOf(applied, 'failed', 'waiting').length + failedHooks(before.held, hooks)
   const leaving = { plan, wanted, held: before.held, states: states.current, applied, undone }
   const { pruned, deletionsLater } = await time('prune', () => pruneWhatLeft(request, leaving, context))
 
