@@ -50,6 +50,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   Skipped: 'Objects were left out, because something that they depend on failed',
   SourceUnavailable: 'kas does not give the files of the project; the message says why',
   Success: 'Nothing is wrong; the message is empty',
+  HookFailed: 'A hook of the commit failed; what comes after it waits until it runs again',
+  HookNotRun: 'A hook in words of other tools that Berth does not run, nor apply',
   SyncFailed: 'The sync failed; the message says at what',
   TargetTerminating: 'Somebody deleted the target; the message says whether it goes now or with the claim',
   UnableToTerminate: 'The namespace cannot be deleted; the message names what holds it',

@@ -34,7 +34,7 @@ describe('the page about GitOps', (it) => {
 
   it('lists annotations that mean something, with values that are known', () => {
     const rows = [...text.matchAll(/^\| `(gitops\.berth\.dev\/[a-z-]+)` \| `([^`]+)` \|/gm)]
-    assert.is(rows.length, 10)
+    assert.is(rows.length, 11)
     for (const [, annotation = '', value = ''] of rows) {
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', annotations: { [annotation]: value } } }
       const plainly = { ...object, metadata: { name: 'a' } }

@@ -7,7 +7,7 @@ import { lacksNode, type NodeCluster } from '../support/node.ts'
 import { killServer } from '../support/servers.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
-import { application, arrivesIn } from './pods/application.ts'
+import { announced, arrivesIn } from './pods/application.ts'
 import { type Elsewhere, KAS_THERE, startElsewhere } from './pods/elsewhere.ts'
 import { type AnyItem, PATIENT, type Site, soon, startSite, uidWithRestarts } from './pods/site.ts'
 import { installWithTeam } from './pods/team.ts'
@@ -42,16 +42,19 @@ describe(
       await arrivesIn(site.cluster(), space, word)
       await arrivesIn(there, spaceThere, word)
     }
-    const push = (word: string) => soon(() => site.push('web', application(word)))
+    const push = (word: string) => soon(() => site.push('web', announced(word)))
 
     /** What nobody is to make a second time, or to start again: namespaces with what led to them, and pods of people with their restarts. */
     const standing = async () => {
       const made = (await site.items('namespaces,deploymenttargets,gitopsdeployments', '-A')).map(({ metadata }) => metadata.uid)
       const pods = (items: AnyItem[]) => items.map(uidWithRestarts)
-      const web = JSON.parse(await there.kubectl('get', 'pods', '-n', spaceThere, '-o', 'json')).items
-      return [made, pods(await site.items('pods', '-n', space)), pods(web), pods([await site.workspacePod()])].map((all) =>
-        all.toSorted(),
-      )
+      const web = JSON.parse(await there.kubectl('get', 'pods', '-n', spaceThere, '-l', 'app=web', '-o', 'json')).items
+      return [
+        made,
+        pods(await site.items('pods', '-n', space, '-l', 'app=web')),
+        pods(web),
+        pods([await site.workspacePod()]),
+      ].map((all) => all.toSorted())
     }
     let space: string
     let spaceThere: string
@@ -95,6 +98,24 @@ describe(
         await timeOf('deployment/web', '.metadata.creationTimestamp'),
       ]
       assert.ok(done !== '' && done <= begun, `the Job was done at ${done}, the Deployment made at ${begun}`)
+    })
+
+    it('runs a hook when all of it is healthy, and again with the next push', async () => {
+      const textOf = (what: string, field: string) => site.kubectl('get', what, '-n', space, '-o', `jsonpath={${field}}`)
+      const done = () => soon(async () => assert.is(await textOf('job/announce', '.status.succeeded'), '1'))
+      const uidOf = (name: string) => textOf(`job/${name}`, '.metadata.uid')
+      await push('first')
+      await done()
+      const [begun, available] = [
+        await textOf('job/announce', '.metadata.creationTimestamp'),
+        await textOf('deployment/web', '.status.conditions[?(@.type=="Available")].lastTransitionTime'),
+      ]
+      assert.ok(available !== '' && available <= begun, `available at ${available}, the hook was made at ${begun}`)
+      const [first, migrated] = [await uidOf('announce'), await uidOf('migrate')]
+      await push('second')
+      await soon(async () => assert.is.not(await uidOf('announce'), first))
+      await done()
+      assert.is(await uidOf('migrate'), migrated)
     })
 
     it('lets an agent in from another cluster', async () => {

@@ -9,26 +9,29 @@ user_access:
   projects: [{ id: team-a/config }]
 `
 
-/** An application that needs something done before it, and of which one word may be another with each push. */
-export const application = (word: string) => ({
-  'production/kustomization.yaml': 'resources: [web.yaml, said.yaml, migrate.yaml]',
-  'production/said.yaml': `{ apiVersion: v1, kind: ConfigMap, metadata: { name: said }, data: { word: ${word} } }`,
-  'production/migrate.yaml': `
+/** Takes two seconds. */
+const job = (name: string, annotation: string): string => `
 apiVersion: batch/v1
 kind: Job
-metadata: { name: migrate, annotations: { argocd.argoproj.io/sync-wave: '-1' } }
+metadata: { name: ${name}, annotations: { ${annotation} } }
 spec:
   template:
     spec:
       restartPolicy: Never
       securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: RuntimeDefault } }
       containers:
-        - name: migrate
+        - name: ${name}
           image: localhost/busybox:1
           command: [sleep, '2']
           resources: { requests: { cpu: 10m, memory: 16Mi }, limits: { memory: 32Mi } }
           securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
-`,
+`
+
+/** An application that needs something done before it, and of which one word may be another with each push. */
+export const application = (word: string) => ({
+  'production/kustomization.yaml': 'resources: [web.yaml, said.yaml, migrate.yaml]',
+  'production/said.yaml': `{ apiVersion: v1, kind: ConfigMap, metadata: { name: said }, data: { word: ${word} } }`,
+  'production/migrate.yaml': job('migrate', "argocd.argoproj.io/sync-wave: '-1'"),
   'production/web.yaml': `
 apiVersion: apps/v1
 kind: Deployment
@@ -48,6 +51,13 @@ spec:
           resources: { requests: { cpu: 10m, memory: 16Mi }, limits: { memory: 32Mi } }
           securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
 `,
+})
+
+/** The same, with something that is done after it. */
+export const announced = (word: string) => ({
+  ...application(word),
+  'production/kustomization.yaml': 'resources: [web.yaml, said.yaml, migrate.yaml, announce.yaml]',
+  'production/announce.yaml': job('announce', 'argocd.argoproj.io/hook: PostSync'),
 })
 
 /** Waits until that word is in a namespace of a cluster. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import * as assert from 'uvu/assert'
 import { dependenciesOf, unknownWish, type Wishes, waveOf, wishesOf } from '../../../src/engines/gitops/objects/annotations.ts'
+import { hookOf } from '../../../src/engines/gitops/objects/hooks.ts'
 import { describe } from '../../support/suite.ts'
 
 const annotated = (annotations: Record<string, string>) => ({
@@ -77,9 +78,11 @@ describe('annotations on objects', (it) => {
     const meant = rows.map((row) =>
       [...row.matchAll(/`([^`: ]+): "?([^`"]+)"?`/g)].map(([, annotation = '', value = '']) => ({ [annotation]: value })),
     )
-    assert.is(meant.flat().length, 25)
+    assert.is(meant.flat().length, 29)
+    const isHook = (said: unknown) => /hook":"pre/i.test(JSON.stringify(said))
+    for (const annotations of meant.filter(isHook).flat()) assert.is(hookOf(annotated(annotations))?.phase, 'PreSync')
     const isOrder = (said: unknown) => /depends-on|wave/.test(JSON.stringify(said))
-    for (const row of meant.filter((same) => !isOrder(same)))
+    for (const row of meant.filter((same) => !isOrder(same) && !isHook(same)))
       for (const annotations of row) {
         assert.not.equal(wishesOf(annotated(annotations)), NOTHING, JSON.stringify(annotations))
         assert.equal(wishesOf(annotated(annotations)), wishesOf(annotated(row[0] ?? {})), JSON.stringify(annotations))

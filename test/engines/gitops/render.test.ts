@@ -114,9 +114,19 @@ describe('rendering', (it) => {
   })
 
   it('names file and document of an object without a name', async () => {
-    const text = `${JSON.stringify(configMap('a'))}\n---\napiVersion: v1\nkind: Pod\nmetadata: {generateName: x-}\n`
+    const text = `${JSON.stringify(configMap('a'))}\n---\napiVersion: v1\nkind: Pod\nmetadata: {labels: {}}\n`
     const { message } = await failureOf(render(snapshot({ 'app/two.yaml': text }), 'app'))
-    assert.match(message, /app\/two\.yaml:3: document 2 \(Pod\) has generateName/)
+    assert.match(message, /app\/two\.yaml:3: document 2 \(Pod\) has no metadata\.name/)
+  })
+
+  it('makes a name of generateName and the content, the same each time', async () => {
+    const named = async (image: string) => {
+      const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { generateName: 'x'.repeat(70) }, spec: { image } }
+      return (await render(snapshot({ 'app/job.yaml': job }), 'app'))[0]?.object.metadata.name ?? ''
+    }
+    assert.match(await named('a'), /^x{54}[0-9a-f]{8}$/)
+    assert.is(await named('a'), await named('a'))
+    assert.not.equal(await named('a'), await named('b'))
   })
 
   it('never quotes the content of a file in a message', async () => {

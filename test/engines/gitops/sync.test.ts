@@ -11,6 +11,7 @@ import {
   type SyncRequest,
   sync,
 } from '../../../src/engines/gitops/index.ts'
+import { place } from '../../../src/engines/gitops/objects/place.ts'
 import { createRenderer, type Render, type Snapshot } from '../../../src/engines/render/index.ts'
 import { isFailure, systemClock } from '../../../src/std/index.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
@@ -86,6 +87,33 @@ describe('a sync', (it) => {
     assert.is(requests - before, 0)
     assert.is(inventory.saved.length, saves)
     assert.equal(said(entries), ['ConfigMap a unchanged', 'ConfigMap b unchanged'])
+  })
+
+  it('runs no hook that an earlier version kept as an object, until something else is wanted', async () => {
+    const hook = { ...configMap('hook'), metadata: { name: 'hook', annotations: { 'helm.sh/hook': 'pre-install' } } }
+    const manifests = [{ object: hook, source: 'hook.yaml:1' }]
+    const { desired } = await place(manifests, { kube: counted, namespace }, owner)
+    const [item] = desired
+    assert.ok(item)
+    const { metadata } = await kube.apply(ConfigMaps, { ...hook, metadata: item.object.metadata }, { manager: 'berth' })
+    const { uid = '' } = metadata
+    await inventory.save({ server: kube.server, held: [{ ...item, uid }] })
+
+    const files = { 'hook.yaml': hook, 'a.yaml': configMap('a', { x: '1' }) }
+    await run(files)
+    await run(files)
+    assert.is((await get('hook'))?.metadata.uid, uid)
+    const { entries } = await run({ ...files, 'a.yaml': configMap('a', { x: '2' }) })
+    assert.equal(said(entries), ['ConfigMap a configured', 'ConfigMap hook created'])
+    assert.is.not((await get('hook'))?.metadata.uid, uid)
+  })
+
+  it('refuses an object with generateName by itself, where it is no hook', async () => {
+    const nameless = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'some-' } }
+    const { entries } = await run({ 'a.yaml': configMap('a'), 'b.yaml': nameless })
+    const failed = entries.find(({ change }) => change === 'failed')
+    assert.match(failed?.why ?? '', /^has generateName, which makes another object each time; give it a name, or make it a hook/)
+    assert.ok(await get('a'))
   })
 
   it('changes one, removes one, and leaves the third alone', async () => {

@@ -71,9 +71,15 @@ interface LastRun {
   run: HookRun
 }
 
-/** A hook runs once, also when it was deleted since it ended; one that was deleted before begins again. */
-const isDue = ({ object }: Desired, { record, state, run }: LastRun): boolean =>
-  !isOfRun(record?.hash, run) || (endOf(record?.hash) === undefined && state?.presence === 'absent' && !endsByGoing(object))
+/**
+ * A hook runs once, also when it was deleted since it ended; one that was deleted before begins again. What was kept as an ordinary object
+ * by a version of Berth without hooks, and is in effect, has done its work.
+ */
+function isDue({ object, hash }: Desired, { record, state, run }: LastRun): boolean {
+  if (record?.hash === hash) return false
+  if (!isOfRun(record?.hash, run)) return true
+  return endOf(record?.hash) === undefined && state?.presence === 'absent' && !endsByGoing(object)
+}
 
 /** An object that had drifted. */
 export interface Repair {

@@ -42,16 +42,25 @@ export function exactWithHooks(
 /** Writes down of the hooks that run how they ended. The very same list where none has. */
 export function withEnds(held: readonly Held[], hooks: SyncHooks, { states, wanted, now }: Looking): readonly Held[] {
   let isAny = false
+  const endOfOne = ({ key, hash }: Held): HookEnd | undefined => {
+    const item = wanted.byKey.get(key)
+    // It was kept before there were hooks.
+    if (hash === item?.hash) return 'succeeded'
+    if (endOf(hash) || !isOfRun(hash, hooks.run)) return undefined
+    const { status } = healthIn(states.get(key), now, item)
+    return status === 'Healthy' ? 'succeeded' : status === 'Degraded' ? 'failed' : undefined
+  }
   const after = held.map((item) => {
-    const { key, hash } = item
-    if (hash === undefined || !hooks.byKey.has(key) || endOf(hash) || !isOfRun(hash, hooks.run)) return item
-    const { status } = healthIn(states.get(key), now, wanted.byKey.get(key))
-    if (status !== 'Healthy' && status !== 'Degraded') return item
-    isAny = true
-    return { ...item, hash: ended(hash, status === 'Healthy' ? 'succeeded' : 'failed') }
+    const end = hooks.byKey.has(item.key) && item.hash !== undefined ? endOfOne(item) : undefined
+    if (end) isAny = true
+    return end ? { ...item, hash: withEnd(item.hash, end, hooks.run) } : item
   })
   return isAny ? after : held
 }
+
+/** The run that is written down may be that of a request. */
+const withEnd = (hash: string | undefined, end: HookEnd, run: HookRun): string =>
+  hash !== undefined && isOfRun(hash, run) ? ended(hash, end) : textOf(run, end)
 
 /** An entry for each hook that runs, and in each sync until it runs again for one that failed. Those for failed syncs hold nothing up. */
 export function openHooks(held: readonly Held[], hooks: SyncHooks, { states, wanted, now }: Looking): Entry[] {
