@@ -1,9 +1,13 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
+import { idOf } from '../../../src/engines/apply/index.ts'
+import type { Entry } from '../../../src/engines/gitops/index.ts'
 import { unknownWish, waveOf, wishesOf } from '../../../src/engines/gitops/objects/annotations.ts'
 import { ended, endOf, hookRun, isOfRun, textOf } from '../../../src/engines/gitops/objects/hook-runs.ts'
 import { hookOf, notRun } from '../../../src/engines/gitops/objects/hooks.ts'
+import { isFailed } from '../../../src/engines/gitops/sync/hooks.ts'
 import { healthOfRun } from '../../../src/engines/health/index.ts'
+import { Failure, type FailureCode } from '../../../src/std/index.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -128,6 +132,24 @@ describe('the run of a hook', (it) => {
         assert.is(isOfRun(said, hookRun(content, request)), expected, `${content} ${request}`)
     assert.is(isOfRun(undefined, hookRun('abc', undefined)), false)
     assert.is(isOfRun('abc', hookRun('abd', undefined)), false)
+  })
+})
+
+describe('a sync with hooks', (it) => {
+  it('failed when something was refused, or waits for what is ill, and not while it is under way', () => {
+    const entry = (change: Entry['change'], more: Partial<Entry> = {}): Entry => ({ id: idOf(configMap('a')), change, ...more })
+    const failing = (code: FailureCode) => entry('failed', { failure: new Failure(code, 'said so') })
+    const table: [Entry, boolean][] = [
+      [entry('waiting'), false],
+      [entry('waiting', { isStuck: true }), true],
+      [entry('skipped', { undone: true }), false],
+      [entry('failed'), true],
+      [failing('invalid'), true],
+      [failing('forbidden'), true],
+      [failing('unavailable'), false],
+      [failing('timeout'), false],
+    ]
+    for (const [one, expected] of table) assert.is(isFailed([entry('created'), one]), expected, JSON.stringify(one))
   })
 })
 

@@ -79,7 +79,7 @@ function writerFor(desired: readonly Desired[], request: ApplyRequest): ObjectWr
   }
 }
 
-type Obstacle = Pick<Entry, 'change' | 'why' | 'undone'>
+type Obstacle = Pick<Entry, 'change' | 'why' | 'undone' | 'isStuck'>
 
 interface GatedSet {
   set: readonly Desired[]
@@ -128,9 +128,9 @@ function createDependencyGate(order: TopologicalOrder, { set, refused, hookEnds 
     if (blocked.has(key) && outcome?.change === 'skipped') return { change: 'skipped', undone: true, why: `${on} was skipped` }
     if (outcome?.change === 'waiting') return { change: 'waiting', why: `${on} waits itself` }
     const { status, message } = item ? await healthOfItem(item) : { status: 'Missing', message: undefined }
-    return status === 'Healthy'
-      ? undefined
-      : { change: 'waiting', why: `${on} is ${status}${message === undefined ? '' : `: ${message}`}` }
+    if (status === 'Healthy') return undefined
+    const why = `${on} is ${status}${message === undefined ? '' : `: ${message}`}`
+    return { change: 'waiting', why, ...(status === 'Degraded' && { isStuck: true }) }
   }
 
   return {

@@ -30,6 +30,8 @@ export interface Entry {
   readonly uid?: string
   /** Skipped for now only: it stays ours as it is, and is tried again. */
   readonly undone?: true
+  /** It waits for what is Degraded. */
+  readonly isStuck?: true
 }
 
 export const entriesOf = (entries: readonly Entry[], ...changes: Change[]): Entry[] =>

@@ -23,7 +23,7 @@ export async function endHooks(
   const looking = { states: states.current, wanted, now: context.clock.now() }
   const now = withEnds(held, hooks, looking)
   const open = openHooks(now, hooks, looking)
-  const isDue = onFailure.length > 0 && isFailed([...wanted.refused, ...applied, ...open], looking)
+  const isDue = onFailure.length > 0 && isFailed([...wanted.refused, ...applied, ...open])
   if (!isDue) return { recorded: before, held: now, entries: open }
   const running = await save(request, before, superset(now, onFailure))
   const ofFailure = { ...applying, items: onFailure, set: onFailure, refused: [], before: running }

@@ -1,7 +1,7 @@
 import { Failure, isFailure } from '../../../std/index.ts'
 import { byKey, refOfId } from '../../apply/index.ts'
 import { exact, type Held } from '../inventory/inventory.ts'
-import { type Entry, entriesOf, sentenceAbout } from '../objects/change-set.ts'
+import { type Entry, sentenceAbout } from '../objects/change-set.ts'
 import { kindOfAny, type SyncContext } from '../objects/context.ts'
 import { ended, endOf, type HookEnd, type HookRun, isOfRun, textOf } from '../objects/hook-runs.ts'
 import type { Desired } from '../objects/place.ts'
@@ -83,15 +83,13 @@ interface Looking {
 }
 
 /**
- * Whether hooks for failed syncs run: something was refused for good, or a hook failed, or something waits for what is ill. What only was
- * out of reach is tried again first.
+ * Whether hooks for failed syncs run: something was refused for good, a hook failed, or something waits for what is ill. What only was out
+ * of reach is tried again first.
  */
-export function isFailed(entries: readonly Entry[], { states, wanted, now }: Looking): boolean {
-  const isForGood = ({ failure }: Entry) => !isFailure(failure, 'unavailable', 'timeout', 'conflict', 'cancelled', 'internal')
-  if (entriesOf(entries, 'failed').some(isForGood)) return true
-  const isIll = ({ key }: Desired) => healthIn(states.get(key), now).status === 'Degraded'
-  return entriesOf(entries, 'waiting').length > 0 && wanted.desired.some(isIll)
-}
+export const isFailed = (entries: readonly Entry[]): boolean =>
+  entries.some(({ change, failure, isStuck }) => isStuck || (change === 'failed' && !isFailure(failure, ...PASSING)))
+
+const PASSING = ['unavailable', 'timeout', 'conflict', 'cancelled', 'internal'] as const
 
 /** Deletes the hooks that ended so that their policy says so. They stay in the inventory, by which they do not run again. */
 export async function deleteEnded(
