@@ -29,7 +29,10 @@ interface FollowOptions {
   onBatch(batch: Batch): Promise<void> | void
   /** kas has the repository in view: whatever was wrong is over, also if there is no new commit. */
   onInView?(): void
-  /** The stream ended with an error and will be opened again after a wait. `reason` and `remedy` are those of kas. */
+  /**
+   * The stream ended with an error and will be opened again after a wait. `reason` and `remedy` are those of kas. A connection that only
+   * ends is told when there is no other one for a while.
+   */
   onFailure?(failure: Failure): void
   backoff?: Backoff
   signal: AbortSignal
@@ -40,6 +43,8 @@ export type ObjectStream = ReturnType<typeof objectStreamOver>
 const PATIENCE: Backoff = { base: seconds(1), max: minutes(1) }
 /** A server that ends streams sooner than this is not asked again at once. */
 const BRIEF = seconds(1)
+/** kas ends each connection at some age, and when it is replaced: another one is there within moments, and nobody need hear of it. */
+const UNTOLD = seconds(10)
 
 /** The client of kas' object stream: one connection for any number of projects. */
 export const createObjectStream = ({ clock, ...to }: Omit<DialOptions, 'clock'> & { clock: Clock }): ObjectStream =>
@@ -98,8 +103,12 @@ async function follow(
   let { commitId = '' } = options
   let last: Batch | undefined
   let failures = 0
+  let isKnown = false
+  let failingSince: number | undefined
   const onAccepted = () => {
     failures = 0
+    isKnown = true
+    failingSince = undefined
     onInView?.()
   }
   while (!signal.aborted) {
@@ -115,7 +124,10 @@ async function follow(
       } else if (clock.now() - opened < BRIEF) await pause(clock, BRIEF, signal)
     } catch (thrown) {
       if (signal.aborted) return
-      onFailure(Failure.from(thrown))
+      const failure = Failure.from(thrown)
+      failingSince ??= clock.now()
+      const mayPass = isKnown && failure.code === 'unavailable' && failure.reason === undefined
+      if (!mayPass || clock.now() - failingSince >= UNTOLD) onFailure(failure)
       await pause(clock, waitOf(backoff, failures++), signal)
     }
     // A commit never changes: there is nothing to wait for once it is here.

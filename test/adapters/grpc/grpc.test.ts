@@ -15,6 +15,7 @@ import {
   trailer,
 } from '../../../src/rpc/index.ts'
 import { createLog, Failure, isFailure, Secret, systemClock } from '../../../src/std/index.ts'
+import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 
@@ -276,6 +277,27 @@ describe('gRPC', (it) => {
       log: createLog('silent', { write: () => undefined }),
     })
     const stream = client(other.address)
+    const failing = failureOf(() => stream.fetchObjects(wanted, never))
+    await eventually(() => isOpen)
+    await other.stop()
+    // The call itself ended as calls do, in the middle of a batch: it was not cut off.
+    is((await failing).message, 'the object stream ended before its trailer; the batch is dropped')
+    stream.close()
+  })
+
+  it('tells nobody that a connection ended, as long as there is another one soon', async () => {
+    const log = createLog('silent', { write: () => undefined })
+    let asked = 0
+    handler = async function* (_request, call) {
+      asked++
+      yield header('c', 1n)
+      await new Promise<void>((resolve) => call.signal.addEventListener('abort', () => resolve(), { once: true }))
+    }
+    const services = [offer(Gitops, { getObjectsToSynchronize: (request, call) => handler(request, call) })]
+    const serve = (on: string) => serveGrpc({ address: on, services, clock: systemClock, log })
+    const first = await serve('127.0.0.1:0')
+    const { address } = first
+    const stream = client(address)
     const failures: Failure[] = []
     const ending = new AbortController()
     const following = stream.follow(wanted, {
@@ -283,11 +305,14 @@ describe('gRPC', (it) => {
       onFailure: (failure) => failures.push(failure),
       signal: ending.signal,
     })
-    await eventually(() => isOpen)
-    await other.stop()
-    await eventually(() => failures.length > 0)
-    // The call itself ended as calls do, in the middle of a batch: it was not cut off.
-    is(failures[0]?.message, 'the object stream ended before its trailer; the batch is dropped')
+    await eventually(() => asked === 1)
+    await first.stop()
+    const second = await serve(address)
+    await eventually(() => asked === 2)
+    equal(failures, [])
+    await second.stop()
+    const [told] = await eventually(() => failures.length > 0 && failures)
+    is(told?.code, 'unavailable')
     ending.abort()
     await following
     stream.close()

@@ -36,7 +36,7 @@ export function exactWithHooks(
   { entries, hooks }: { entries: readonly Entry[]; hooks: SyncHooks | undefined },
 ): readonly Held[] {
   const marked = (item: Desired) => (hooks?.byKey.has(item.key) ? { ...item, hash: textOf(hooks.run) } : item)
-  return exact(before, hooks ? desired.map(marked) : desired, entries)
+  return exact(before, hooks && entries.length > 0 ? desired.map(marked) : desired, entries)
 }
 
 /** Writes down of the hooks that run how they ended. The very same list where none has. */
