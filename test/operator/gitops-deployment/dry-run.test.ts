@@ -56,6 +56,29 @@ describe('a dry run', (it) => {
       ...fields.map(({ path, from, to }) => [path, from, to].filter((part) => part !== undefined).join(' ')),
     ])
 
+  it('tells which hooks would run, and of which nobody knows here', async () => {
+    const hook = (name: string, of: string) => ({
+      ...configMap(name),
+      metadata: { name, annotations: { 'argocd.argoproj.io/hook': of } },
+    })
+    const files = {
+      'deploy/app.yaml': configMap('app', { x: '1' }),
+      'deploy/before.yaml': hook('before', 'PreSync'),
+      'deploy/failed.yaml': hook('failed', 'SyncFail'),
+      'deploy/gone.yaml': hook('gone', 'PostDelete'),
+    }
+    const told = async () =>
+      ((await ask()).dryRun?.objects ?? []).map(({ name, would, message }) => `${name} ${would} ${message?.slice(0, 29) ?? ''}`)
+    await stage.deploy()
+    const commit = await stage.git.push(files)
+    await stage.synced(commit)
+    const later = ['failed Leave would run if the sync failed', 'gone Leave is a hook that is not run her']
+    assert.equal((await told()).toSorted(), later)
+    await kube.patch(GitOpsDeployments, { name: 'shop', namespace: stage.namespace }, { spec: { suspend: true } })
+    await stage.git.push({ ...files, 'deploy/app.yaml': configMap('app', { x: '2' }) })
+    assert.equal((await told()).toSorted(), ['app Change ', 'before Create would run as a PreSync hook', ...later])
+  })
+
   it('tells field by field what a suspended deployment would do, and does nothing', async () => {
     const { git, namespace } = stage
     await stage.deploy()
