@@ -177,9 +177,14 @@ describe('a commit with hooks', (it) => {
     assert.equal([await find('well'), await stage.configMap('notes')], [undefined, undefined])
     assert.is((await resource('well'))?.health?.status, 'Healthy')
 
-    const next = await stage.git.push({ 'deploy/bad.yaml': job('bad', { [OURS]: 'PostSync', [POLICY]: 'HookFailed' }) })
+    const next = await stage.git.push({
+      'deploy/bad.yaml': job('bad', { [OURS]: 'PostSync', [POLICY]: 'HookFailed' }),
+      'deploy/sorry.yaml': job('sorry', { [OURS]: 'SyncFail' }),
+    })
     await runAfter('bad')
+    assert.is(await find('sorry'), undefined)
     await end('bad', 'Failed')
+    await runAfter('sorry')
     await stage.complains('HookFailed')
     await eventually(async () => (await find('bad')) === undefined)
     // What left the repository goes, hooks included.

@@ -38,7 +38,8 @@ export function planOf(
   held: readonly Held[],
   { states, isSettled, keepsDrift, run }: Seen,
 ): SyncPlan {
-  const known = isSettled ? undefined : byKey(held)
+  const records = isSettled && !hooks ? undefined : byKey(held)
+  const known = isSettled ? undefined : records
   const apply: Desired[] = []
   const unchanged: Desired[] = []
   const drifted: Desired[] = []
@@ -47,7 +48,7 @@ export function planOf(
   for (const item of isSettled ? held.map(({ key }) => wanted.get(key)) : desired) {
     if (!item) continue
     const { key } = item
-    const record = known?.get(key)
+    const record = records?.get(key)
     const state = states.get(key)
     const hook = hooks?.byKey.get(key)
     if (hook && run) {

@@ -59,10 +59,10 @@ async function bringAbout(request: SyncRequest, tools: Tools, signal: AbortSigna
   const { states } = await time('compare', () => statesOf(memory, compare, { ...observing, held: inventory.held }))
   const { generation } = states
   const hooks = wanted.hooks && { ...wanted.hooks, run: hookRun(wanted.hooks.content, request.asked) }
-  const isSettled = !hooks && lastSettledPass !== undefined
-  const known = isSettled && isUnchanged(lastSettledPass, states, clock) ? lastSettledPass.plan : undefined
+  const isAskedToRun = hooks !== undefined && request.asked !== undefined
+  const known = !isAskedToRun && isUnchanged(lastSettledPass, states, clock) ? lastSettledPass?.plan : undefined
   const keepsDrift = (key: string) => request.detectOnly === true || memory?.fights.isBackingOff(key) === true
-  const seen = { states: states.current, isSettled, keepsDrift, run: hooks?.run }
+  const seen = { states: states.current, isSettled: lastSettledPass !== undefined, keepsDrift, run: hooks?.run }
   const fullPlan = known ?? planOf(wanted, inventory.held, seen)
   const { plan, later } = atPace(fullPlan, request)
 
@@ -91,7 +91,7 @@ async function bringAbout(request: SyncRequest, tools: Tools, signal: AbortSigna
   // An event that came while the plan was carried out may ask for another one.
   const idle = isIdle(fullPlan) && generation === states.generation ? plan : undefined
   const now = { wanted, held: after.held, observed, generation: states.generation, plan: idle }
-  remember(request, now, undone + plan.prune.length === 0, repairs)
+  remember(request, now, undone + plan.prune.length + ended.entries.length === 0, repairs)
   return {
     commitId: request.snapshot.commitId,
     changes: [...wanted.refused, ...wanted.leftOut, ...changes, ...ofHooks],
