@@ -61,6 +61,12 @@ describe('a commit with hooks', (it) => {
     const status = { startTime: now, ...(isWell ? { completionTime: now, succeeded: 1 } : { failed: 1 }), conditions }
     await kube.patch(Jobs, { name, namespace: stage.namespace }, { status }, { subresource: 'status' })
   }
+  const waitsFor = (what: RegExp): Promise<string> =>
+    eventually(async () => {
+      const { message } = await stage.complains('Waiting')
+      assert.match(message, what)
+      return message
+    })
   const value = async (name: string): Promise<string | undefined> => (await stage.configMap(name))?.data?.x
   const resource = async (name: string) => (await stage.status()).resources?.find((one) => one.name === name)
   /** Somebody asks for a sync. */
@@ -79,17 +85,14 @@ describe('a commit with hooks', (it) => {
     await stage.deploy(at('deploy'))
     const first = await stage.git.push(files('1'))
     const before = await runAfter('before')
-    assert.match(
-      (await stage.complains('Waiting')).message,
-      /Job\.batch .*before \(deploy\/before\.yaml:1\) is under way, a PreSync hook/,
-    )
+    await waitsFor(/Job\.batch .*before \(deploy\/before\.yaml:1\) is under way, a PreSync hook/)
     assert.equal([await value('app'), await find('after')], [undefined, undefined])
     assert.is((await resource('before'))?.hook, 'PreSync')
 
     await end('before', 'Complete')
     const after = await runAfter('after')
     assert.is(await value('app'), '1')
-    assert.match((await stage.complains('Waiting')).message, /after \(deploy\/after\.yaml:1\) is under way, a PostSync hook/)
+    await waitsFor(/after \(deploy\/after\.yaml:1\) is under way, a PostSync hook/)
     await end('after', 'Complete')
     await stage.synced(first)
 
