@@ -1,4 +1,5 @@
 import { type AnyObject, groupOf } from '../../api/index.ts'
+import { beginningOf } from '../../std/index.ts'
 import { BUILT_IN } from './built-in.ts'
 import type { HealthRules } from './rules.ts'
 import { conditionOf, degraded, fieldsOf, HEALTHY, type Health, numberOf, progressing, saying, viewOf } from './view.ts'
@@ -9,8 +10,14 @@ import { conditionOf, degraded, fieldsOf, HEALTHY, type Health, numberOf, progre
  */
 export function healthOf(object: AnyObject | undefined, now: number, rules?: HealthRules): Health {
   if (!object) return { status: 'Missing', message: 'is not there' }
-  return general(object) ?? rules?.judge(object) ?? BUILT_IN[ruleOf(object)]?.(viewOf(object), now) ?? byReady(object)
+  return short(general(object) ?? rules?.judge(object) ?? BUILT_IN[ruleOf(object)]?.(viewOf(object), now) ?? byReady(object))
 }
+
+/** Characters. The object's status may have a million of them, and they are shown for each of a thousand objects. */
+const LONGEST = 1024
+
+const short = ({ status, message }: Health): Health =>
+  message === undefined ? { status } : { status, message: beginningOf(message, LONGEST) }
 
 /**
  * A Job that removes itself when it is over: once it was made, its absence is its success, and making it again would run
