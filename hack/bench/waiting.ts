@@ -53,7 +53,8 @@ export const appliesOf = (user: Kube, resource: string): Promise<number> =>
 export const serverCpu = (user: Kube): Promise<number> =>
   serverMetric(user, (line) => line.startsWith('process_cpu_seconds_total '))
 
-async function serverMetric(user: Kube, isMeant: (line: string) => boolean): Promise<number> {
+/** The sum of what the API server says in these lines of its metrics. */
+export async function serverMetric(user: Kube, isMeant: (line: string) => boolean): Promise<number> {
   const lines = await user.stream('/metrics', { accept: 'text/plain' })
   let sum = 0
   for await (const line of lines) if (isMeant(line)) sum += Number(line.slice(line.lastIndexOf(' ') + 1))

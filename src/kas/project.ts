@@ -91,40 +91,49 @@ export const asKnownTo = ({ status }: Agent, project: Project): Project => ({
   id: numberIn(status?.knownProjects ?? [], project),
 })
 
-export const projectsOf = (cache: Cache<GitProject>, holders: PathHolders): Projects => ({
-  get(ref) {
-    const object = cache.get(ref)
-    return object && !isDeleting(object) ? projectFrom(object) : undefined
-  },
-  in: (namespace) => cache.in(namespace).flatMap((object) => (isDeleting(object) ? [] : [projectFrom(object)])),
-  named: (path, namespace) =>
-    cache
-      .by(byPath, path)
-      .filter((object) => !isDeleting(object) && (rank(object, namespace) === 0 || holders.holds(namespaceOf(object), path)))
-      .sort((a, b) => rank(a, namespace) - rank(b, namespace) || byAge(a, b))
-      .map(projectFrom),
-  called: (path) =>
-    cache
-      .by(byPath, path)
-      .filter((object) => !isDeleting(object))
-      .map(projectFrom),
-  onChange: (listener) =>
-    cache.onChange((now, before) => {
-      const changed = now ?? before
-      const paths = [now, before].flatMap((object) => (object ? [object.spec.path] : []))
-      if (changed && !isSame(now, before)) listener(refOf(changed), paths)
-    }),
-  onChangeAt(path, listener) {
-    const forget = cache.onChangeBy(byPath, path, (now, before) => {
-      if (!isSame(now, before)) listener()
-    })
-    const forgetHolders = holders.onChange(listener)
-    return () => {
-      forget()
-      forgetHolders()
-    }
-  },
-})
+export function projectsOf(cache: Cache<GitProject>, holders: PathHolders): Projects {
+  // Who visits an agent's cluster has hundreds of them looked up for each request.
+  const known = new WeakMap<GitProject, Project>()
+  const projectOf = (object: GitProject): Project => {
+    const project = known.get(object) ?? projectFrom(object)
+    known.set(object, project)
+    return project
+  }
+  return {
+    get(ref) {
+      const object = cache.get(ref)
+      return object && !isDeleting(object) ? projectOf(object) : undefined
+    },
+    in: (namespace) => cache.in(namespace).flatMap((object) => (isDeleting(object) ? [] : [projectOf(object)])),
+    named: (path, namespace) =>
+      cache
+        .by(byPath, path)
+        .filter((object) => !isDeleting(object) && (rank(object, namespace) === 0 || holders.holds(namespaceOf(object), path)))
+        .sort((a, b) => rank(a, namespace) - rank(b, namespace) || byAge(a, b))
+        .map(projectOf),
+    called: (path) =>
+      cache
+        .by(byPath, path)
+        .filter((object) => !isDeleting(object))
+        .map(projectOf),
+    onChange: (listener) =>
+      cache.onChange((now, before) => {
+        const changed = now ?? before
+        const paths = [now, before].flatMap((object) => (object ? [object.spec.path] : []))
+        if (changed && !isSame(now, before)) listener(refOf(changed), paths)
+      }),
+    onChangeAt(path, listener) {
+      const forget = cache.onChangeBy(byPath, path, (now, before) => {
+        if (!isSame(now, before)) listener()
+      })
+      const forgetHolders = holders.onChange(listener)
+      return () => {
+        forget()
+        forgetHolders()
+      }
+    },
+  }
+}
 
 const isSame = (now: GitProject | undefined, before: GitProject | undefined): boolean =>
   now !== undefined &&

@@ -40,9 +40,9 @@ const devfile = (component: object = {}, more: { components?: object[]; [key: st
   return { inline: stringify({ schemaVersion: '2.3.0', ...rest, components: [tools, ...components] }) }
 }
 const overriding = (pod: object) => devfile({}, { attributes: { 'pod-overrides': pod } })
-const podOf = (name: string, spec: object) => ({
+const podOf = (name: string, spec: object, apiVersion = 'v1') => ({
   name,
-  kubernetes: { inlined: stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec }) },
+  kubernetes: { inlined: stringify({ apiVersion, kind: 'Pod', metadata: { name }, spec }) },
 })
 
 /** Alice and bob make workspaces, in namespaces of their own, of a class whose workspaces all lie in one. Bob writes claims, too. */
@@ -123,6 +123,8 @@ describe('hostile: a namespace that workspaces share', (it) => {
         devfile({}, { components: [podOf('thief', { ...hers, containers: [{ name: 'a', image: 'a' }] })] }),
         /bob may not create/,
       ],
+      // A version is a part of the path that is asked, with the rights of the target.
+      ['version', devfile({}, { components: [podOf('reader', {}, `v1%2fnamespaces%2f${SHARED}%2fsecrets`)] }), /has no v1%2fnam/],
     ]
     for (const [name, hostile, words] of attempts) {
       await develop(bob, 'evil', name, { devfile: hostile })

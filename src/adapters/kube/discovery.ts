@@ -12,6 +12,12 @@ interface ResourceList {
 const MOST = 500
 
 /**
+ * A version, or a group and a version. It is a part of the path of whatever is asked, and tenants write it: `v1%2fnamespaces%2fother…` would
+ * be a request to whatever stands there, with the rights of whoever asks on their behalf.
+ */
+const API_VERSION = /^(?:[a-z0-9][a-z0-9.-]*\/)?[a-z0-9][a-z0-9-]*$/
+
+/**
  * Which kinds the server serves, asked for group by group and remembered. It follows CRDs that come, go and change: a kind that
  * is not known is asked for again, and a request that finds no such resource makes the client forget the group.
  */
@@ -27,6 +33,7 @@ export function createDiscovery(connection: KubeConnection) {
   }
   return {
     async resolve(apiVersion: string, kind: string): Promise<Kind | undefined> {
+      if (!API_VERSION.test(apiVersion)) return undefined
       const remembered = (await known.get(apiVersion))?.get(kind)
       return remembered ?? (await load(apiVersion)).get(kind)
     },

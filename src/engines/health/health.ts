@@ -1,4 +1,5 @@
 import { type AnyObject, groupOf } from '../../api/index.ts'
+import { beginningOf } from '../../std/index.ts'
 import { BUILT_IN } from './built-in.ts'
 import type { HealthRules } from './rules.ts'
 import { RUNS } from './runs.ts'
@@ -10,14 +11,14 @@ import { conditionOf, degraded, fieldsOf, HEALTHY, type Health, numberOf, progre
  */
 export function healthOf(object: AnyObject | undefined, now: number, rules?: HealthRules): Health {
   if (!object) return { status: 'Missing', message: 'is not there' }
-  return general(object) ?? rules?.judge(object) ?? BUILT_IN[ruleOf(object)]?.(viewOf(object), now) ?? byReady(object)
+  return short(general(object) ?? rules?.judge(object) ?? BUILT_IN[ruleOf(object)]?.(viewOf(object), now) ?? byReady(object))
 }
 
 /** The same of an object that is there to end: it does well when it has, and not as long as it runs. */
 export function healthOfRun(object: AnyObject | undefined, now: number, rules?: HealthRules): Health {
   if (!object) return healthOf(object, now)
   const judged = general(object) ?? rules?.judge(object)
-  return judged ?? RUNS[ruleOf(object)]?.(viewOf(object)) ?? bySucceeded(object) ?? healthOf(object, now)
+  return short(judged ?? RUNS[ruleOf(object)]?.(viewOf(object)) ?? bySucceeded(object) ?? healthOf(object, now))
 }
 
 /** As runs of Tekton say how they ended, whatever their kind. */
@@ -27,6 +28,13 @@ function bySucceeded(object: AnyObject): Health | undefined {
   const { status } = succeeded
   return status === 'True' ? HEALTHY : status === 'False' ? degraded(saying(succeeded)) : progressing(saying(succeeded))
 }
+
+/** Characters. The object's status may have a million of them, and they are shown for each of a thousand objects. */
+const LONGEST = 1024
+
+/** The very same where there is nothing to cut: rules that had no time are told by theirs. */
+const short = (health: Health): Health =>
+  (health.message?.length ?? 0) <= LONGEST ? health : { ...health, message: beginningOf(health.message ?? '', LONGEST) }
 
 /**
  * A Job that removes itself when it is over: once it was made, its absence is its success, and making it again would run

@@ -17,6 +17,8 @@ export interface ClusterAdmission {
 
 /** No watch tells that a token has ended, so it is asked for again. */
 const AGAIN = minutes(1)
+/** So long a right counts on which something has changed. */
+const PATIENCE = minutes(1)
 
 /** Says who may pass, and looks again whenever something changes on which that depends. */
 export async function admit(sources: AccessSources, ask: Ask): Promise<ClusterAdmission> {
@@ -39,6 +41,8 @@ class Watch {
   #isLooking = true
   #isStale = false
   #isClosed = false
+  /** Calls off that the visit ends because a change waits too long for its look; none waits without it. */
+  #cancelLate: (() => void) | undefined
 
   constructor(sources: AccessSources, ask: Ask) {
     this.#sources = sources
@@ -60,13 +64,14 @@ class Watch {
 
   close(): void {
     this.#isClosed = true
+    this.#callOffEnd()
     for (const stop of this.#stops) stop()
   }
 
   /** Only to what this visit's right may depend on: there may be thousands of visits. */
   #listen(): (() => void)[] {
     const { agents, configurations, projects, permissions, spaces, clock } = this.#sources
-    const again = () => void this.#look()
+    const again = () => this.#lookAfterChange()
     return [
       onChangeOf(agents, this.#ask, (now, before) => {
         // Its status says every few minutes that it is connected.
@@ -85,7 +90,7 @@ class Watch {
       spaces.requests.onChange((now, before) => {
         if ((!this.#verdict || this.#isBySpace) && !givesTheSame(now, before)) again()
       }),
-      eachMinute(clock, again),
+      eachMinute(clock, () => void this.#look()),
     ]
   }
 
@@ -101,11 +106,31 @@ class Watch {
     this.#isStale = true
     if (this.#isLooking) return
     this.#isLooking = true
-    while (this.#isStale && !this.#isClosed) {
+    while (this.#isStale && !this.#isClosed) await this.#lookInTurn()
+    this.#isLooking = false
+  }
+
+  /** A right that nobody has time to look for is none: whoever keeps kas busy would have it for as long as he does. */
+  #lookAfterChange(): void {
+    this.#cancelLate ??= this.#sources.clock.after(PATIENCE, () => this.#end.abort(unchecked()))
+    void this.#look()
+  }
+
+  /** What a space gives costs next to nothing to look for. */
+  #lookInTurn(): Promise<void> {
+    const look = async () => {
+      if (this.#isClosed) return
+      // What changes from here on is seen by the next look.
       this.#isStale = false
+      this.#callOffEnd()
       if (!(await this.#holds())) this.#end.abort(revoked())
     }
-    this.#isLooking = false
+    return this.#isBySpace ? look() : this.#sources.looks(this.#verdict?.agent.metadata.namespace ?? '', look)
+  }
+
+  #callOffEnd(): void {
+    this.#cancelLate?.()
+    this.#cancelLate = undefined
   }
 
   /** An API server that is away takes nobody's right. */
@@ -146,3 +171,10 @@ function eachMinute(clock: Clock, again: () => void): () => void {
 
 const revoked = () =>
   new Failure('unauthorized', 'the right to reach this agent has ended or changed', { reason: 'AccessRevoked' })
+
+const unchecked = () =>
+  new Failure('unavailable', 'what the right to reach this agent depends on changes faster than it can be looked at', {
+    reason: 'AccessUnchecked',
+    remedy:
+      "Ask again, and see who changes roles, GitProjects or Agents all the time, where the agent's configuration names many projects",
+  })

@@ -8,6 +8,7 @@ import { numberOf } from '../number.ts'
 import type { AgentConfigurations } from '../ports.ts'
 import type { Projects } from '../project.ts'
 import type { Ask } from './address.ts'
+import type { Looks } from './looks.ts'
 import type { Identify, TokenOwner } from './people.ts'
 import { jobRight, type Right, userRight } from './rules.ts'
 import { type Spaces, spaceRight } from './spaces.ts'
@@ -21,6 +22,7 @@ export interface AccessSources {
   /** Tells when somebody may develop other projects than before. */
   permissions: Pick<Permissions, 'onChange'>
   spaces: Spaces
+  looks: Looks
   clock: Clock
 }
 

@@ -10,6 +10,7 @@ import { behind, unreached } from './behind.ts'
 import { exchange } from './exchange.ts'
 import { checkContentType, IMPERSONATE, queryOf, requestHeaders } from './headers.ts'
 import type { AccessSources } from './judge.ts'
+import { createLooks } from './looks.ts'
 import { createPace, type VisitPace } from './pace.ts'
 import { createIdentify } from './people.ts'
 import { isSystem } from './rules.ts'
@@ -17,7 +18,7 @@ import { answerFailure, createTraceId } from './status.ts'
 
 /** `grace`: so long sessions may go on when the server stops. */
 interface KubernetesApiServer
-  extends Omit<AccessSources, 'identify'>,
+  extends Omit<AccessSources, 'identify' | 'looks'>,
     Pick<Parameters<typeof serveVisits>[0], 'address' | 'tls' | 'grace' | 'clock' | 'log'> {
   /** For which tokens may have been issued, beside the API server's own. */
   audience: string
@@ -34,7 +35,7 @@ export function serveKubernetesApi(given: KubernetesApiServer): Promise<HttpServ
   const identify = createIdentify(kube, audience, clock)
   const meters = createVisitMeters(metrics)
   const pace = createPace({ identify, perSecond, operator: spaces.operator, slowed: meters.slowed, clock })
-  const visit = receiveVisits({ sources: { ...given, identify }, pace, router, meters, clock, log })
+  const visit = receiveVisits({ sources: { ...given, identify, looks: createLooks(clock) }, pace, router, meters, clock, log })
   return serveVisits({ ...given, visit, turnedAway: meters.turnedAway })
 }
 

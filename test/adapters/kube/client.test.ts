@@ -67,6 +67,24 @@ describe('the API client and its caches', (it) => {
       assert.is((await failureOf(work))?.code, 'not-found')
   })
 
+  it('takes nothing for a version that none can be called, whatever stands there in the API', async () => {
+    const another = `v1%2fnamespaces%2f${namespace}%2fconfigmaps`
+    for (const apiVersion of [
+      '',
+      '.',
+      '..',
+      './v1',
+      'v1?',
+      'v1%3f',
+      another,
+      another.replaceAll('%2f', '/'),
+      'Apps/v1',
+      'apps//v1',
+    ])
+      for (const kind of ['ConfigMap', 'Deployment']) assert.is(await kube.resolve(apiVersion, kind), undefined, apiVersion)
+    assert.is((await kube.resolve('apps/v1', 'Deployment'))?.plural, 'deployments')
+  })
+
   it('acts as nobody rather than with its own rights where a user has no name', () => {
     for (const user of ['', ' ', '\t']) assert.throws(() => kube.as({ user }), /without a name/)
     assert.throws(() => kube.as({ user: 'a', groups: [''] }), /without a name/)

@@ -360,6 +360,12 @@ describe('health', (it) => {
     })
   })
 
+  it('says in short what an object says at length', () => {
+    const conditions = [is('Stalled', 'True', '', { message: 'm'.repeat(1_000_000) })]
+    const { message = '' } = healthOf(objectOf({ of: 'Widget', why: '', expect: 'Degraded', status: { conditions } }), NOW)
+    assert.is(message, `${'m'.repeat(1024)}…`)
+  })
+
   it('takes the absence of a Job that removes itself for its success', () => {
     assert.is(endsByGoing(objectOf({ of: 'Job', why: '', expect: 'Healthy', spec: { ttlSecondsAfterFinished: 0 } })), true)
     assert.is(endsByGoing(objectOf({ of: 'Job', why: '', expect: 'Healthy', spec: {} })), false)
