@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { Kube } from '../adapters/kube/index.ts'
-import { type Kind, type KubeObject, keyOf, type Ref, refOf } from '../api/index.ts'
+import { type GitProject, GitProjects, type Kind, type KubeObject, keyOf, type Ref, refOf } from '../api/index.ts'
 import { Failure, isFailure } from '../std/index.ts'
-import { nameOfKind } from './kinds.ts'
+import { nameOfKind, wordFor } from './kinds.ts'
 import { type ClusterOptions, withKubeconfig, withNamespace } from './options.ts'
 
 export interface ObjectOptions extends ClusterOptions {
@@ -10,8 +10,11 @@ export interface ObjectOptions extends ClusterOptions {
 }
 
 /** For verbs about one object. */
-export const withObject = (command: Command, kind: Kind): Command =>
-  withNamespace(withKubeconfig(command).argument('<name>', `name of the ${kind.kind}`, nameOfKind(kind)), 'its namespace')
+export const withObject = (command: Command, kind: Kind): Command => withName(command, kind, wordFor(kind))
+
+/** Completion knows by the word for the argument what may stand there; a new object has a name that nobody knows yet. */
+export const withName = (command: Command, kind: Kind, word = 'name'): Command =>
+  withNamespace(withKubeconfig(command).argument(`<${word}>`, `name of the ${kind.kind}`, nameOfKind(kind)), 'its namespace')
 
 /** Where it is not there, the failure says which ones might have been meant; `list` is the command that lists them. */
 export async function findObject<T extends KubeObject>(kube: Kube, kind: Kind<T>, ref: Ref, list: string): Promise<T> {
@@ -24,6 +27,17 @@ export async function findObject<T extends KubeObject>(kube: Kube, kind: Kind<T>
       remedy: likely(ref, await listVisible(kube, kind, ref), list),
     },
   )
+}
+
+/** The GitProject of a path such as `team-a/web`. */
+export async function findProjectByPath(kube: Kube, path: string, namespace: string): Promise<GitProject> {
+  const projects = await kube.list(GitProjects, { namespace })
+  const found = projects.find(({ spec }) => spec.path === path)
+  if (found) return found
+  const known = projects.map(({ spec, metadata }) => spec.path ?? metadata.name).sort()
+  throw new Failure('not-found', `there is no GitProject with the path ${path} in namespace ${namespace}.`, {
+    remedy: known.length > 0 ? `There is ${known.slice(0, MOST).join(', ')}.` : 'Make one, or name another namespace with -n.',
+  })
 }
 
 /** All that the person may list: of the cluster, else of the namespace. */

@@ -41,7 +41,11 @@ export const verbs: readonly VerbEntry[] = [
   { name: 'history', summary: 'list what a GitOpsDeployment had in effect', load: () => import('./gitops/history.ts') },
   { name: 'rollback', summary: 'take a GitOpsDeployment back to a commit', load: () => import('./gitops/rollback.ts') },
   { name: 'poke', summary: 'let kas look for new commits of a GitProject now', load: () => import('./gitops/poke.ts') },
-  { name: 'create', summary: 'make a workspace', load: () => import('./workspace/create.ts') },
+  {
+    name: 'create',
+    summary: 'make a workspace, claim, environment, project or deployment',
+    load: () => import('./objects/create.ts'),
+  },
   { name: 'get', summary: 'list workspaces, or objects of another kind', load: () => import('./objects/get.ts') },
   { name: 'describe', summary: 'say everything about a workspace', load: () => import('./workspace/describe.ts') },
   { name: 'logs', summary: 'print the logs of a workspace', load: () => import('./workspace/logs.ts') },
