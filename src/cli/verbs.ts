@@ -61,6 +61,26 @@ export const verbs: readonly VerbEntry[] = [
     summary: 'stop a workspace, and start it again',
     load: async () => ({ verb: (await import('./workspace/run-state.ts')).restart }),
   },
+  {
+    name: 'open',
+    summary: 'open a workspace in the browser, or print its address',
+    load: () => import('./workspace/open.ts'),
+  },
+  {
+    name: 'ssh',
+    summary: 'open a shell in a workspace',
+    load: async () => ({ verb: (await import('./workspace/exec.ts')).ssh }),
+  },
+  {
+    name: 'exec',
+    summary: 'run a command in a workspace',
+    load: async () => ({ verb: (await import('./workspace/exec.ts')).exec }),
+  },
+  {
+    name: 'forward',
+    summary: 'let ports of this machine lead into a workspace',
+    load: () => import('./workspace/forward.ts'),
+  },
   { name: 'bump', summary: 'give a workspace more time', load: () => import('./workspace/bump.ts') },
   { name: 'share', summary: 'let somebody else reach a port of a workspace', load: () => import('./workspace/share.ts') },
   { name: 'delete', summary: 'delete a workspace with its files', load: () => import('./workspace/delete.ts') },

@@ -3,7 +3,6 @@ import type { Kind, ObjectMeta, Ref } from '../../api/index.ts'
 import { harmlessLine } from '../../std/index.ts'
 import { type Column, table, WIDTH } from '../output.ts'
 
-/** Without JSON at the end a server that makes no tables would refuse, with words that help nobody. */
 const AS_TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1'
 const PAGE = 500
 
@@ -20,19 +19,24 @@ interface TableRow {
   object: { metadata: ObjectMeta }
 }
 
-/** Asks for objects as a table, page by page. */
+/** Asks for objects as a table, page by page; anew where the rest is not to be had any more. */
 export async function fetchTable(kube: Kube, kind: Kind, query: ListQuery, signal: AbortSignal): Promise<ServerTable> {
-  const { listPath } = await import('../../adapters/kube/index.ts')
-  const all: ServerTable = { columnDefinitions: [], rows: [] }
-  let next: string | undefined
-  do {
-    const path = listPath(kind, query, { limit: PAGE, continue: next })
-    const page = await kube.read<ServerTable>(path, { accept: AS_TABLE, about: kind.plural, signal })
-    if (next === undefined) all.columnDefinitions = page.columnDefinitions
-    for (const row of page.rows) all.rows.push(row)
-    next = page.metadata?.continue || undefined
-  } while (next !== undefined)
-  return all
+  const { listPath, orBegunAnew } = await import('../../adapters/kube/index.ts')
+  const fetch = (next: string | undefined) =>
+    kube.read<ServerTable>(listPath(kind, query, { limit: PAGE, continue: next }), {
+      accept: AS_TABLE,
+      about: kind.plural,
+      signal,
+    })
+  return orBegunAnew(async () => {
+    const all = await fetch(undefined)
+    for (let next = all.metadata?.continue; next; ) {
+      const page = await fetch(next)
+      for (const row of page.rows) all.rows.push(row)
+      next = page.metadata?.continue
+    }
+    return all
+  })
 }
 
 /** Asks for one object as a table of one row. */

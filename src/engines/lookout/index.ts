@@ -4,4 +4,4 @@
  */
 export { eventsOf, type WorkspaceEvent } from './events.ts'
 export { containersOf, linesOfLog, youngestPodOf } from './pod.ts'
-export { type TargetReach, withTarget } from './target.ts'
+export { type TargetLogin, type TargetReach, withTarget } from './target.ts'

@@ -8,16 +8,17 @@ interface PodPlace {
   home: string
 }
 
-/** The pod that was made last for a workspace. A target may have any number of them: one is kept. */
+/** The pod that was made last for a workspace, of those that are meant. A target may have any number of them: one is kept. */
 export async function youngestPodOf(
   workspace: Workspace,
   { target, home }: PodPlace,
   signal?: AbortSignal,
+  isMeant: (pod: Pod) => boolean = () => true,
 ): Promise<Pod | undefined> {
   const query = { namespace: home, labels: `${labels.workspaceUid}=${workspace.metadata.uid}` }
   let youngest: Pod | undefined
   for await (const page of target.pages(Pods, query, signal))
-    for (const pod of page) if (!youngest || bornOf(pod) > bornOf(youngest)) youngest = pod
+    for (const pod of page) if (isMeant(pod) && (!youngest || bornOf(pod) > bornOf(youngest))) youngest = pod
   return youngest
 }
 
