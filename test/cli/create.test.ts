@@ -59,7 +59,10 @@ describe('berth create', (it) => {
       stdout,
       `DeploymentTargetClaim ${namespace}/south is made. See how it does with \`berth get claim south -n ${namespace}\`.`,
     )
-    match(stdout, `DeploymentTargetClaim ${namespace}/south is Ready.`)
+    match(
+      stdout,
+      `DeploymentTargetClaim ${namespace}/south is Ready: has DeploymentTarget south, which leads to namespace team-a.`,
+    )
     const made = await kube.get(DeploymentTargetClaims, at('south'))
     equal([made?.spec.deploymentTargetClassName, made?.status?.phase], ['by-hand', 'Bound'])
   })

@@ -36,7 +36,7 @@ export async function waitUntilReady<T extends KubeObject>(
     },
   )
   if (verdict.word === 'ready') {
-    shell.print(`${nameOf(made)} is Ready. ${verdict.message}`.trim())
+    shell.print(`${nameOf(made)} is Ready${verdict.message && `: ${verdict.message}`}.`)
     return exitCodes.ok
   }
   for (const line of wrap(`berth: ${nameOf(made)} is not Ready. ${verdict.message}`)) report.line(line)

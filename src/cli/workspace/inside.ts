@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kube } from '../../adapters/kube/index.ts'
 import { isDeleting, labels, nameOf, type Pod, type Workspace, workspaceStateOf, workspaceWishOf } from '../../api/index.ts'
-import { type TargetLogin, withTarget, youngestPodOf } from '../../engines/lookout/index.ts'
+import { isOfSimulatedNode, linesOfLog, type TargetLogin, withTarget, youngestPodOf } from '../../engines/lookout/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { type ClusterOptions, kubeconfigOf } from '../options.ts'
@@ -33,11 +33,31 @@ export const insideWorkspace = <Options extends InsideOptions>(work: (inside: In
     return withTarget(kube, workspace, { reach: undefined }, async (target, home, login) => {
       const found = await findContainer(workspace, { target, home }, options.container)
       return withKubeconfigFor(shell, login, options, (flags) => {
-        const kubectl = (...parameters: string[]) => shell.handOver(program, [...flags, '-n', home, ...parameters])
+        const kubectl = async (...parameters: string[]) => {
+          const code = await shell.handOver(program, [...flags, '-n', home, ...parameters])
+          if (code === KUBECTL_FAILED) await explainSimulated(shell, { target, home, ...found })
+          return code
+        }
         return work({ ...context, ...found, kubectl }, options)
       })
     })
   })
+
+/** As many a command does. */
+const KUBECTL_FAILED = 1
+
+/** kubectl only says that the node has no address. */
+async function explainSimulated(shell: Shell, from: Parameters<typeof linesOfLog>[0]): Promise<void> {
+  const stop = new AbortController()
+  await linesOfLog(from, 'tailLines=0', stop.signal).catch((thrown: unknown) => {
+    // Whatever else there is to say, kubectl has said it.
+    if (isOfSimulatedNode(thrown))
+      shell.say(
+        `Pod ${from.pod} is on a simulated node (kwok),\nwhere nothing runs: nobody gets in. \`berth up --node\` has a real one.\n`,
+      )
+  })
+  stop.abort()
+}
 
 /** Throws `conflict` for one that nobody gets into before somebody starts it. */
 export function refuseStopped(workspace: Workspace): void {

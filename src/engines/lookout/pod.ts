@@ -58,6 +58,9 @@ export const linesOfLog = (
 /** The API server's words for a node that has no kubelet to be asked. */
 const isOfNoAddress = (thrown: unknown): boolean => isFailure(thrown) && thrown.message.includes('no preferred addresses found')
 
+/** Nothing runs there that could say anything, or let somebody in. */
+export const isOfSimulatedNode = (thrown: unknown): boolean => isFailure(thrown) && isOfNoAddress(thrown.cause)
+
 const simulated = (pod: string, cause: unknown): Failure =>
   new Failure('not-found', `the node of Pod ${pod} has no address, as simulated nodes (kwok) have none, so there are no logs`, {
     remedy:
