@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { equal, is, match } from 'uvu/assert'
+import { equal, is, match, throws } from 'uvu/assert'
 import { WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
 import { clusterIn, everybody, prepareNamespace, words } from '../../operator/workspace/fixture.ts'
 import { kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
-import { expectGone } from '../../support/verbs.ts'
-import { berth } from '../berth.ts'
+import { eventually, expectGone } from '../../support/verbs.ts'
+import { berth, startBerth } from '../berth.ts'
 
 /** Stands where kubectl is named, and shows what it was called with and the kubeconfig. */
 const SHOWING = '#!/bin/sh\nprintf \'[%s]\' "$@"\necho\ncat "$2"\nexit 7\n'
@@ -87,6 +87,21 @@ describe('the ways into a workspace', (it) => {
     const unknown = await run(['forward', 'web', 'nothing'])
     equal([unknown.code, unknown.stderr.includes('Name one of app, or a number.')], [3, true])
     is((await run(['forward', 'web', '1:2:3'])).code, 2)
+  })
+
+  it('give the terminal away, and end with what has it', async () => {
+    const start = (program: string, ...given: string[]) =>
+      startBerth([...given, '-n', namespace, '--kubeconfig', kubeconfig], { env: { BERTH_KUBECTL: join(folder, program) } })
+    const { code, stdout } = await start('shows', 'ssh', 'web').ended
+    is(code, 7)
+    match(stdout, '[exec][workspace-web-')
+
+    await writeFile(join(folder, 'waits'), '#!/bin/sh\necho "$$ forwards"\nexec sleep 3600\n', { mode: 0o755 })
+    const forwarding = start('waits', 'forward', 'web', 'app')
+    const [, pid] = await eventually(() => /(\d+) forwards/.exec(forwarding.printed().stdout))
+    forwarding.process.kill('SIGINT')
+    is((await forwarding.ended).code, 0)
+    throws(() => process.kill(Number(pid), 0), /ESRCH/)
   })
 
   it('open the address of a port in the browser, and print it', async () => {
