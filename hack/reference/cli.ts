@@ -10,6 +10,7 @@ const shell: Shell = {
   say: () => undefined,
   readInput: async () => '',
   ask: async () => undefined,
+  handOver: async () => 0,
   env: {},
   cwd: '/',
   home: new URL('../..', import.meta.url).pathname,

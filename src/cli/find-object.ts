@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import type { Kube } from '../adapters/kube/index.ts'
-import { type Kind, type KubeObject, keyOf, type Ref, refOf } from '../api/index.ts'
+import { type GitProject, GitProjects, type Kind, type KubeObject, keyOf, type Ref, refOf } from '../api/index.ts'
 import { Failure, isFailure } from '../std/index.ts'
+import { nameOfKind, wordFor } from './kinds.ts'
 import { type ClusterOptions, withKubeconfig, withNamespace } from './options.ts'
 
 export interface ObjectOptions extends ClusterOptions {
@@ -9,15 +10,33 @@ export interface ObjectOptions extends ClusterOptions {
 }
 
 /** For verbs about one object. */
-export const withObject = (command: Command, { kind }: Kind): Command =>
-  withNamespace(withKubeconfig(command).argument('<name>', `name of the ${kind}`), 'its namespace')
+export const withObject = (command: Command, kind: Kind): Command => withName(command, kind, wordFor(kind))
+
+/** Completion knows by the word for the argument what may stand there; a new object has a name that nobody knows yet. */
+export const withName = (command: Command, kind: Kind, word = 'name'): Command =>
+  withNamespace(withKubeconfig(command).argument(`<${word}>`, `name of the ${kind.kind}`, nameOfKind(kind)), 'its namespace')
 
 /** Where it is not there, the failure says which ones might have been meant; `list` is the command that lists them. */
 export async function findObject<T extends KubeObject>(kube: Kube, kind: Kind<T>, ref: Ref, list: string): Promise<T> {
   const found = await kube.get(kind, ref)
   if (found) return found
-  throw new Failure('not-found', `there is no ${kind.kind} ${ref.name} in namespace ${ref.namespace}.`, {
-    remedy: likely(ref, await listVisible(kube, kind, ref), list),
+  throw new Failure(
+    'not-found',
+    `there is no ${kind.kind} ${ref.name}${ref.namespace ? ` in namespace ${ref.namespace}` : ''}.`,
+    {
+      remedy: likely(ref, await listVisible(kube, kind, ref), list),
+    },
+  )
+}
+
+/** The GitProject of a path such as `team-a/web`. */
+export async function findProjectByPath(kube: Kube, path: string, namespace: string): Promise<GitProject> {
+  const projects = await kube.list(GitProjects, { namespace })
+  const found = projects.find(({ spec }) => spec.path === path)
+  if (found) return found
+  const known = projects.map(({ spec, metadata }) => spec.path ?? metadata.name).sort()
+  throw new Failure('not-found', `there is no GitProject with the path ${path} in namespace ${namespace}.`, {
+    remedy: known.length > 0 ? `There is ${known.slice(0, MOST).join(', ')}.` : 'Make one, or name another namespace with -n.',
   })
 }
 
@@ -40,14 +59,15 @@ export function likely(wanted: Ref, known: readonly Ref[], list: string): string
   const elsewhere = known.filter(({ name }) => name === wanted.name)
   if (elsewhere.length > 0) return `There is ${elsewhere.slice(0, MOST).map(keyOf).join(', ')}: name the namespace with -n.`
   const here = known.filter(({ namespace }) => namespace === wanted.namespace).map(({ name }) => name)
+  const there = wanted.namespace === undefined ? 'There' : 'In that namespace there'
   const [first, ...others] = here.toSorted((a, b) => distance(a, wanted.name) - distance(b, wanted.name) || (a < b ? -1 : 1))
   if (first !== undefined) {
     const more = here.length > MOST ? ` and ${here.length - MOST} more` : ''
-    return `In that namespace there is ${[first, ...others].slice(0, MOST).join(', ')}${more}.`
+    return `${there} is ${[first, ...others].slice(0, MOST).join(', ')}${more}.`
   }
   const near = known.filter(({ name }) => distance(name, wanted.name) <= 2)
   if (near.length > 0) return `There is ${near.slice(0, MOST).map(keyOf).join(', ')}.`
-  return `In that namespace there is none. List them with ${list}.`
+  return `${there} is none. List them with ${list}.`
 }
 
 /** Counts the letters that must be changed, added or left out to come from one word to the other (Levenshtein). */

@@ -42,6 +42,7 @@ const shell: Shell = {
   say: (words) => void process.stderr.write(words),
   readInput: () => text(addAbortSignal(stop.signal, process.stdin)),
   ask,
+  handOver,
   env: process.env,
   cwd: process.cwd(),
   home: fileURLToPath(new URL('../..', import.meta.url)),
@@ -62,6 +63,16 @@ async function ask(question: string): Promise<string | undefined> {
   } finally {
     terminal.close()
   }
+}
+
+async function handOver(program: string, parameters: readonly string[]): Promise<number> {
+  const { spawn } = await import('node:child_process')
+  const child = spawn(program, parameters, { stdio: 'inherit', signal: stop.signal })
+  return new Promise((resolve, reject) => {
+    // It ends by the signal, too, and is waited for.
+    child.once('error', (error) => error.name === 'AbortError' || reject(error))
+    child.once('close', (ended) => resolve(ended ?? exitCodes.interrupted))
+  })
 }
 
 // V8 widens its nursery to 64 MB while hundreds of files and long lists are read, and lets garbage grow to a multiple of what lives.

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Kube } from '../adapters/kube/index.ts'
 import { Failure, isFailure } from '../std/index.ts'
-import { FORMATS, type OutputFormat } from './output.ts'
+import { FORMATS, LIST_FORMATS, type OutputFormat } from './output.ts'
 import type { Shell } from './shell.ts'
 
 /** The folder of a local control plane, below the folder in which one stands. */
@@ -14,6 +14,10 @@ export const withDir = (command: Command): Command =>
 
 export const withOutput = (command: Command): Command =>
   command.addOption(new Option('-o, --output <format>', 'how to print').choices(FORMATS).default('table'))
+
+/** As `kubectl get` has it. */
+export const withListOutput = (command: Command): Command =>
+  command.addOption(new Option('-o, --output <format>', 'how to print').choices(LIST_FORMATS).default('table'))
 
 export const withKubeconfig = (command: Command): Command =>
   command

@@ -5,6 +5,10 @@ import { type Paint, plain } from './shell.ts'
 export const FORMATS = ['table', 'json', 'yaml'] as const
 export type OutputFormat = (typeof FORMATS)[number]
 
+/** `wide` has all columns, `name` one name a line, as `KIND/NAME`. */
+export const LIST_FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const
+export type ListFormat = (typeof LIST_FORMATS)[number]
+
 export interface Column<Row> {
   title: string
   of: (row: Row) => string

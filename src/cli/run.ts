@@ -8,9 +8,9 @@ import { verbs } from './verbs.ts'
 import { versionOf } from './version.ts'
 
 /** Runs one command line and says how it ended. */
-export async function run(args: readonly string[], given: Shell): Promise<ExitCode> {
+export async function run(args: readonly string[], given: Shell): Promise<number> {
   const shell: Shell = { ...given, print: (text) => given.print(netted(text)), say: (text) => given.say(netted(text)) }
-  const outcome: { code: ExitCode } = { code: exitCodes.ok }
+  const outcome: { code: number } = { code: exitCodes.ok }
   try {
     const program = await programFor(args, shell, (code) => {
       outcome.code = code
@@ -49,7 +49,7 @@ Exit codes:
   8 doctor found a failure        9 diff found differences
   10 declined at the terminal              130 interrupted`
 
-async function programFor(args: readonly string[], shell: Shell, ended: (code: ExitCode) => void): Promise<Command> {
+async function programFor(args: readonly string[], shell: Shell, ended: (code: number) => void): Promise<Command> {
   const program = new Command('berth')
     .description('Claim a target, push to Git, open your workspace: a Kubernetes operator and its friends.')
     .version(versionOf(shell.home), '-V, --version', 'print the version')

@@ -10,6 +10,8 @@ export interface Shell {
   readInput(): Promise<string>
   /** One line from the person at the terminal; nothing where there is none. */
   ask(question: string): Promise<string | undefined>
+  /** Runs a program that has the person's terminal until it ends; gives its exit code. */
+  handOver(program: string, parameters: readonly string[]): Promise<number>
   readonly env: Readonly<Record<string, string | undefined>>
   /** The folder that the command was given in. */
   readonly cwd: string

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type ExitCode, exitCodes } from './exit-codes.ts'
+import { exitCodes } from './exit-codes.ts'
 import { examples, settleNamespace } from './options.ts'
 import { capital } from './output.ts'
 import type { Shell } from './shell.ts'
@@ -10,9 +10,9 @@ export interface Verb {
   define(command: Command, shell: Shell, finish: Finish, all: readonly VerbEntry[]): void
 }
 
-/** Wraps an action: its exit code becomes the process's. */
+/** Wraps an action: its exit code becomes the process's. It is one of ours, or that of a program in whose place Berth was asked. */
 export type Finish = <Arguments extends unknown[]>(
-  action: (...given: Arguments) => Promise<ExitCode>,
+  action: (...given: Arguments) => Promise<number>,
 ) => (...given: Arguments) => Promise<void>
 
 /** A verb before it is loaded. */
@@ -32,7 +32,7 @@ interface Action extends Help {
   /** Adds the arguments and the options. */
   options?(command: Command): unknown
   /** Gets the arguments as they were parsed, then the options. Without an exit code all went well. */
-  run(shell: Shell, ...given: unknown[]): Promise<ExitCode> | Promise<void>
+  run(shell: Shell, ...given: unknown[]): Promise<number> | Promise<void>
 }
 
 /** A verb that does something. */
@@ -49,8 +49,10 @@ export const actionVerb = ({ description, examples: shown, options, run }: Actio
   },
 })
 
+type Part = Verb & { name: string; summary: string }
+
 interface Group extends Help {
-  parts: readonly (Verb & { name: string; summary: string })[]
+  parts: readonly Part[]
 }
 
 /** A verb that consists of verbs, as `berth agent` does of `create` and others. Alone it prints its help. */
@@ -58,15 +60,40 @@ export const groupVerb = ({ description, examples: shown, parts }: Group): Verb 
   define(command, shell, finish, all) {
     command.helpCommand(false).addHelpText('after', examples(...shown))
     if (description !== undefined) command.description(description)
-    for (const { name, summary, define } of parts) {
-      const part = command.command(name).summary(summary).description(capital(summary)).copyInheritedSettings(command)
-      define(part, shell, finish, all)
-      part.showHelpAfterError(`Run \`${pathOf(part)} --help\` for how it is used.`)
-      // A group has no failures of its own to explain.
-      if (part.commands.length === 0) part.option('--verbose', 'when it fails, also print the chain of causes')
-    }
+    for (const part of parts) definePart(command, part, [shell, finish, all])
   },
 })
+
+/** A verb that does something, and something else with another word behind it, as `berth create` makes other objects by `create claim`. */
+export const verbWithParts = (verb: Verb, parts: readonly Part[]): Verb => ({
+  define(command, shell, finish, all) {
+    verb.define(command, shell, finish, all)
+    command.description(`${command.description()} With the word of a command below, and then a name: something else.`)
+    // The words behind a part are its own, and `help` may be the name of something.
+    command.enablePositionalOptions().helpCommand(false).hook('preSubcommand', passOptions)
+    for (const part of parts) definePart(command, part, [shell, finish, all])
+  },
+})
+
+/** Options may stand before the part, too: `berth create -n team-a claim shared`. */
+function passOptions(command: Command, part: Command): void {
+  for (const option of command.options) {
+    const key = option.attributeName()
+    if (command.getOptionValueSource(key) !== 'cli') continue
+    if (part.options.every((each) => each.attributeName() !== key)) part.error(`error: unknown option '${option.long}'`)
+    part.setOptionValueWithSource(key, command.getOptionValue(key), 'cli')
+  }
+}
+
+type Definition = [shell: Shell, finish: Finish, all: readonly VerbEntry[]]
+
+function definePart(command: Command, { name, summary, define }: Part, given: Definition): void {
+  const part = command.command(name).summary(summary).description(capital(summary)).copyInheritedSettings(command)
+  define(part, ...given)
+  part.showHelpAfterError(`Run \`${pathOf(part)} --help\` for how it is used.`)
+  // A group has no failures of its own to explain.
+  if (part.commands.length === 0) part.option('--verbose', 'when it fails, also print the chain of causes')
+}
 
 /** As it is typed: `berth agent create`. */
 const pathOf = (command: Command): string => (command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name())

@@ -3,7 +3,12 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { Failure } from '../std/index.ts'
 
 /** The program's whole path, as the shell would find it: the operator runs it with an empty PATH. */
-export function which(program: string, path: string | undefined, cwd: string): string {
+export function which(
+  program: string,
+  path: string | undefined,
+  cwd: string,
+  remedy = 'Install it, or name its file with --kubectl.',
+): string {
   if (isAbsolute(program)) return program
   if (program.includes('/')) return resolve(cwd, program)
   const found = (path ?? '')
@@ -11,9 +16,7 @@ export function which(program: string, path: string | undefined, cwd: string): s
     .map((folder) => join(folder, program))
     .find(isExecutable)
   if (found) return found
-  throw new Failure('not-found', `there is no program "${program}" in PATH`, {
-    remedy: 'Install it, or name its file with --kubectl.',
-  })
+  throw new Failure('not-found', `there is no program "${program}" in PATH`, { remedy })
 }
 
 function isExecutable(file: string): boolean {

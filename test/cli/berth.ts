@@ -83,6 +83,7 @@ export const shellOf = ({ env, cwd = ROOT, input = '', answer }: Surroundings): 
   say: () => undefined,
   readInput: async () => input,
   ask: async () => answer,
+  handOver: async () => 0,
   env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
   cwd,
   home: ROOT,
@@ -103,7 +104,26 @@ export async function berth(parameters: string[], surroundings: Surroundings = {
     say: (text: string) => {
       seen.stderr += text
     },
+    handOver: (program: string, given: readonly string[]) => runSeen(program, given, surroundings, seen),
   }
   seen.code = await run(parameters, shell)
   return seen
+}
+
+/** Runs a program as from a terminal that nobody sees. */
+function runSeen(program: string, given: readonly string[], { env, input = '' }: Surroundings, seen: Outcome): Promise<number> {
+  const child = spawn(program, given, { env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env } })
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    seen.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    seen.stderr += text
+  })
+  // It may end without reading its input.
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(input)
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code ?? -1))
+  })
 }

@@ -1,12 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Command } from 'commander'
 import * as assert from 'uvu/assert'
 import { parse, stringify } from 'yaml'
 import { Agents, Workspaces } from '../../src/api/index.ts'
+import { verbs } from '../../src/cli/verbs.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
-import { berth } from './berth.ts'
+import { berth, shellOf, startBerth } from './berth.ts'
 
 interface Context {
   name: string
@@ -44,6 +46,31 @@ describe('the namespace of a verb', (it) => {
     assert.is((await run('agent', 'create', 'dev', '--project', 'team/config')).code, 0)
     assert.ok(await cluster.kube.get(Agents, { name: 'dev', namespace }))
     assert.match((await run('agent', 'list')).stdout, /dev/)
+  })
+
+  it('is so for each verb that has a namespace', async () => {
+    const commands = verbs.map(async ({ name, load }) => {
+      const command = new Command(name)
+      const { verb } = await load()
+      verb.define(command, shellOf({}), () => async () => undefined, verbs)
+      return [command, ...command.commands, ...command.commands.flatMap(({ commands: parts }) => parts)]
+    })
+    const all = (await Promise.all(commands)).flat()
+    const options = all.flatMap((command) => command.options.filter(({ short }) => short === '-n'))
+    assert.ok(options.length > 30)
+    assert.equal(
+      new Set(options.map(({ defaultValueDescription }) => defaultValueDescription)),
+      new Set(['the one of the context']),
+    )
+  })
+
+  it('is that of KUBECONFIG, too, for what is listed and what is made', async () => {
+    const env = { KUBECONFIG: file }
+    const made = await startBerth(['create', 'project', 'shop', '--url', 'https://git.example.com/shop.git'], { env }).ended
+    assert.match(made.stdout, `GitProject ${namespace}/shop is made.`)
+    const listed = await startBerth(['get', 'projects'], { env }).ended
+    assert.match(listed.stdout, new RegExp(`^shop +${namespace}/shop `, 'm'))
+    assert.match((await run('get', 'claims')).stderr, `There is no claim in namespace ${namespace}.`)
   })
 
   it('is the one that is named, whatever the context says', async () => {

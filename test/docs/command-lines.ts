@@ -9,6 +9,7 @@ const shell = {
   say: () => undefined,
   readInput: async () => '',
   ask: async () => undefined,
+  handOver: async () => 0,
   env: {},
   cwd: '/',
   home: '/',

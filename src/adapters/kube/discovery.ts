@@ -1,12 +1,8 @@
 import { groupOf, type Kind } from '../../api/index.ts'
-import { isFailure } from '../../std/index.ts'
+import { isFailure, isRecord } from '../../std/index.ts'
 import type { KubeConnection } from './connection.ts'
 
 export type Discovery = ReturnType<typeof createDiscovery>
-
-interface ResourceList {
-  resources: { name: string; kind: string; namespaced: boolean }[]
-}
 
 /** Groups with their versions. Repositories ask for any, and servers that strangers run have any. */
 const MOST = 500
@@ -47,9 +43,16 @@ async function fetchGroup(connection: KubeConnection, apiVersion: string): Promi
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
   const path = group ? `/apis/${apiVersion}` : `/api/${version}`
   try {
-    const { resources } = await connection.json<ResourceList>({ method: 'GET', path, about: apiVersion })
-    const kinds = resources.filter(({ name }) => !name.includes('/'))
-    return new Map(kinds.map(({ kind, name, namespaced }) => [kind, { group, version, kind, plural: name, namespaced }]))
+    const { resources } = await connection.json<{ resources?: unknown }>({ method: 'GET', path, about: apiVersion })
+    // Of a stranger's server: what names no kind is none.
+    const kinds = (Array.isArray(resources) ? resources : [])
+      .filter(isRecord)
+      .flatMap(({ kind, name, namespaced }) =>
+        typeof kind === 'string' && typeof name === 'string' && !name.includes('/')
+          ? [{ group, version, kind, plural: name, namespaced: namespaced === true }]
+          : [],
+      )
+    return new Map(kinds.map((each) => [each.kind, each]))
   } catch (failure) {
     if (isFailure(failure, 'not-found')) return new Map()
     throw failure

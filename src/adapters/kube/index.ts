@@ -28,6 +28,7 @@ export { createMemoryOfHeap, createStrangeMemory, type Memory, sayShare, weightO
 export { isAnswer, whyNoAnswer } from './no-answer.ts'
 export { orBegunAnew } from './page-limit.ts'
 export { type HttpHeaders, openPassage, type Passage, type PassageAnswer } from './passage.ts'
+export { listPath, objectPath } from './paths.ts'
 export { type Login, loginOf } from './person.ts'
 export type { Reach } from './reach.ts'
 export { isNewer } from './resource-version.ts'

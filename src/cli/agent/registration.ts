@@ -4,12 +4,13 @@ import type { Kube } from '../../adapters/kube/index.ts'
 import { type Agent, Agents, BERTH_NAMESPACE, keyOf, type Ref } from '../../api/index.ts'
 import { durationOf, Failure, isFailure, redactUrls, Secret, timestamp } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
+import { nameOfKind } from '../kinds.ts'
 import { withKube, withKubeconfig, withNamespace } from '../options.ts'
 import type { Shell } from '../shell.ts'
 
 /** For verbs about one Agent. */
 export const withAgent = (command: Command): Command =>
-  withNamespace(withKubeconfig(command).argument('<agent>', 'name of the Agent'), 'its namespace')
+  withNamespace(withKubeconfig(command).argument('<agent>', 'name of the Agent', nameOfKind(Agents)), 'its namespace')
 
 export interface AgentContext {
   shell: Shell

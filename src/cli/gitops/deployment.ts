@@ -32,7 +32,7 @@ export const onDeployment =
   (shell: Shell, name: string, options: Options): Promise<Result> =>
     withKube(shell, options, async (kube) => {
       const ref = { name, namespace: options.namespace }
-      const deployment = await findObject(kube, GitOpsDeployments, ref, 'kubectl get gitopsdeployments -A')
+      const deployment = await findObject(kube, GitOpsDeployments, ref, '`berth get deployments -A`')
       return work({ shell, kube, deployment }, options)
     })
 

@@ -1,7 +1,7 @@
 import { annotations, GitProjects } from '../../api/index.ts'
 import { Failure, isFailure, systemClock } from '../../std/index.ts'
-import type { ObjectOptions } from '../find-object.ts'
-import { withKube, withKubeconfig, withNamespace } from '../options.ts'
+import { type ObjectOptions, withObject } from '../find-object.ts'
+import { withKube } from '../options.ts'
 import { actionVerb } from '../verb.ts'
 
 export const verb = actionVerb({
@@ -10,8 +10,7 @@ export const verb = actionVerb({
     ['berth poke shop -n team-a', 'look now'],
     [`kubectl annotate gitproject shop --overwrite ${annotations.poke}=$RANDOM`, 'the same by hand'],
   ],
-  options: (command) =>
-    withNamespace(withKubeconfig(command).argument('<gitproject>', 'name of the GitProject'), 'its namespace'),
+  options: (command) => withObject(command, GitProjects),
   async run(shell, name: string, options: ObjectOptions) {
     const { namespace } = options
     const now = new Date(systemClock.now()).toISOString()
@@ -23,7 +22,7 @@ export const verb = actionVerb({
         if (!isFailure(thrown, 'not-found')) throw thrown
         throw new Failure('not-found', `there is no GitProject ${name} in namespace ${namespace}.`, {
           cause: thrown,
-          remedy: 'List them with kubectl get gitprojects -A, and name the namespace with -n.',
+          remedy: 'List them with `berth get projects -A`, and name the namespace with -n.',
         })
       }
     })

@@ -5,25 +5,24 @@ import { type Kube, whoWeAre } from '../../adapters/kube/index.ts'
 import {
   DeploymentTargetClaims,
   GitProjects,
-  type Kind,
-  keyOf,
-  nameOf,
+  typeMetaOf,
   WorkspaceClasses,
   type WorkspaceSpec,
   Workspaces,
 } from '../../api/index.ts'
-import { Failure, harmlessLine, isFailure } from '../../std/index.ts'
+import { Failure, harmlessLine } from '../../std/index.ts'
+import { type CreateOptions, createObject, withCreation } from '../create-object.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { type OutputOptions, withKube, withOutput } from '../options.ts'
-import { renderData } from '../output.ts'
+import { findProjectByPath } from '../find-object.ts'
+import { withKube } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { watchUntil } from './watch.ts'
-import { commandFor, type WatchOptions, withStay, withWorkspace } from './workspace.ts'
+import { type WatchOptions, withStay } from './workspace.ts'
 
 type Variable = NonNullable<WorkspaceSpec['variables']>[number]
 
-interface Options extends WatchOptions, OutputOptions {
+interface Options extends WatchOptions, CreateOptions {
   project?: string
   ref?: string
   class?: string
@@ -43,25 +42,20 @@ export const verb = actionVerb({
     ['berth create web --env GREETING=hello -o yaml', 'and print what was made'],
   ],
   options: (command) =>
-    withOutput(
-      withStay(
-        withWorkspace(command)
-          .option('--project <path>', 'GitProject to work on, by its name or its path')
-          .option('--ref <ref>', 'branch, tag or commit (default: the default branch)')
-          .option('--class <name>', 'WorkspaceClass (default: default)')
-          .option('--devfile <file>', 'file that holds the devfile; looked over, then sent as it is')
-          .option(
-            '--devfile-path <path>',
-            'where the devfile lies in the project (default: .devfile.yaml or devfile.yaml there, else the one of the class)',
-          )
-          .option('--claim <name>', 'DeploymentTargetClaim to share (default: one of its own)')
-          .option('--env <name=value>', 'a variable for it; may be given more than once', variable)
-          .option(
-            '--restore-from <workspace[/backup]>',
-            'begin with the newest backup of that workspace, or the one that is named',
-          )
-          .option('--stopped', 'make it, but do not start it'),
-      ),
+    withStay(
+      withCreation(command, Workspaces)
+        .option('--project <project>', 'GitProject to work on, by its name or its path')
+        .option('--ref <ref>', 'branch, tag or commit (default: the default branch)')
+        .option('--class <workspaceclass>', 'WorkspaceClass (default: default)')
+        .option('--devfile <file>', 'file that holds the devfile; looked over, then sent as it is')
+        .option(
+          '--devfile-path <path>',
+          'where the devfile lies in the project (default: .devfile.yaml or devfile.yaml there, else the one of the class)',
+        )
+        .option('--claim <claim>', 'DeploymentTargetClaim to share (default: one of its own)')
+        .option('--env <name=value>', 'a variable for it; may be given more than once', variable)
+        .option('--restore-from <workspace[/backup]>', 'begin with the newest backup of that workspace, or the one that is named')
+        .option('--stopped', 'make it, but do not start it'),
     ),
   run: (shell, name: string, options: Options) => withKube(shell, options, (kube) => create(shell, kube, name, options)),
 })
@@ -76,23 +70,23 @@ function variable(text: string, before: Variable[] = []): Variable[] {
 async function create(shell: Shell, kube: Kube, name: string, options: Options): Promise<ExitCode> {
   if (options.devfile !== undefined && options.devfilePath !== undefined)
     throw new Failure('invalid', '--devfile and --devfile-path both say what the devfile is.', { remedy: 'Give one of them.' })
-  const { namespace, watch, timeout, stay, output, stopped } = options
+  const { namespace, watch, timeout, stay, stopped } = options
   const spec = await specOf(shell, kube, options)
-  for (const missing of await missingOf(kube, spec, namespace))
-    shell.say(
-      `There is no ${missing}, and the workspace waits until there is. If the name is wrong, delete it and make it anew.\n`,
-    )
-  const made = await kube
-    .create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: Workspaces.kind, metadata: { name, namespace }, spec })
-    .catch((thrown: unknown) => {
-      if (!isFailure(thrown, 'already-exists')) throw thrown
-      throw new Failure('already-exists', `there is a Workspace ${keyOf({ name, namespace })} already.`, {
-        remedy: `Start it with \`berth start ${name} -n ${namespace}\`, or choose another name.`,
-      })
-    })
-  const said = `${nameOf(made)} is made. See how it does with \`${commandFor('get', made)}\`.`
-  shell.print(output === 'table' ? said : renderData(output, made))
-  if (!watch) return exitCodes.ok
+  const { workspaceClassName = 'default', project, target } = spec
+  const made = await createObject(
+    {
+      ...{ shell, kube, kind: Workspaces },
+      object: { ...typeMetaOf(Workspaces), metadata: { name, namespace }, spec },
+      needs: [
+        [WorkspaceClasses, workspaceClassName],
+        [GitProjects, project?.gitProject],
+        [DeploymentTargetClaims, target?.claimName],
+      ],
+      remedy: `Start it with \`berth start ${name} -n ${namespace}\`, or choose another name.`,
+    },
+    options,
+  )
+  if (!watch || !made) return exitCodes.ok
   const generation = made.metadata.generation ?? 0
   return watchUntil({ shell, kube, workspace: made }, { state: stopped ? 'Stopped' : 'Running', timeout, stay, generation })
 }
@@ -118,26 +112,6 @@ async function specOf(shell: Shell, kube: Kube, options: Options): Promise<Works
   }
 }
 
-/** What it names may come later: only the person knows whether a name is wrong. Who may not look is told nothing. */
-async function missingOf(kube: Kube, spec: WorkspaceSpec, namespace: string): Promise<string[]> {
-  const { workspaceClassName = 'default', project, target } = spec
-  const named: [kind: Kind, name: string | undefined][] = [
-    [WorkspaceClasses, workspaceClassName],
-    [GitProjects, project?.gitProject],
-    [DeploymentTargetClaims, target?.claimName],
-  ]
-  const looks = named.map(async ([kind, name]) => {
-    if (name === undefined) return []
-    const ref = { name, ...(kind.namespaced && { namespace }) }
-    const found = await kube.get(kind, ref).catch((thrown: unknown) => {
-      if (!isFailure(thrown, 'forbidden')) throw thrown
-      return ref
-    })
-    return found ? [] : [`${kind.kind} ${keyOf(ref)}`]
-  })
-  return (await Promise.all(looks)).flat()
-}
-
 /** Written as WORKSPACE or WORKSPACE/BACKUP. */
 function backupNamed(text: string): NonNullable<WorkspaceSpec['restoreFrom']> {
   const [workspace = '', backup] = text.split('/')
@@ -145,16 +119,8 @@ function backupNamed(text: string): NonNullable<WorkspaceSpec['restoreFrom']> {
 }
 
 /** By its name, or by the path that people know it by. */
-async function projectNamed(kube: Kube, given: string, namespace: string): Promise<string> {
-  if (!given.includes('/')) return given
-  const projects = await kube.list(GitProjects, { namespace })
-  const found = projects.find(({ spec }) => spec.path === given)
-  if (found) return found.metadata.name
-  const known = projects.map(({ spec, metadata }) => spec.path ?? metadata.name).sort()
-  throw new Failure('not-found', `there is no GitProject with the path ${given} in namespace ${namespace}.`, {
-    remedy: known.length > 0 ? `There is ${known.slice(0, 8).join(', ')}.` : 'Make one, or name another namespace with -n.',
-  })
-}
+const projectNamed = async (kube: Kube, given: string, namespace: string): Promise<string> =>
+  given.includes('/') ? (await findProjectByPath(kube, given, namespace)).metadata.name : given
 
 /** A mistake is told here, with its line, before anything is made. What only the cluster knows is told by the status. */
 async function checked(shell: Shell, file: string): Promise<string> {

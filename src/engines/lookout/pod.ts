@@ -8,16 +8,17 @@ interface PodPlace {
   home: string
 }
 
-/** The pod that was made last for a workspace. A target may have any number of them: one is kept. */
+/** The pod that was made last for a workspace, of those that are meant. A target may have any number of them: one is kept. */
 export async function youngestPodOf(
   workspace: Workspace,
   { target, home }: PodPlace,
   signal?: AbortSignal,
+  isMeant: (pod: Pod) => boolean = () => true,
 ): Promise<Pod | undefined> {
   const query = { namespace: home, labels: `${labels.workspaceUid}=${workspace.metadata.uid}` }
   let youngest: Pod | undefined
   for await (const page of target.pages(Pods, query, signal))
-    for (const pod of page) if (!youngest || bornOf(pod) > bornOf(youngest)) youngest = pod
+    for (const pod of page) if (isMeant(pod) && (!youngest || bornOf(pod) > bornOf(youngest))) youngest = pod
   return youngest
 }
 
@@ -56,6 +57,9 @@ export const linesOfLog = (
 
 /** The API server's words for a node that has no kubelet to be asked. */
 const isOfNoAddress = (thrown: unknown): boolean => isFailure(thrown) && thrown.message.includes('no preferred addresses found')
+
+/** Nothing runs there that could say anything, or let somebody in. */
+export const isOfSimulatedNode = (thrown: unknown): boolean => isFailure(thrown) && isOfNoAddress(thrown.cause)
 
 const simulated = (pod: string, cause: unknown): Failure =>
   new Failure('not-found', `the node of Pod ${pod} has no address, as simulated nodes (kwok) have none, so there are no logs`, {

@@ -1,19 +1,22 @@
-import type { Kube, TargetOptions } from '../../adapters/kube/index.ts'
+import type { Kube, readTarget, TargetOptions } from '../../adapters/kube/index.ts'
 import { DeploymentTargets, isPrivate, kubeconfigIn, nameOf, Secrets, type Workspace } from '../../api/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 
 /** Limits where a target may lie, and how much it may say. */
 export type TargetReach = Pick<TargetOptions, 'reach'>
 
+/** How another program gets in, with what is safe to take from a kubeconfig of somebody else. */
+export type TargetLogin = ReturnType<typeof readTarget>
+
 /**
  * Does the work where the workspace runs, with the credentials of its target, which the person must be allowed to read; where the target is
- * private, in the person's own name.
+ * private, in the person's own name: then there is no login.
  */
 export async function withTarget<T>(
   kube: Kube,
   workspace: Workspace,
   reach: TargetReach,
-  work: (target: Kube, namespace: string) => Promise<T>,
+  work: (target: Kube, namespace: string, login?: TargetLogin) => Promise<T>,
 ): Promise<T> {
   const { namespace } = workspace.metadata
   const { name, namespace: home, apiURL: itsURL } = workspace.status?.target ?? {}
@@ -35,15 +38,11 @@ export async function withTarget<T>(
   const secret = await kube.get(Secrets, { name: clusterCredentialsSecret, namespace })
   const kubeconfig = secret && kubeconfigIn(secret)
   if (!kubeconfig) throw gone(`Secret ${clusterCredentialsSecret} with the credentials of DeploymentTarget ${name}`)
-  const { kubeFromSecret } = await import('../../adapters/kube/index.ts')
-  const there = kubeFromSecret(kubeconfig, {
-    ...reach,
-    tenant: namespace,
-    server: apiURL,
-    insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
-  })
+  const { kubeFromSecret, readTarget: read } = await import('../../adapters/kube/index.ts')
+  const wanted = { server: apiURL, insecureSkipTLSVerify: allowInsecureSkipTLSVerify }
+  const there = kubeFromSecret(kubeconfig, { ...reach, tenant: namespace, ...wanted })
   try {
-    return await work(there, home)
+    return await work(there, home, read(kubeconfig, wanted))
   } finally {
     await there.close()
   }

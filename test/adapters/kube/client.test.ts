@@ -1,9 +1,14 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { createCaches, type Kube, requestToken } from '../../../src/adapters/kube/index.ts'
+import { connect, createCaches, type Kube, requestToken } from '../../../src/adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps, CustomResourceDefinitions, type KubeObject } from '../../../src/api/index.ts'
 import { Failure, isFailure, silentLog, systemClock } from '../../../src/std/index.ts'
+import { answeringServer } from '../../support/builders/strange-server.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
+import { kubeconfigFor } from '../../support/targets.ts'
 import { eventually } from '../../support/verbs.ts'
 
 const configMap = (namespace: string, name: string, data: Record<string, string> = {}): ConfigMap => ({
@@ -83,6 +88,23 @@ describe('the API client and its caches', (it) => {
     ])
       for (const kind of ['ConfigMap', 'Deployment']) assert.is(await kube.resolve(apiVersion, kind), undefined, apiVersion)
     assert.is((await kube.resolve('apps/v1', 'Deployment'))?.plural, 'deployments')
+  })
+
+  it("takes nothing for a kind that a stranger's server only seems to name", async () => {
+    const resources = [{ kind: 'Widget', name: 'widgets', namespaced: true }, { kind: 'Gadget' }, { name: 'gadgets' }, null, 7]
+    const answers = [{ resources }, {}, { resources: null }, { resources: 'none' }]
+    const server = await answeringServer((_, response) => response.end(JSON.stringify(answers.shift())))
+    const folder = await mkdtemp(join(tmpdir(), 'berth-strange-'))
+    const kubeconfig = join(folder, 'kubeconfig')
+    const config = JSON.parse(kubeconfigFor(server.url))
+    config.clusters[0].cluster['insecure-skip-tls-verify'] = true
+    await writeFile(kubeconfig, JSON.stringify(config))
+    const strange = connect({ kubeconfig })
+    assert.is((await strange.resolve('example.com/v1', 'Widget'))?.plural, 'widgets')
+    for (let at = 1; at < 4; at++) assert.is(await strange.resolve(`example.com/v${at + 1}`, 'Gadget'), undefined)
+    await strange.close()
+    await server.close()
+    await rm(folder, { recursive: true })
   })
 
   it('acts as nobody rather than with its own rights where a user has no name', () => {
