@@ -176,8 +176,8 @@ describe('the health of what runs to an end', (it) => {
       [of('Workflow', {}, 'argoproj.io/v1alpha1'), 'Progressing: has not started yet'],
       [of('Workflow', { status: { phase: 'Running' } }, 'argoproj.io/v1alpha1'), 'Progressing: Running'],
       [of('Workflow', { status: { phase: 'Error', message: 'no pod' } }, 'argoproj.io/v1alpha1'), 'Degraded: no pod'],
-      [of('PipelineRun', { status: succeeded('Unknown') }, 'tekton.dev/v1'), 'Progressing: Said'],
-      [of('PipelineRun', { status: succeeded('False') }, 'tekton.dev/v1'), 'Degraded: Said'],
+      [of('PipelineRun', { status: succeeded('Unknown') }, 'tekton.dev/v1'), 'Progressing: Tested'],
+      [of('PipelineRun', { status: succeeded('False') }, 'tekton.dev/v1'), 'Degraded: Tested'],
       [of('PipelineRun', { status: succeeded('True') }, 'tekton.dev/v1'), 'Healthy'],
       [of('ConfigMap', {}), 'Healthy'],
     ]
@@ -187,4 +187,4 @@ describe('the health of what runs to an end', (it) => {
 })
 
 const ready = [{ type: 'Ready', status: 'True' }]
-const succeeded = (status: string) => ({ conditions: [{ type: 'Succeeded', status, reason: 'Said' }] })
+const succeeded = (status: string) => ({ conditions: [{ type: 'Succeeded', status, reason: 'Tested' }] })

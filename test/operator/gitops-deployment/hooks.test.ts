@@ -53,7 +53,7 @@ describe('a commit with hooks', (it) => {
       status: 'True',
       lastTransitionTime: now,
       lastProbeTime: now,
-      reason: 'Said',
+      reason: 'Tested',
       message: 'said so',
     })
     const isWell = how === 'Complete'
