@@ -52,6 +52,9 @@ const namesInApi = (kind: Kind): string[] => {
 /** In messages: `claim`. */
 export const wordFor = (kind: Kind): string => CALLED.find(([each]) => each === kind)?.[1] ?? kind.kind
 
+/** The plural of it: `claims`. */
+export const wordForMany = (kind: Kind): string => CALLED.find(([each]) => each === kind)?.[2] ?? kind.plural
+
 /** As `kubectl get -o name` prints it, and every verb understands it. */
 export const pathOf = (kind: Kind, name: string): string => `${kind.kind.toLowerCase()}.${kind.group}/${name}`
 

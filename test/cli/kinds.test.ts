@@ -1,6 +1,6 @@
 import { equal, is, match } from 'uvu/assert'
 import { OWN_KINDS } from '../../src/api/index.ts'
-import { KIND_WORDS, kindCalled, pathOf } from '../../src/cli/kinds.ts'
+import { KIND_WORDS, kindCalled, pathOf, wordForMany } from '../../src/cli/kinds.ts'
 import { definitionsIn } from '../../src/cli/manifests.ts'
 import { describe } from '../support/suite.ts'
 import { berth, ROOT } from './berth.ts'
@@ -17,6 +17,7 @@ describe('the words for kinds', (it) => {
   it('are one for each kind, and lead to one kind each', () => {
     const kinds = KIND_WORDS.map(kindCalled)
     equal(new Set(kinds), new Set(OWN_KINDS))
+    for (const kind of OWN_KINDS) is(kindCalled(wordForMany(kind)), kind)
     is(kindCalled('deployments.apps'), undefined)
     is(kindCalled('toString'), undefined)
   })

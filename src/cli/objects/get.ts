@@ -3,7 +3,7 @@ import type { Kube } from '../../adapters/kube/index.ts'
 import { type Kind, type KubeObject, Workspaces } from '../../api/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import { findObject, type ObjectOptions } from '../find-object.ts'
-import { KIND_WORDS, kindCalled, nameOfKind, pathOf, wordFor } from '../kinds.ts'
+import { KIND_WORDS, kindCalled, nameOfKind, pathOf, wordFor, wordForMany } from '../kinds.ts'
 import { withKube, withKubeconfig, withListOutput, withNamespace } from '../options.ts'
 import { type ListFormat, renderData } from '../output.ts'
 import type { Shell } from '../shell.ts'
@@ -134,7 +134,7 @@ async function objectsOf<T extends KubeObject>(
 }
 
 const findNamed = <T extends KubeObject>(kube: Kube, kind: Kind<T>, name: string, { namespace }: Options): Promise<T> =>
-  findObject(kube, kind, { name, ...(kind.namespaced && { namespace }) }, `\`berth get ${wordFor(kind)}s -A\``)
+  findObject(kube, kind, { name, ...(kind.namespaced && { namespace }) }, `\`berth get ${wordForMany(kind)} -A\``)
 
 async function showTable({ shell, kube, names, options }: Listing, kind: Kind): Promise<void> {
   const namespace = namespaceFor(kind, options)

@@ -6,7 +6,9 @@ import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { ConfigMaps } from '../../../src/api/index.ts'
 import { managedEntriesOf } from '../../../src/engines/gitops/fields/managed-fields.ts'
+import { hookRun } from '../../../src/engines/gitops/objects/hook-runs.ts'
 import { managerOf, OWNER_LABEL } from '../../../src/engines/gitops/objects/place.ts'
+import { Failure } from '../../../src/std/index.ts'
 import { type Applier, createApplier, said, whyOf } from '../../support/builders/applier.ts'
 import { configMap, kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -72,6 +74,21 @@ describe('taking over', (it) => {
     await byHand(['apply', '--server-side'], configMap('b', { x: 'hand', old: 'hand' }))
     await applier.apply([configMap('a', { x: 'git' }), configMap('b', { x: 'git' })])
     assert.equal([(await get('a'))?.data, (await get('b'))?.data], [{ x: 'git' }, { x: 'git' }])
+  })
+
+  it('leaves what it may not take where a hook is to run, and runs the hook elsewhere', async () => {
+    const aside = { 'gitops.berth.dev/apply': 'ignore' }
+    await byHand(['create'], configMap('theirs', { x: 'hand' }))
+    await byHand(['create'], annotated('aside', { x: 'hand' }, aside))
+    const objection = () => new Failure('already-exists', 'is theirs')
+    const hookRunOf = () => hookRun('content', undefined)
+    const hooks = ['theirs', 'aside', 'c'].map((name) => annotated(name, { x: 'git' }, { 'gitops.berth.dev/hook': 'Sync' }))
+    const entries = await applier.apply(hooks, { hookRunOf, takeOver: { managers: [], fromOthers: false, objection } })
+    assert.equal(said(entries).toSorted(), ['ConfigMap aside failed', 'ConfigMap c created', 'ConfigMap theirs failed'])
+    const again = await applier.apply(hooks, { hookRunOf })
+    assert.equal(said(again).toSorted(), ['ConfigMap aside skipped', 'ConfigMap c unchanged', 'ConfigMap theirs created'])
+    const data = async (name: string) => (await get(name))?.data
+    assert.equal([await data('theirs'), await data('aside')], [{ x: 'git' }, { x: 'hand' }])
   })
 
   it('leaves finalizers that somebody set by hand', async () => {

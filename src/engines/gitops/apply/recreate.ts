@@ -5,26 +5,25 @@ import { Failure, isFailure, isRecord, pause, seconds } from '../../../std/index
 import { PREFIX, wishesOf } from '../objects/annotations.ts'
 import { bare } from '../objects/change-set.ts'
 import { type Desired, managerOf } from '../objects/place.ts'
+import { HOLDS_DATA, HOLDS_OTHERS } from '../objects/precious.ts'
 import { kindKey } from '../objects/topological-order.ts'
 import { type ObjectWrite, type ObjectWriter, put, read } from './case.ts'
 import { formerOwner } from './take-over.ts'
 
-/** With them goes everything that is in them: no annotation is worth that. */
-const NEVER = ['apiextensions.k8s.io/CustomResourceDefinition', '/Namespace']
-/** They hold data. A setting for the whole sync is not enough: the object itself must say so. */
-const ONLY_ALONE = ['/PersistentVolumeClaim', '/PersistentVolume']
-
 /** An object that goes slowly is left to the next reconcile; most are gone at once. */
 const GONE_WITHIN = seconds(2)
 
-/** Whether a proven immutable field is answered by making the object anew. */
+/**
+ * Whether a proven immutable field is answered by making the object anew. Where it holds data, a setting for the whole sync is not enough:
+ * the object itself must say so.
+ */
 export function isForced({ id, object }: Desired, force: boolean | undefined): boolean {
   if (isNever({ id })) return false
-  return wishesOf(object).force || (force === true && !ONLY_ALONE.includes(kindKey(id)))
+  return wishesOf(object).force || (force === true && !HOLDS_DATA.includes(kindKey(id)))
 }
 
 /** Whether no wish of its author lets it be made anew. */
-const isNever = ({ id }: Pick<Desired, 'id'>): boolean => NEVER.includes(kindKey(id))
+const isNever = ({ id }: Pick<Desired, 'id'>): boolean => HOLDS_OTHERS.includes(kindKey(id))
 
 /**
  * Deletes the object and makes it anew, once a dry run has shown that the server takes the new content. `undefined`: it is

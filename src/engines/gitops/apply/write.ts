@@ -75,14 +75,14 @@ async function attempt(item: Desired, writer: ObjectWriter): Promise<WriteOutcom
   if (!served) throw new Failure('not-found', `the destination serves no kind ${id.kind} in ${object.apiVersion}`)
   const kind = kindOfAny(served)
   const run = isMadeAnew(object) ? writer.hookRunOf?.(key) : undefined
-  if (run) return beginHook({ item, kind, writer }, run)
-  const seen = await look(item, kind, wishes, writer)
+  const seen = await (run ? read({ item, kind, writer }) : look(item, kind, wishes, writer))
 
   const isNew = seen !== undefined && seen.metadata.uid !== writer.uidOf(key)
   const objection = isNew ? writer.takeOver?.objection(seen) : undefined
   if (objection) throw objection
   if (seen && isAtStake(item, writer)) keepPodSecurity(seen, writer.owner, isNew)
   if (seen && isLeftAlone(seen)) return LEFT_ALONE
+  if (run) return beginHook({ item, kind, seen, writer }, run)
   if (seen && isDeleting(seen)) return beingDeleted(seen)
   const content = seen ? withLiveIgnored(object, seen, writer.ignore, managerOf(writer.owner)) : object
   const about = { item, kind, content, seen, writer }

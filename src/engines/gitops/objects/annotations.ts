@@ -2,7 +2,7 @@ import { type AnyObject, annotations } from '../../../api/index.ts'
 import { beginningOf, isNear } from '../../../std/index.ts'
 import type { ObjectId } from '../../apply/index.ts'
 import { RUN_ANNOTATION } from './hook-runs.ts'
-import { firstWaveOf, HOOK_ANNOTATIONS, hookProblem, weightOf, wordsOf } from './hooks.ts'
+import { firstWaveOf, HOOK_ANNOTATIONS, hookProblem, shown, weightOf, wordsOf } from './hooks.ts'
 
 /** The author of a manifest may ask for something with one object, beyond the settings of the sync. */
 export interface Wishes {
@@ -99,8 +99,6 @@ function unknown(annotation: string): string {
   const remedy = near ? `did you mean ${near}?` : `there are ${ASKING.join(', ')}`
   return `is annotated ${beginningOf(annotation, 100)}, which asks for nothing; ${remedy}`
 }
-
-const shown = (value: string): string => JSON.stringify(beginningOf(value, 100))
 
 /** The opposite of the wish, said aloud. */
 const isRefusal = (word: string): boolean => word === '' || word === 'false' || word === 'enabled'

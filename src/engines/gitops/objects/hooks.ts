@@ -1,5 +1,6 @@
 import { type AnyObject, groupOf } from '../../../api/index.ts'
 import { beginningOf, isNear } from '../../../std/index.ts'
+import { HOLDS_DATA, HOLDS_OTHERS } from './precious.ts'
 
 /** When a hook runs: before anything is applied, among the objects, when all of them are healthy, or when that cannot be had. */
 export type HookPhase = 'PreSync' | 'Sync' | 'PostSync' | 'SyncFail'
@@ -66,14 +67,6 @@ const DIALECTS: readonly Dialect[] = [
 /** Ours, by which a manifest asks for something. */
 export const HOOK_ANNOTATIONS: readonly string[] = [OURS.hook, OURS.policy]
 
-/** With them goes everything that is in them, or they hold data: they are applied like others, in the phase of the hook. */
-const NEVER_DELETED = [
-  'apiextensions.k8s.io/CustomResourceDefinition',
-  '/Namespace',
-  '/PersistentVolumeClaim',
-  '/PersistentVolume',
-]
-
 /** Several stand with commas between them, in any case. */
 export const wordsOf = (value = ''): string[] =>
   value
@@ -94,8 +87,11 @@ export function hookOf(object: AnyObject): Hook | undefined {
   return { phase, deletes: { succeeded: deletes(dialect.succeeded), failed: deletes(dialect.failed) } }
 }
 
-/** Whether the one of the run before may be deleted, so that the hook runs again. */
-export const isMadeAnew = ({ apiVersion, kind }: AnyObject): boolean => !NEVER_DELETED.includes(`${groupOf(apiVersion)}/${kind}`)
+/** Whether the one of the run before may be deleted, so that the hook runs again; others are applied as ever, in the phase of the hook. */
+export function isMadeAnew({ apiVersion, kind }: AnyObject): boolean {
+  const key = `${groupOf(apiVersion)}/${kind}`
+  return !HOLDS_OTHERS.includes(key) && !HOLDS_DATA.includes(key)
+}
 
 /** All that its annotation names: charts write `pre-install,pre-upgrade`, which is one here. */
 function phasesOf({ metadata: { annotations = {} } }: AnyObject, { hook, phases }: Dialect): HookPhase[] {
@@ -118,12 +114,12 @@ export function hookProblem(object: AnyObject): string | undefined {
   if (value === undefined) return undefined
   if (annotations[hook] === undefined) return `is annotated ${policy}, and is no hook; write ${hook} as well`
   const isStrange = wordsOf(value).some((word) => ![before, failed, succeeded].includes(word))
-  return isStrange ? `is annotated ${policy}: ${quoted(value)}; write BeforeHookCreation, HookSucceeded or HookFailed` : undefined
+  return isStrange ? `is annotated ${policy}: ${shown(value)}; write BeforeHookCreation, HookSucceeded or HookFailed` : undefined
 }
 
 function strangeIn(object: AnyObject, dialect: Dialect): string | undefined {
   const value = object.metadata.annotations?.[dialect.hook]
-  const said = `${dialect.hook}: ${quoted(value)}`
+  const said = `${dialect.hook}: ${shown(value)}`
   const words = wordsOf(value)
   const phases = phasesOf(object, dialect)
   if (phases.length > 1) return `is a hook of ${phases.join(' and ')} (${said}); write an object for each`
@@ -134,7 +130,8 @@ function strangeIn(object: AnyObject, dialect: Dialect): string | undefined {
   return `is a hook that is not run here (${said}); ${remedy}`
 }
 
-const quoted = (value = ''): string => JSON.stringify(beginningOf(value, 100))
+/** The value of an annotation, in a message. */
+export const shown = (value = ''): string => JSON.stringify(beginningOf(value, 100))
 
 /** Phases are waves of their own: the waves that people write, of nine digits, are within them. */
 const FIRST_WAVE: Record<HookPhase, number> = { PreSync: -4e9, Sync: 0, PostSync: 4e9, SyncFail: 8e9 }

@@ -41,7 +41,7 @@ export function exactWithHooks(
 
 /** Writes down of the hooks that run how they ended. The very same list where none has. */
 export function withEnds(held: readonly Held[], hooks: SyncHooks, { states, wanted, now }: Looking): readonly Held[] {
-  let isAny = false
+  const ends = new Map<string, HookEnd>()
   const endOfOne = ({ key, hash }: Held): HookEnd | undefined => {
     const item = wanted.byKey.get(key)
     // It was kept before there were hooks.
@@ -50,12 +50,15 @@ export function withEnds(held: readonly Held[], hooks: SyncHooks, { states, want
     const { status } = healthIn(states.get(key), now, item)
     return status === 'Healthy' ? 'succeeded' : status === 'Degraded' ? 'failed' : undefined
   }
-  const after = held.map((item) => {
+  for (const item of held) {
     const end = hooks.byKey.has(item.key) && item.hash !== undefined ? endOfOne(item) : undefined
-    if (end) isAny = true
+    if (end) ends.set(item.key, end)
+  }
+  if (ends.size === 0) return held
+  return held.map((item) => {
+    const end = ends.get(item.key)
     return end ? { ...item, hash: withEnd(item.hash, end, hooks.run) } : item
   })
-  return isAny ? after : held
 }
 
 /** The run that is written down may be that of a request. */
@@ -64,9 +67,11 @@ const withEnd = (hash: string | undefined, end: HookEnd, run: HookRun): string =
 
 /** An entry for each hook that runs, and in each sync until it runs again for one that failed. Those for failed syncs hold nothing up. */
 export function openHooks(held: readonly Held[], hooks: SyncHooks, { states, wanted, now }: Looking): Entry[] {
-  return held.flatMap(({ key, hash }): Entry[] => {
-    const [hook, item, end] = [hooks.byKey.get(key), wanted.byKey.get(key), endOf(hash)]
-    if (!hook || !item || hook.phase === 'SyncFail' || end === 'succeeded' || !isOfRun(hash, hooks.run)) return []
+  return held.flatMap(({ key, hash }): readonly Entry[] => {
+    const hook = hooks.byKey.get(key)
+    if (!hook) return NONE
+    const [item, end] = [wanted.byKey.get(key), endOf(hash)]
+    if (!item || hook.phase === 'SyncFail' || end === 'succeeded' || !isOfRun(hash, hooks.run)) return []
     const { status, message } = healthIn(states.get(key), now, item)
     const { id, source } = item
     const about = (saying: boolean) => `a ${hook.phase} hook${saying && message !== undefined ? `: ${message}` : ''}`
@@ -75,6 +80,9 @@ export function openHooks(held: readonly Held[], hooks: SyncHooks, { states, wan
     return [{ id, source, change: 'failed', why, failure: new Failure('invalid', why, { reason: 'HookFailed' }) }]
   })
 }
+
+/** Almost all objects are no hooks. */
+const NONE: readonly Entry[] = []
 
 interface Looking {
   states: ObjectStates
