@@ -66,6 +66,8 @@ export interface Projects {
   called(path: string): Project[]
   /** `ref` is the project that came, changed or went, `paths` are those that it has and had. Its status is no part of it. */
   onChange(listener: (ref: Ref, paths: readonly string[]) => void): () => void
+  /** Calls the listener when paths may mean other projects than before, though these are as they were. */
+  onMeaningChange(listener: () => void): () => void
   /** The same for the projects that have this path, or had it. */
   onChangeAt(path: string, listener: () => void): () => void
 }
@@ -122,6 +124,7 @@ export function projectsOf(cache: Cache<GitProject>, holders: PathHolders): Proj
         const paths = [now, before].flatMap((object) => (object ? [object.spec.path] : []))
         if (changed && !isSame(now, before)) listener(refOf(changed), paths)
       }),
+    onMeaningChange: (listener) => holders.onChange(listener),
     onChangeAt(path, listener) {
       const forget = cache.onChangeBy(byPath, path, (now, before) => {
         if (!isSame(now, before)) listener()

@@ -19,6 +19,8 @@ export interface AccessSources {
   configurations: AgentConfigurations
   identify: Identify
   develops: Develops
+  /** The same for one visit that is to be let in, at the pace of the visitor. */
+  developsAtPace: () => Develops
   /** Tells when somebody may develop other projects than before. */
   permissions: Pick<Permissions, 'onChange'>
   spaces: Spaces
@@ -34,6 +36,8 @@ export interface AccessVerdict {
   right: Right
   /** The right depends on it, unless it comes from a space: no repository has a say in those. */
   configuration: ConfigurationFile | undefined
+  /** Namespaces of which it was asked whether the person develops a project there: roles in them may make it another right. */
+  askedIn: ReadonlySet<string>
 }
 
 /** Finds the right by which the caller may act in the cluster. Throws when there is none. */
@@ -42,14 +46,19 @@ export async function judge(sources: AccessSources, ask: Ask): Promise<AccessVer
   const agent = agentOf(sources, ask)
   if (!agent) throw refusal(ask)
   const bySpace = spaceRight(sources.spaces, agent, person)
-  if (bySpace) return { agent, person, configuration: undefined, right: bySpace }
+  if (bySpace) return { agent, person, configuration: undefined, right: bySpace, askedIn: new Set() }
   const configuration = await sources.configurations.of(refOf(agent))
   if (!configuration) throw refusal(ask)
-  const situation = { agent, configuration, person, projects: sources.projects, develops: sources.develops }
+  const askedIn = new Set<string>()
+  const develops: Develops = (subject, project) => {
+    askedIn.add(project.ref.namespace)
+    return sources.develops(subject, project)
+  }
+  const situation = { agent, configuration, person, projects: sources.projects, develops }
   const byJob = ask.as === 'pat' ? undefined : await jobRight(situation)
   const right = byJob ?? (ask.as === 'ci' ? undefined : await userRight(situation))
   if (!right) throw refusal(ask)
-  return { agent, person, configuration, right }
+  return { agent, person, configuration, right, askedIn }
 }
 
 function agentOf({ agents }: AccessSources, { agent }: Ask): Agent | undefined {

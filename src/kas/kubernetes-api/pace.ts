@@ -1,8 +1,11 @@
-import { keyOf, type Ref } from '../../api/index.ts'
+import { accountOfUser, keyOf, type Ref } from '../../api/index.ts'
 import { type Clock, createBuckets, createLimiter, isFailure, LRUCache, type Rate, type Secret } from '../../std/index.ts'
+import type { Develops } from '../develop.ts'
 import { createProve, tooManyRequests } from '../strangers.ts'
 import type { Ask } from './address.ts'
 import type { Identify, TokenOwner } from './people.ts'
+
+export type Limit = 'person' | 'namespace' | 'unknown' | 'refused' | 'questions'
 
 export interface PaceOptions {
   identify: Identify
@@ -11,7 +14,7 @@ export interface PaceOptions {
   /** Works for all tenants at once, and is not limited. */
   operator: Ref
   /** Told of each that has to wait, and by which limit. */
-  slowed: (limit: 'person' | 'unknown' | 'refused') => void
+  slowed: (limit: Limit) => void
   clock: Clock
 }
 
@@ -21,6 +24,13 @@ export interface PaceOptions {
  */
 const REFUSALS: Rate = { burst: 100, perSecond: 1 }
 const BURST = 10
+/** All accounts of a namespace together may ask as often as so many people: whoever may make one makes a thousand of them. */
+const ACCOUNTS = 5
+/**
+ * Projects of an agent's configuration of which it is asked whether a visitor develops them, by everybody who comes from one namespace.
+ * There may be hundreds of them for each new token.
+ */
+const QUESTIONS: Rate = { burst: 10_000, perSecond: 500 }
 const MOST_KNOWN = 10_000
 
 export type VisitPace = ReturnType<typeof createPace>
@@ -28,11 +38,12 @@ export type VisitPace = ReturnType<typeof createPace>
 /** Limits how fast people may ask, over all agents together. */
 export function createPace({ identify, perSecond, operator, slowed, clock }: PaceOptions) {
   const ofPerson = createLimiter({ burst: perSecond * BURST, perSecond }, clock)
+  const ofNamespace = createLimiter({ burst: perSecond * ACCOUNTS * BURST, perSecond: perSecond * ACCOUNTS }, clock)
   const prove = createProve(() => slowed('unknown'), clock)
   const ofRefusals = createBuckets(REFUSALS, clock)
   const reached = new LRUCache<string, true>({ max: MOST_KNOWN })
   const isOperator = ({ account }: TokenOwner) => account !== undefined && keyOf(account) === keyOf(operator)
-  const take = (wait: number, limit: Parameters<PaceOptions['slowed']>[0]): void => {
+  const take = (wait: number, limit: Limit): void => {
     if (wait === 0) return
     slowed(limit)
     throw tooManyRequests(wait)
@@ -50,7 +61,9 @@ export function createPace({ identify, perSecond, operator, slowed, clock }: Pac
     visit: (token: Secret<string>, peer: string): Promise<TokenOwner> =>
       prove(token, peer, async () => {
         const person = await identify(token)
-        if (!isOperator(person)) take(ofPerson(person.name), 'person')
+        if (isOperator(person)) return person
+        take(ofPerson(person.name), 'person')
+        if (person.account) take(ofNamespace(person.account.namespace), 'namespace')
         return person
       }),
     /** Does `judge`, which says whether he may reach the agent, unless too many agents have been refused to him already. */
@@ -70,5 +83,31 @@ export function createPace({ identify, perSecond, operator, slowed, clock }: Pac
         throw thrown
       }
     },
+  }
+}
+
+/** For each visit one more: who has asked too much already is not let in, and who may begin may ask to the end. */
+export function createDevelopsAtPace({
+  develops,
+  operator,
+  slowed,
+  clock,
+}: Pick<PaceOptions, 'operator' | 'slowed' | 'clock'> & { develops: Develops }): () => Develops {
+  const questions = createBuckets(QUESTIONS, clock)
+  return () => {
+    let isBegun = false
+    return (person, project) => {
+      const account = accountOfUser(person.name)
+      if (account && keyOf(account) === keyOf(operator)) return develops(person, project)
+      const payer = account ? `namespace ${account.namespace}` : `user ${person.name}`
+      const wait = isBegun ? 0 : questions.wait(payer)
+      if (wait > 0) {
+        slowed('questions')
+        throw tooManyRequests(wait)
+      }
+      isBegun = true
+      questions.spend(payer, 1)
+      return develops(person, project)
+    }
   }
 }

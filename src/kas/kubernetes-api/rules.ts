@@ -40,20 +40,6 @@ export function concerns({ agent, configuration }: Rules, paths: readonly string
   )
 }
 
-/** True when roles of one of these namespaces may have a part in a right: they decide who develops the projects there. */
-export function hangsOn(
-  { agent, configuration, person }: Rules & { person: TokenOwner },
-  projects: Projects,
-  isTouched: (namespace: string) => boolean,
-): boolean {
-  // Of a group's projects those count that are beside the account.
-  if (isTouched(person.account?.namespace ?? '')) return true
-  const { namespace = '' } = refOf(agent)
-  return namedIn(configuration).projects.some((path) =>
-    projects.named(path, namespace).some(({ ref }) => isTouched(ref.namespace ?? '')),
-  )
-}
-
 /** The keys under which GitLab's agents tell who is behind a request. */
 const EXTRA = 'agent.gitlab.com/'
 

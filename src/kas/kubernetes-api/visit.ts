@@ -5,20 +5,20 @@ import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
 import { metersOf } from '../meters.ts'
 import type { Router } from '../ports.ts'
 import { type Ask, readAsk } from './address.ts'
-import { admit, type ClusterAdmission } from './admission.ts'
+import { type Admit, type ClusterAdmission, createAdmit } from './admission.ts'
 import { behind, unreached } from './behind.ts'
 import { exchange } from './exchange.ts'
 import { checkContentType, IMPERSONATE, queryOf, requestHeaders } from './headers.ts'
 import type { AccessSources } from './judge.ts'
 import { createLooks } from './looks.ts'
-import { createPace, type VisitPace } from './pace.ts'
+import { createDevelopsAtPace, createPace, type Limit, type VisitPace } from './pace.ts'
 import { createIdentify } from './people.ts'
 import { isSystem } from './rules.ts'
 import { answerFailure, createTraceId } from './status.ts'
 
 /** `grace`: so long sessions may go on when the server stops. */
 interface KubernetesApiServer
-  extends Omit<AccessSources, 'identify' | 'looks'>,
+  extends Omit<AccessSources, 'identify' | 'looks' | 'developsAtPace'>,
     Pick<Parameters<typeof serveVisits>[0], 'address' | 'tls' | 'grace' | 'clock' | 'log'> {
   /** For which tokens may have been issued, beside the API server's own. */
   audience: string
@@ -34,13 +34,16 @@ export function serveKubernetesApi(given: KubernetesApiServer): Promise<HttpServ
   const { audience, perSecond, kube, spaces, router, metrics, clock, log } = given
   const identify = createIdentify(kube, audience, clock)
   const meters = createVisitMeters(metrics)
-  const pace = createPace({ identify, perSecond, operator: spaces.operator, slowed: meters.slowed, clock })
-  const visit = receiveVisits({ sources: { ...given, identify, looks: createLooks(clock) }, pace, router, meters, clock, log })
+  const pacing = { operator: spaces.operator, slowed: meters.slowed, clock }
+  const pace = createPace({ ...pacing, identify, perSecond })
+  const developsAtPace = createDevelopsAtPace({ ...pacing, develops: given.develops })
+  const admit = createAdmit({ ...given, identify, looks: createLooks(clock), developsAtPace })
+  const visit = receiveVisits({ admit, pace, router, meters, clock, log })
   return serveVisits({ ...given, visit, turnedAway: meters.turnedAway })
 }
 
 interface VisitOptions {
-  sources: AccessSources
+  admit: Admit
   pace: VisitPace
   router: Router
   meters: Meters
@@ -54,7 +57,7 @@ const UPGRADES = /^(websocket|spdy\/3\.1)$/i
 
 /** Lets people and jobs through to the Kubernetes API of an agent's cluster. Whatever happens, each visit is answered. */
 const receiveVisits =
-  ({ sources, pace, router, meters, clock, log }: VisitOptions) =>
+  ({ admit, pace, router, meters, clock, log }: VisitOptions) =>
   async (visit: Visit): Promise<void> => {
     const traceId = createTraceId()
     const stop = stopOf(visit)
@@ -65,7 +68,7 @@ const receiveVisits =
       checkUpgrade(visit)
       checkContentType(visit.headers, (visit.length ?? 1) > 0)
       const person = await pace.visit(ask.token, visit.peer)
-      admission = await pace.judged(person, ask.agent, () => admit(sources, ask))
+      admission = await pace.judged(person, ask.agent, () => admit(ask))
       const head = headOf(visit, ask, admission)
       if (stop.ended.aborted) throw kasStops()
       const over = AbortSignal.any([visit.left, admission.ended, stop.ended])
@@ -174,7 +177,7 @@ export function createVisitMeters(metrics: Metrics) {
   )
   const slowed = counter(
     'berth_kas_kubernetes_api_limited_total',
-    'Requests to clusters that were answered 429, by the limit: of a person, of tokens that are not known, or of refusals',
+    'Requests to clusters that were answered 429, by the limit: of a person, of the accounts of a namespace, of tokens that are not known, of refusals, or of questions about projects',
     'limit',
   )
   const turnedAway = counter(
@@ -185,7 +188,7 @@ export function createVisitMeters(metrics: Metrics) {
   turnedAway.add({ reason: 'full' }, 0)
   return {
     turnedAway: (reason: 'full' | 'address-full') => turnedAway.add({ reason }),
-    slowed: (limit: 'person' | 'unknown' | 'refused') => slowed.add({ limit }),
+    slowed: (limit: Limit) => slowed.add({ limit }),
     routed: (time: number, status: 'success' | 'aborted') => routing.observe(time, { status }),
     timedOut: () => timeouts.add(),
     answered: (right: { by: string } | undefined, status: number) =>

@@ -1,5 +1,5 @@
 import { equal, is } from 'uvu/assert'
-import { createPace } from '../../../src/kas/kubernetes-api/pace.ts'
+import { createDevelopsAtPace, createPace } from '../../../src/kas/kubernetes-api/pace.ts'
 import type { Identify } from '../../../src/kas/kubernetes-api/people.ts'
 import { Failure, isFailure, Secret, seconds } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
@@ -9,7 +9,8 @@ import { describe } from '../../support/suite.ts'
 const identify: Identify = async (token) => {
   const [name = ''] = token.reveal().split(' ')
   if (name === 'unknown') throw new Failure('unauthorized', 'the token is not known')
-  const account = name === 'operator' ? { namespace: 'berth', name } : undefined
+  const [namespace = '', own] = name.split('/')
+  const account = name === 'operator' ? { namespace: 'berth', name } : own ? { namespace, name: own } : undefined
   return { name, uid: name, groups: [], extra: {}, account }
 }
 
@@ -63,6 +64,15 @@ describe('kas: how fast people may ask', (it) => {
     equal(new Set(await many(1000, () => 'operator')), new Set([0]))
   })
 
+  it('is limited for all accounts of one namespace together, of which anybody may make a thousand', async () => {
+    const { slowed, ask, many } = given()
+    equal(new Set(await many(100, (at) => `evil/a${at}`)), new Set([0]))
+    is(await ask('evil/b'), 100)
+    is(await ask('team-a/a'), 0)
+    is(await ask('ann'), 0)
+    equal(slowed, ['namespace'])
+  })
+
   it('is limited for tokens that nobody knows, by address, and not for who is known already', async () => {
     const { slowed, ask, many } = given()
     is(await ask('ann'), 0)
@@ -114,3 +124,43 @@ describe('kas: how fast people may ask', (it) => {
     for (let n = 0; n < 300; n++) is(await judged('operator', n, () => Promise.reject(new Failure('forbidden', 'no'))), 'out')
   })
 })
+
+describe('kas: how many projects a visitor has it look through', (it) => {
+  it('is limited for all accounts of one namespace together, and never in the middle of a visit', async () => {
+    const clock = steppedClock()
+    const slowed: string[] = []
+    const operator = { namespace: 'berth', name: 'operator' }
+    let asked = 0
+    const develops = async () => {
+      asked++
+      return false
+    }
+    const developsAtPace = createDevelopsAtPace({ develops, operator, slowed: (limit) => slowed.push(limit), clock })
+    const visit = async (name: string, projects: number): Promise<'in' | 'later'> => {
+      const mayDevelop = developsAtPace()
+      try {
+        for (let at = 0; at < projects; at++) await mayDevelop({ name, uid: '', groups: [], extra: {} }, PROJECT)
+        return 'in'
+      } catch (thrown) {
+        if (isFailure(thrown, 'unavailable') && thrown.reason === 'TooManyRequests') return 'later'
+        throw thrown
+      }
+    }
+    const of = (namespace: string, name: string) => `system:serviceaccount:${namespace}:${name}`
+    const all: string[] = []
+    for (let at = 0; at < 30; at++) all.push(await visit(of('evil', `a${at}`), 700))
+    // The fifteenth goes on though there is too little left for all of it.
+    equal([all.lastIndexOf('in'), all.indexOf('later'), asked], [14, 15, 15 * 700])
+    equal(await Promise.all([of('team-a', 'job'), 'ann', of('berth', 'operator')].map((name) => visit(name, 500))), [
+      'in',
+      'in',
+      'in',
+    ])
+    is(await visit(of('evil', 'b'), 1), 'later')
+    equal(new Set(slowed), new Set(['questions']))
+    await clock.step(seconds(60))
+    is(await visit(of('evil', 'b'), 1), 'in')
+  })
+})
+
+const PROJECT = { path: 'evil/p' } as Parameters<ReturnType<ReturnType<typeof createDevelopsAtPace>>>[1]
