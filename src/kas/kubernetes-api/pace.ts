@@ -5,11 +5,11 @@ import { createProve, tooManyRequests } from '../strangers.ts'
 import type { Ask } from './address.ts'
 import type { Identify, TokenOwner } from './people.ts'
 
-export type Limit = 'person' | 'namespace' | 'unknown' | 'refused' | 'questions'
+export type Limit = 'person' | 'unknown' | 'refused' | 'questions'
 
 export interface PaceOptions {
   identify: Identify
-  /** Requests of one person in a second; for a moment ten times as many. */
+  /** Requests of one person, or of all accounts of one namespace, in a second; for a moment ten times as many. */
   perSecond: number
   /** Works for all tenants at once, and is not limited. */
   operator: Ref
@@ -24,11 +24,9 @@ export interface PaceOptions {
  */
 const REFUSALS: Rate = { burst: 100, perSecond: 1 }
 const BURST = 10
-/** All accounts of a namespace together may ask as often as so many people: whoever may make one makes a thousand of them. */
-const ACCOUNTS = 5
 /**
- * Projects of an agent's configuration of which it is asked whether a visitor develops them, by everybody who comes from one namespace.
- * There may be hundreds of them for each new token.
+ * Projects of an agent's configuration of which it is asked whether one person develops them. There may be hundreds of them for each new
+ * token.
  */
 const QUESTIONS: Rate = { burst: 10_000, perSecond: 500 }
 const MOST_KNOWN = 10_000
@@ -38,11 +36,10 @@ export type VisitPace = ReturnType<typeof createPace>
 /** Limits how fast people may ask, over all agents together. */
 export function createPace({ identify, perSecond, operator, slowed, clock }: PaceOptions) {
   const ofPerson = createLimiter({ burst: perSecond * BURST, perSecond }, clock)
-  const ofNamespace = createLimiter({ burst: perSecond * ACCOUNTS * BURST, perSecond: perSecond * ACCOUNTS }, clock)
   const prove = createProve(() => slowed('unknown'), clock)
   const ofRefusals = createBuckets(REFUSALS, clock)
   const reached = new LRUCache<string, true>({ max: MOST_KNOWN })
-  const isOperator = ({ account }: TokenOwner) => account !== undefined && keyOf(account) === keyOf(operator)
+  const isOperator = isOf(operator)
   const take = (wait: number, limit: Limit): void => {
     if (wait === 0) return
     slowed(limit)
@@ -61,9 +58,7 @@ export function createPace({ identify, perSecond, operator, slowed, clock }: Pac
     visit: (token: Secret<string>, peer: string): Promise<TokenOwner> =>
       prove(token, peer, async () => {
         const person = await identify(token)
-        if (isOperator(person)) return person
-        take(ofPerson(person.name), 'person')
-        if (person.account) take(ofNamespace(person.account.namespace), 'namespace')
+        if (!isOperator(person)) take(ofPerson(payerOf(person)), 'person')
         return person
       }),
     /** Does `judge`, which says whether he may reach the agent, unless too many agents have been refused to him already. */
@@ -86,6 +81,20 @@ export function createPace({ identify, perSecond, operator, slowed, clock }: Pac
   }
 }
 
+/** Who counts as one person: a user, or all accounts of a namespace, for whoever may make one makes a thousand of them. */
+function payerOf({ name }: Pick<TokenOwner, 'name'>): string {
+  const account = accountOfUser(name)
+  return account ? `namespace ${account.namespace}` : `user ${name}`
+}
+
+function isOf(operator: Ref): (person: Pick<TokenOwner, 'name'>) => boolean {
+  const key = keyOf(operator)
+  return ({ name }) => {
+    const account = accountOfUser(name)
+    return account !== undefined && keyOf(account) === key
+  }
+}
+
 /** For each visit one more: who has asked too much already is not let in, and who may begin may ask to the end. */
 export function createDevelopsAtPace({
   develops,
@@ -94,12 +103,12 @@ export function createDevelopsAtPace({
   clock,
 }: Pick<PaceOptions, 'operator' | 'slowed' | 'clock'> & { develops: Develops }): () => Develops {
   const questions = createBuckets(QUESTIONS, clock)
+  const isOperator = isOf(operator)
   return () => {
     let isBegun = false
     return (person, project) => {
-      const account = accountOfUser(person.name)
-      if (account && keyOf(account) === keyOf(operator)) return develops(person, project)
-      const payer = account ? `namespace ${account.namespace}` : `user ${person.name}`
+      if (isOperator(person)) return develops(person, project)
+      const payer = payerOf(person)
       const wait = isBegun ? 0 : questions.wait(payer)
       if (wait > 0) {
         slowed('questions')

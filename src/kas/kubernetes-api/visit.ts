@@ -22,7 +22,7 @@ interface KubernetesApiServer
     Pick<Parameters<typeof serveVisits>[0], 'address' | 'tls' | 'grace' | 'clock' | 'log'> {
   /** For which tokens may have been issued, beside the API server's own. */
   audience: string
-  /** Requests of one person in a second. */
+  /** Requests of one person, or of all accounts of one namespace, in a second. */
   perSecond: number
   kube: Kube
   router: Router
@@ -177,7 +177,7 @@ export function createVisitMeters(metrics: Metrics) {
   )
   const slowed = counter(
     'berth_kas_kubernetes_api_limited_total',
-    'Requests to clusters that were answered 429, by the limit: of a person, of the accounts of a namespace, of tokens that are not known, of refusals, or of questions about projects',
+    'Requests to clusters that were answered 429, by the limit: of a person, of tokens that are not known, of refusals, or of questions about projects',
     'limit',
   )
   const turnedAway = counter(
