@@ -121,6 +121,8 @@ describe('hostile: repositories', (it) => {
     const brought = { name: 'common', namespace: 'team-b' }
     await expectObject(berth.kube, ConfigMaps, brought, ({ data }) => data?.of === 'main')
     await createProject(madmin, 'evil', 'common', { url, defaultBranch: 'bait', ...to('*') })
+    await berth.follow('team-b', 'later', { source: { repoURL: url, path: '.' } })
+    await berth.told('team-b', 'later', /GitProjectAmbiguous/)
     await berth.kube.delete(GitProjects, { name: 'common', namespace: 'team-a' })
     await berth.told('team-b', 'common', /GitProjectChanged/)
     is((await berth.kube.get(ConfigMaps, brought))?.data?.of, 'main')

@@ -63,6 +63,13 @@ describe('the project of a repository', (it) => {
     assert.is(chosenBy(after('base/shop'), older, project('team-a', 'ours', '2030-03-01T00:00:00Z')), 'ours')
   })
 
+  it('is to be named where two other namespaces grant one, and none was followed yet', () => {
+    assert.throws(() => chosen(older, base), /is the url of GitProject evil\/bait and of base\/shop, which both grant access/)
+    assert.is(chosenBy(after('', { project: 'base/shop' }), older, base), 'shop')
+    assert.is(chosen(older, base, project('team-a', 'ours', '2030-03-01T00:00:00Z')), 'ours')
+    assert.is(chosen(base, project('base', 'second', '2030-03-01T00:00:00Z', granted)), 'shop')
+  })
+
   it('is another one when another URL is followed, or the other one is named', () => {
     assert.is(chosenBy({ ...after('base/shop'), status: {} }, older), 'bait')
     assert.is(chosenBy(after('base/shop', { project: 'evil/bait' }), older, base), 'bait')

@@ -6,7 +6,8 @@ import type { Wish } from './following.ts'
 
 /**
  * The GitProject of the URL: the one that is named, or one of the own namespace, or one that is granted. Whether it may be read, kas decides.
- * Who has followed one of another namespace does not come to follow a third one's, which could choose another branch, without a word.
+ * Who has followed one of another namespace does not come to follow a third one's, which could choose another branch, without a word; nor
+ * does who follows one for the first time get the one of two that a stranger was quick to grant.
  */
 export function projectOf(
   deployment: GitOpsDeployment,
@@ -25,6 +26,8 @@ export function projectOf(
   if (home && rank(best) === 2) requireWhole(home)
   if (!best) return missing(deployment)
   if (home !== undefined && rank(best) === 2) throw changed(deployment, best)
+  const rival = rank(best) === 2 ? found.find((project) => project.metadata.namespace !== best.metadata.namespace) : undefined
+  if (rival) throw ambiguous(deployment, [best, rival])
   return best
 }
 
@@ -67,6 +70,15 @@ function changed({ status }: GitOpsDeployment, other: GitProject): Failure {
     'invalid',
     `GitProject ${before}, which it followed, is not there any more or grants it no access; ${nameOfProject(other)} has the same url`,
     { reason: 'GitProjectChanged', remedy: `To follow that one, write spec.source.project: ${nameOfProject(other)}` },
+  )
+}
+
+function ambiguous({ spec }: GitOpsDeployment, projects: readonly GitProject[]): Failure {
+  const [first, second] = projects.map(nameOfProject)
+  return new Failure(
+    'invalid',
+    `spec.source.repoURL ${redactUrls(spec.source.repoURL)} is the url of GitProject ${first} and of ${second}, which both grant access`,
+    { reason: 'GitProjectAmbiguous', remedy: `Write which one is meant, such as spec.source.project: ${first}` },
   )
 }
 
