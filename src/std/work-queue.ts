@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import { createTally } from './tally.ts'
 
 export interface WorkQueue {
   /** As soon as there is room. A key that waits already waits once; one that is being worked on is done again afterwards. */
@@ -14,6 +15,8 @@ export interface WorkQueue {
 export interface WorkQueueOptions {
   clock: Clock
   concurrency: number
+  /** So many of one group; as many as of all without it. */
+  each?: number
   /** Must not reject. `waited`: milliseconds between `add` and the start. */
   work: (key: string, waited: number) => Promise<void>
   /** Keys of one group take turns with the keys of the others, so that a busy group delays nobody else. */
@@ -21,10 +24,11 @@ export interface WorkQueueOptions {
 }
 
 /** Keys to work on: each at most once at a time, groups in turn, at most `concurrency` at once. */
-export function createWorkQueue({ clock, concurrency, work, groupOf }: WorkQueueOptions): WorkQueue {
+export function createWorkQueue({ clock, concurrency, each = concurrency, work, groupOf }: WorkQueueOptions): WorkQueue {
   const waiting = createTurns()
   const alarms = createAlarms(clock)
   const running = new Map<string, Promise<void>>()
+  const busy = createTally()
   const repeat = new Set<string>()
   let stopped = false
 
@@ -33,8 +37,11 @@ export function createWorkQueue({ clock, concurrency, work, groupOf }: WorkQueue
     // Before the work begins: what it adds in its first breath must find it running.
     const { promise, resolve } = Promise.withResolvers<void>()
     running.set(key, promise)
+    const group = groupOf(key)
+    busy.add(group, 1)
     void work(key, clock.now() - since).finally(() => {
       running.delete(key)
+      busy.add(group, -1)
       resolve()
       if (repeat.delete(key)) add(key)
       pump()
@@ -42,7 +49,7 @@ export function createWorkQueue({ clock, concurrency, work, groupOf }: WorkQueue
   }
   const pump = () => {
     while (!stopped && running.size < concurrency) {
-      const next = waiting.take()
+      const next = waiting.take((group) => busy.of(group) < each)
       if (!next) return
       start(...next)
     }
@@ -112,19 +119,19 @@ function createTurns() {
       size++
       return true
     },
-    /** The first key of the group whose turn it is, with the time it was added. */
-    take(): [key: string, since: number] | undefined {
-      const [turn] = groups
-      if (!turn) return
-      const [group, keys] = turn
-      const [first] = keys
-      groups.delete(group)
-      if (!first) return
-      keys.delete(first[0])
-      // Behind the others: that is the turn.
-      if (keys.size > 0) groups.set(group, keys)
-      size--
-      return first
+    /** The first key of the group whose turn it is, of those that have room, with the time it was added. */
+    take(hasRoom: (group: string) => boolean): [key: string, since: number] | undefined {
+      for (const [group, keys] of groups) {
+        const [first] = keys
+        if (!first || !hasRoom(group)) continue
+        keys.delete(first[0])
+        groups.delete(group)
+        // Behind the others: that is the turn.
+        if (keys.size > 0) groups.set(group, keys)
+        size--
+        return first
+      }
+      return undefined
     },
     get size() {
       return size

@@ -6,7 +6,7 @@ import { describe } from '../support/suite.ts'
 describe('the work queue', (it) => {
   const group = (key: string) => key.split('/')[0] ?? ''
 
-  const record = (concurrency = 1) => {
+  const record = (concurrency = 1, each = concurrency) => {
     const clock = steppedClock()
     const done: string[] = []
     const gates = new Map<string, () => void>()
@@ -14,6 +14,7 @@ describe('the work queue', (it) => {
     const queue = createWorkQueue({
       clock,
       concurrency,
+      each,
       groupOf: group,
       async work(key) {
         done.push(key)
@@ -32,6 +33,26 @@ describe('the work queue', (it) => {
     release('a/1')
     await clock.step(0)
     assert.equal(done, ['a/1', 'a/2'])
+  })
+
+  it('leaves room for others where a group has many keys that take long', async () => {
+    const { clock, done, queue, hold, release } = record(3, 2)
+    for (const key of ['a/1', 'a/2', 'a/3', 'a/4']) {
+      hold(key)
+      queue.add(key)
+    }
+    assert.equal(done, ['a/1', 'a/2'])
+    queue.add('b/1')
+    assert.equal(done, ['a/1', 'a/2', 'b/1'])
+    await clock.step(0)
+    assert.is(queue.depth, 2)
+    release('a/1')
+    await clock.step(0)
+    assert.equal(done, ['a/1', 'a/2', 'b/1', 'a/3'])
+    for (const key of ['a/2', 'a/3']) release(key)
+    await clock.step(0)
+    release('a/4')
+    await queue.stop()
   })
 
   it('works on a key again that was added while it was worked on', async () => {

@@ -14,7 +14,7 @@ export interface GitOpsDeploymentSpec {
      */
     repoURL: string
     /**
-     * The GitProject to follow, as `namespace/name`, where several have this URL. Without it the one that it followed before, one of the own namespace, or the oldest that grants access.
+     * The GitProject to follow, as `namespace/name`, where several have this URL. Without it one of the own namespace, the one that it followed before, or the oldest of the one other namespace that grants access.
      */
     project?: string
     /**

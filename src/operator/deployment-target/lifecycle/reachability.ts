@@ -29,8 +29,9 @@ import {
   whileAsking,
 } from './finding.ts'
 
-/** How many strangers' clusters are asked at once, in turns between namespaces; and how long each may think. */
+/** How many strangers' clusters are asked at once, of one namespace, and how long each may think. */
 const AT_ONCE = 32
+const OF_NAMESPACE = 8
 const PATIENCE = seconds(8)
 /** An answer that comes within it needs no status write of its own. Longer would hold up the rest of the reconcile. */
 const MOMENT = 100
@@ -76,6 +77,7 @@ export function createReachability({ context, targets, secretOf, reach, wakeups 
   const queue: WorkQueue = createWorkQueue({
     clock,
     concurrency: AT_ONCE,
+    each: OF_NAMESPACE,
     groupOf: (key) => refFromKey(key).namespace ?? '',
     async work(key) {
       scheduled.delete(key)

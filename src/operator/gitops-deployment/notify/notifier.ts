@@ -25,6 +25,7 @@ interface Notice {
 /** More than this of a namespace wait only when its receivers are down: what comes then is told by an Event alone. */
 const MOST_WAITING = 200
 const AT_ONCE = 8
+const OF_NAMESPACE = 3
 const TRIES = 3
 const PATIENT = { base: seconds(1), max: seconds(30), factor: 5, jitter: 0.3 }
 
@@ -63,8 +64,8 @@ export function createNotifier({ context, send, asTenant }: NotifierOptions) {
       giveUp(notice, failure)
     }
   }
-  // Groups in turn: receivers of one namespace that hang delay nobody else's for long.
-  const queue = createWorkQueue({ clock, concurrency: AT_ONCE, work, groupOf })
+  // Receivers of one namespace that hang delay nobody else's.
+  const queue = createWorkQueue({ clock, concurrency: AT_ONCE, each: OF_NAMESPACE, work, groupOf })
 
   const tell = (deployment: GitOpsDeployment, outcome: CommitOutcome) => {
     for (const [index, notification] of (deployment.spec.notifications ?? []).entries()) {
