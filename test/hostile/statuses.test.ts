@@ -1,8 +1,9 @@
 import { is, ok } from 'uvu/assert'
 import type { Kube } from '../../src/adapters/kube/index.ts'
-import { apiVersionOf, ClusterRoles, CustomResourceDefinitions, GitOpsDeployments, type Kind } from '../../src/api/index.ts'
+import { GitOpsDeployments, type Kind } from '../../src/api/index.ts'
+import { makeWidgets } from '../support/builders/hostile.ts'
 import { describe } from '../support/suite.ts'
-import { apply, eventually, expectObject } from '../support/verbs.ts'
+import { eventually, expectObject } from '../support/verbs.ts'
 import { bringUp, type Installation, sourceOf } from './installation.ts'
 
 const WIDGETS = 'example.com/v1'
@@ -18,20 +19,7 @@ describe('hostile: what objects say of themselves', (it) => {
   let widgets: Kind
   it.before(async () => {
     berth = await bringUp(['evil'])
-    const names = { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' }
-    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
-    const versions = [{ name: 'v1', served: true, storage: true, subresources: { status: {} }, schema }]
-    await apply(berth.kube, {
-      apiVersion: apiVersionOf(CustomResourceDefinitions),
-      kind: CustomResourceDefinitions.kind,
-      metadata: { name: 'widgets.example.com' },
-      ...{ spec: { group: 'example.com', scope: 'Namespaced', names, versions } },
-    })
-    const labels = { 'rbac.authorization.k8s.io/aggregate-to-edit': 'true' }
-    const rules = [{ apiGroups: ['example.com'], resources: ['widgets', 'widgets/status'], verbs: ['*'] }]
-    const role = { apiVersion: apiVersionOf(ClusterRoles), kind: ClusterRoles.kind, metadata: { name: 'widgets', labels }, rules }
-    await berth.kube.create(ClusterRoles, role)
-    widgets = await eventually(() => berth.kube.resolve(WIDGETS, 'Widget'))
+    widgets = await makeWidgets(berth.kube)
     mallory = await berth.person('mallory', 'evil', 'edit')
   })
   it.after(() => berth.stop())

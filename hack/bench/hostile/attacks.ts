@@ -4,11 +4,12 @@ import {
   type GitOpsDeployment,
   GitOpsDeploymentManagedEnvironments,
   GitOpsDeployments,
+  type Kind,
   Secrets,
 } from '../../../src/api/index.ts'
 import { createProject } from '../../../test/kas/running-kas.ts'
 import { managedEnvironment, managedSecret } from '../../../test/support/builders/environments.ts'
-import { comparison, explosion } from '../../../test/support/builders/hostile.ts'
+import { comparison, explosion, makeWidgets } from '../../../test/support/builders/hostile.ts'
 import { endlessServer, plainServer, type StrangeServer, silentServer } from '../../../test/support/builders/strange-server.ts'
 import { gitHost, type TestRepository } from '../../../test/support/git-host.ts'
 import { kubeconfigFor } from '../../../test/support/targets.ts'
@@ -48,6 +49,10 @@ export async function prepare(user: Kube): Promise<{ begin(): Promise<Attack>; c
   }
   const tenant = user.as({ user: `system:serviceaccount:${EVIL}:default` })
   const follow = followIn(user, (name) => host.repository(name))
+  const widgets = await makeWidgets(user)
+  await follow('speaking', (name) =>
+    Array.from({ length: LARGEST }, (_, n): [string, string] => [`${name}/${n}.yaml`, fileOf(widget(n))]),
+  )
   const repository = await follow('flapping', (name) => {
     const small = Array.from({ length: FLAPPING }, (_, n) => settings(numbered('flap', n), 'right'))
     const large = Array.from({ length: LARGEST }, (_, n) => ({
@@ -63,7 +68,7 @@ export async function prepare(user: Kube): Promise<{ begin(): Promise<Attack>; c
       const refusing = await open(
         plainServer((_, response) => response.writeHead(403, { 'content-type': 'text/plain' }).end('a'.repeat(1_000_000))),
       )
-      const flap = startFlapping(tenant)
+      const flap = startFlapping(tenant, widgets)
       await costlyWords(follow)
       for (let n = 0; n < EAGER; n++) await follow(numbered('eager', n), one)
       await strangeHosts(user, repository, { silent, endless, refusing })
@@ -153,8 +158,14 @@ const largeSecrets = (user: Kube): Promise<void> =>
     await user.create(Secrets, managedSecret(EVIL, numbered('large', n), 'x'.repeat(700_000)))
   })
 
+const widget = (n: number) => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name: numbered('widget', n), namespace: EVIL },
+})
+
 /** As the tenant: the API server gives each its share. */
-function startFlapping(tenant: Kube): Attack {
+function startFlapping(tenant: Kube, widgets: Kind): Attack {
   let flaps = 0
   let ended = false
   const change = async (name: string) => {
@@ -162,10 +173,17 @@ function startFlapping(tenant: Kube): Attack {
     await tenant.patch(ConfigMaps, { name, namespace: EVIL }, { data }, { manager: 'flapping' })
     flaps++
   }
+  const speak = async (n: number) => {
+    const conditions = [{ type: 'Stalled', status: n % 2 ? 'True' : 'False', message: `${flaps} ${'m'.repeat(LARGEST_BYTES)}` }]
+    await tenant.patch(widgets, widget(n).metadata, { status: { conditions } }, { subresource: 'status' })
+    flaps++
+  }
   const work = async (worker: number) => {
     for (let n = worker; !ended; n = (n + AT_ONCE) % FLAPPING) {
       await change(numbered('flap', n))
-      if (n % 500 === worker) await change(numbered('huge', n % LARGEST))
+      if (n % 500 !== worker) continue
+      await change(numbered('huge', n % LARGEST))
+      await speak(Math.floor(n / 500) % LARGEST)
     }
   }
   const done = Promise.all(Array.from({ length: AT_ONCE }, (_, worker) => work(worker)))
