@@ -10,6 +10,8 @@ export interface Manifest {
   readonly source: string
   /** The places of values that are tagged as texts, as `placeOf` writes them. */
   readonly texts?: ReadonlySet<string>
+  /** Why the object cannot be applied, as the rest of a sentence about it. Of `object` only what tells which one it is counts. */
+  readonly problem?: string
 }
 
 /** One text for a place in an object: keys, and `[0]` in lists. */
@@ -41,6 +43,11 @@ export function manifestsIn({ documents, problem }: YamlText): Read {
   for (const [index, { line, value, texts = [] }] of documents.entries()) {
     for (const { item, steps } of itemsOf(value)) {
       const what = faultOf(item)
+      const named = what === undefined ? undefined : withNameOf(item)
+      if (what !== undefined && named) {
+        objects.push({ object: named, line, problem: what })
+        continue
+      }
       const within = texts.filter((each) => steps.every((step, at) => step === each[at])).map((each) => each.slice(steps.length))
       const marks = within.length > 0 && { texts: new Set(within.map(placeOf)) }
       if (what === undefined && isObject(item)) objects.push({ object: sanitized(item), line, ...marks })
@@ -90,16 +97,30 @@ function faultOf(value: unknown): string | undefined {
   if (!isText(value.apiVersion)) return 'has no apiVersion'
   if (!isText(value.kind)) return 'has no kind'
   if (isEncrypted(value))
-    return `(${value.kind}) is encrypted with SOPS, and nothing here decrypts it; have it made in the cluster, by External Secrets or Sealed Secrets say`
+    return 'is encrypted with SOPS, and nothing here decrypts it; have it made in the cluster, by External Secrets or Sealed Secrets say'
   const { metadata } = value
-  if (!isRecord(metadata)) return `(${value.kind}) has no metadata`
+  if (!isRecord(metadata)) return 'has no metadata'
   const { name, generateName } = metadata
   if (name !== undefined && name !== null && typeof name !== 'string')
-    return `(${value.kind}) has a metadata.name that is no text: ${JSON.stringify(name).slice(0, 50)}; put it in quotes`
-  // Hooks may have the other one; what is no hook is refused by itself.
-  if (!isText(name) && !isText(generateName)) return `(${value.kind}) has no metadata.name`
+    return `has a metadata.name that is no text: ${beginningOf(JSON.stringify(name), 50)}; put it in quotes`
+  // Hooks may have the other one; what is no hook is refused later.
+  if (!isText(name) && !isText(generateName)) return 'has no metadata.name'
   return isSecret(value) ? faultOfSecret(value) : undefined
 }
+
+/** What tells which object it is, as far as it is written, of one that cannot be applied. */
+function withNameOf(value: unknown): AnyObject | undefined {
+  if (!isRecord(value) || !isText(value.apiVersion) || !isText(value.kind)) return undefined
+  const { name, namespace } = isRecord(value.metadata) ? value.metadata : {}
+  return {
+    apiVersion: value.apiVersion,
+    kind: value.kind,
+    metadata: { name: isText(name) ? name : NAMELESS, ...(isText(namespace) && { namespace }) },
+  }
+}
+
+/** In the place of a name that is missing, or none. */
+const NAMELESS = '(no name)'
 
 /** With a code of authentication over the values. */
 const isEncrypted = ({ sops }: Record<string, unknown>): boolean => isRecord(sops) && 'mac' in sops
@@ -133,14 +154,14 @@ const isSecret = ({ apiVersion, kind }: Record<string, unknown>): boolean => api
 /** The API server takes only texts there, and it is not asked: it gets `data` in the place of `stringData`. */
 function faultOfSecret({ data, stringData }: Record<string, unknown>): string | undefined {
   if (isNothing(stringData)) return undefined
-  if (!isRecord(stringData)) return '(Secret) has a stringData that is no mapping'
-  if (!isNothing(data) && !isRecord(data)) return '(Secret) has a data that is no mapping'
+  if (!isRecord(stringData)) return 'has a stringData that is no mapping'
+  if (!isNothing(data) && !isRecord(data)) return 'has a data that is no mapping'
   const [key, value] = Object.entries(stringData).find((entry) => !isNothing(entry[1]) && typeof entry[1] !== 'string') ?? []
   if (key === undefined) return undefined
   const field = beginningOf(`stringData.${key}`, 100)
   return typeof value === 'object'
-    ? `(Secret) has a ${field} that is ${Array.isArray(value) ? 'a list' : 'a mapping'}; only texts may stand there`
-    : `(Secret) has a ${field} that is a ${typeof value}, and no text; put it in quotes`
+    ? `has a ${field} that is ${Array.isArray(value) ? 'a list' : 'a mapping'}; only texts may stand there`
+    : `has a ${field} that is a ${typeof value}, and no text; put it in quotes`
 }
 
 const isNothing = (value: unknown): value is null | undefined => value === null || value === undefined

@@ -113,10 +113,11 @@ describe('rendering', (it) => {
     assert.match(several.message, /app\/several\.yaml:4:1: document 2: .*; app\/several\.yaml:6: document 3 has no apiVersion/)
   })
 
-  it('names file and document of an object without a name', async () => {
+  it('goes on beside an object without a name', async () => {
     const text = `${JSON.stringify(configMap('a'))}\n---\napiVersion: v1\nkind: Pod\nmetadata: {labels: {}}\n`
-    const { message } = await failureOf(render(snapshot({ 'app/two.yaml': text }), 'app'))
-    assert.match(message, /app\/two\.yaml:3: document 2 \(Pod\) has no metadata\.name/)
+    const [first, second] = await render(snapshot({ 'app/two.yaml': text }), 'app')
+    assert.is(first?.problem, undefined)
+    assert.equal([second?.source, second?.problem], ['app/two.yaml:3', 'has no metadata.name'])
   })
 
   it('makes a name of generateName and the content, the same each time', async () => {

@@ -18,6 +18,13 @@ const LONG = 'x'.repeat(60_000)
 const ODD: [yaml: string, why: RegExp][] = [
   ['{apiVersion: v1, kind: ConfigMap, metadata: {name: odd, namespace: 5}}', /odd\.yaml:1\) has metadata\.namespace 5/],
   ['{apiVersion: v1, kind: ConfigMap, metadata: {name: odd, labels: [a]}}', /odd\.yaml:1\) has metadata\.labels \["a"\]/],
+  ['{apiVersion: v1, kind: ConfigMap}', /ConfigMap \S+\/\(no name\) \(deploy\/odd\.yaml:1\) has no metadata/],
+  ['{apiVersion: v1, kind: ConfigMap, metadata: {name: [odd]}}', /odd\.yaml:1\) has a metadata\.name that is no text: \["odd"\]/],
+  [
+    '{apiVersion: v1, kind: Secret, metadata: {name: odd}, stringData: {a: 5}}',
+    /odd\.yaml:1\) has a stringData\.a that is a number/,
+  ],
+  ['{apiVersion: v1, kind: Secret, metadata: {name: odd}, sops: {mac: x}}', /odd\.yaml:1\) is encrypted with SOPS/],
   ['{apiVersion: v1 x, kind: ConfigMap, metadata: {name: odd}}', /odd\.yaml:1\) has apiVersion "v1 x"/],
   [
     '{apiVersion: v1, kind: ConfigMap, metadata: {name: odd, annotations: {gitops.berth.dev/depends-on: 5}}}',
@@ -69,7 +76,7 @@ describe('what Git may hold', (it) => {
     const first = await stage.git.push({ 'deploy/good.yaml': good })
     await stage.synced(first)
     const unreadable = [
-      ['{apiVersion: v1, kind: ConfigMap}', 'RenderFailed', /deploy\/odd\.yaml:1: document 1 \(ConfigMap\) has no metadata/],
+      ['{apiVersion: v1, metadata: {name: odd}}', 'RenderFailed', /deploy\/odd\.yaml:1: document 1 has no kind/],
       [`# ${'x'.repeat(5 * 2 ** 20)}`, 'FileTooLarge', /deploy\/odd\.yaml: is larger than \d+ bytes\. /],
     ] as const
     for (const [text, reason, why] of unreadable) {

@@ -73,10 +73,10 @@ export async function place(
   const refused: Entry[] = []
   const leftOut: Entry[] = []
   const scopes = scopesIn(to.kube, manifests)
-  for (const { object: written, source } of manifests) {
+  for (const { object: written, source, problem } of manifests) {
     // The same text in two files is one object to the reader.
     const before = placed.get(written)?.source === source ? placed.get(written) : undefined
-    const form = before ? undefined : formed(written)
+    const form = before ? undefined : { ...formed(written), ...(problem !== undefined && { problem }) }
     const object = form?.object ?? written
     const scope: Scope = form?.problem === undefined ? (scopes.known(object) ?? (await scopes.find(object))) : form
     const isAsBefore = before !== undefined && scope.namespaced === (before.id.namespace !== undefined)
