@@ -55,6 +55,22 @@ describe('agents and repositories', (it) => {
     await told('b', ({ reason, objects }) => reason === '' && objects === 1)
   })
 
+  it('while a commit is refused, what is changed in the objects of the one before is set back, and nothing is deleted', async () => {
+    kas.configure({ gitops: { manifestProjects: [{ id: 'shop', defaultNamespace: namespace }] } })
+    kas.push('shop', { 'a.yaml': configMap('a', { n: '1' }), 'b.yaml': configMap('b') })
+    await begin()
+    await told('shop', ({ health, objects }) => health === 'Healthy' && objects === 2)
+    kas.push('shop', { 'a.yaml': configMap('a', { n: '2' }), 'odd.yaml': 'kind: [' })
+    await told('shop', ({ reason }) => reason === 'RenderFailed')
+    await kube.patch(ConfigMaps, { name: 'a', namespace }, { data: { n: 'edited' } })
+    await expectObject(kube, ConfigMaps, { name: 'a', namespace }, ({ data }) => data?.n === '1')
+    assert.ok(await kube.get(ConfigMaps, { name: 'b', namespace }))
+    await told('shop', ({ reason }) => reason === 'RenderFailed')
+    kas.push('shop', { 'a.yaml': configMap('a', { n: '2' }) })
+    await expectObject(kube, ConfigMaps, { name: 'a', namespace }, ({ data }) => data?.n === '2')
+    await expectGone(kube, ConfigMaps, { name: 'b', namespace })
+  })
+
   it('two agents of one cluster sync one repository, each into its own namespace', async () => {
     const other = await foreignKas()
     const there = await cluster.namespace('modes')

@@ -1,4 +1,5 @@
 import type { ManifestProject } from '../../agentcfg/index.ts'
+import type { Manifest } from '../../engines/render/index.ts'
 import { Failure, isFailure, logFieldsOf, minutes, sayFailure, seconds, waitOf } from '../../std/index.ts'
 import type { ManifestProjectStatus } from '../ports.ts'
 import { createBell } from './bell.ts'
@@ -92,6 +93,8 @@ function createPasses(project: ManifestProject, term: LeadershipTerm, head: Head
   let leftAlone: readonly string[] = []
   let status = emptyStatus(project.id)
   let opened: ProjectInventory | undefined
+  /** The last commit that could be read, and its objects. */
+  let inEffect: { commit: Commit; manifests: readonly Manifest[] } | undefined
   const tell = (part: Partial<ManifestProjectStatus>) => {
     status = { ...status, ...part }
     const { trouble } = head
@@ -107,6 +110,7 @@ function createPasses(project: ManifestProject, term: LeadershipTerm, head: Head
     const compare = clock.now() >= compareAt
     if (compare) opened.inventory.expire()
     const result = await syncCommit({ ...opened, project, snapshot: commit, manifests, renderedSince, compare }, term, signal)
+    inEffect = { commit, manifests }
     if (compare) compareAt = clock.now() + COMPARE
     next = result.next
     tries = next === 'calm' ? 0 : tries + 1
@@ -119,6 +123,17 @@ function createPasses(project: ManifestProject, term: LeadershipTerm, head: Head
       ...(said.reason === '' && sayLeftAlone(leftAlone)),
       ...(isIn && { commitId: commit.commitId }),
       ...(isIn && status.commitId !== commit.commitId && { syncedAt: clock.now() }),
+    })
+  }
+
+  /** What is changed in the objects of the commit before is set back while a newer one is refused, which is what is told. */
+  const keepInEffect = async (refused: Commit, signal: AbortSignal): Promise<void> => {
+    if (!opened || !inEffect || inEffect.commit === refused || project.dryRun !== 'none') return
+    const { commit: snapshot, manifests } = inEffect
+    const pass = { ...opened, project, snapshot, manifests, renderedSince: clock.now(), compare: false }
+    await syncCommit(pass, term, signal).catch((thrown: unknown) => {
+      const error = Failure.from(thrown)
+      if (!signal.aborted) log.info('the commit before is not kept in effect', { project: project.id, error })
     })
   }
 
@@ -147,6 +162,7 @@ function createPasses(project: ManifestProject, term: LeadershipTerm, head: Head
         next = 'failed'
         tries++
         tell({ reason: failure.reason ?? 'SyncFailed', message: sayFailure(failure) })
+        if (isFailure(failure, 'invalid', 'too-large')) await keepInEffect(commit, either)
       }
     },
     close(): void {
