@@ -124,7 +124,7 @@ export const SETTINGS = {
   kubernetesApi: setting('--kubernetes-api <host:port>', 'BERTH_KUBERNETES_API', hostAndPort, '127.0.0.1:8154',
     'where people reach the clusters of agents'),
   visitsPerSecond: setting('--visits-per-second <number>', 'BERTH_VISITS_PER_SECOND', integer(), '200',
-    'of one person, or of all accounts of a namespace; for a moment ten times as many'),
+    'of one person; all accounts of a namespace together twice as many; for a moment ten times as many'),
   agentWait: setting('--agent-wait <seconds>', 'BERTH_AGENT_WAIT', wholeSeconds(), '20',
     'how long a request waits for its agent to connect'),
   agentCalls: setting('--agent-calls <number>', 'BERTH_AGENT_CALLS', integer(), '40000',

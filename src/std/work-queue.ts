@@ -15,7 +15,7 @@ export interface WorkQueue {
 export interface WorkQueueOptions {
   clock: Clock
   concurrency: number
-  /** So many of one group; as many as of all without it. */
+  /** How many keys of one group are worked on at once; without it only `concurrency` counts. */
   each?: number
   /** Must not reject. `waited`: milliseconds between `add` and the start. */
   work: (key: string, waited: number) => Promise<void>

@@ -108,10 +108,10 @@ describe('hostile: the space behind another’s workspace', (it) => {
       await refusalOf(bob.patch(SpaceRequests, ref(request?.metadata.name ?? ''), moved)),
       'for whom a private space was made',
     )
-    for (const note of [annotations.reclaimPolicy, annotations.spaceRequest]) {
+    for (const note of [annotations.reclaimPolicy, annotations.spaceRequest, annotations.provisionedBy]) {
       const noted = { metadata: { annotations: { [note]: 'bobs' } } }
-      match(await refusalOf(bob.patch(DeploymentTargets, ref('workspace-web-dt'), noted)), note)
-      match(await refusalOf(bob.patch(SpaceRequests, ref(request?.metadata.name ?? ''), noted)), note)
+      match(await refusalOf(bob.patch(DeploymentTargets, ref('workspace-web-dt'), noted)), 'provisioned-by are Berth')
+      match(await refusalOf(bob.patch(SpaceRequests, ref(request?.metadata.name ?? ''), noted)), 'provisioned-by are Berth')
     }
     const owned = claim(NAMESPACE, 'bobs', {}, { ownerReferences: owners })
     match(await refusalOf(bob.create(DeploymentTargetClaims, owned)), 'only Berth makes a workspace the owner')

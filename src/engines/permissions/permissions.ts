@@ -78,13 +78,18 @@ export function createPermissions({ kube, caches, clock, isWide = true }: Permis
   const isYoung = (namespace: string): boolean =>
     [namespace, EVERYWHERE].some((each) => clock.now() - (changed.get(each) ?? Number.NEGATIVE_INFINITY) < BEHIND)
 
-  const may = ({ user, groups, uid, extra }: AccessSubject, { verb, kind, namespace, name }: Wanted): Promise<boolean> => {
+  const may = (
+    { user, groups, uid, extra }: AccessSubject,
+    { verb, kind, namespace, name }: Wanted,
+    onAsk?: () => void,
+  ): Promise<boolean> => {
     // The name of nobody is nobody's: a server would decide about its caller.
     if (user.trim() === '') return Promise.resolve(false)
     const key = JSON.stringify([user, groups, uid, extra, verb, kind.group, kind.plural, namespace, name])
     const known = decisions.get(key)
     const now = clock.now()
     if (known && known.until > now && known.askedAt >= (forgotten.get(namespace) ?? 0)) return known.answer
+    onAsk?.()
     const subject = { user, groups: [...groups, 'system:authenticated'], uid, extra }
     const answer = isAllowed(kube, subject, { verb, group: kind.group, resource: kind.plural, namespace, name })
     const decision = { answer, askedAt: now, until: now + (isYoung(namespace) ? LASTS_THEN : LASTS) }
@@ -94,6 +99,7 @@ export function createPermissions({ kube, caches, clock, isWide = true }: Permis
     return answer
   }
   return {
+    /** `onAsk`: told when the answer is not remembered, and the API server is asked. */
     may,
     /** Finds those of the namespaces in which they may. */
     async where(

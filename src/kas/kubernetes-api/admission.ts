@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isDeleting, keyOf, type Ref, refOf, type SpaceRequest } from '../../api/index.ts'
+import { type Agent, isDeleting, keyOf, type Ref, refOf, type SpaceRequest } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, LRUCache, minutes, seconds } from '../../std/index.ts'
 import { numberOf } from '../number.ts'
 import { digestOf } from '../token.ts'
 import type { Ask } from './address.ts'
 import { type AccessSources, type AccessVerdict, byNumber, judge } from './judge.ts'
+import { payerOf } from './pace.ts'
+import type { TokenOwner } from './people.ts'
 import { concerns, type Right } from './rules.ts'
 
 /** The right to act in the cluster of one agent, while it lasts. */
@@ -16,8 +18,12 @@ export interface ClusterAdmission {
   close(): void
 }
 
-/** Says who may pass. */
-export type Admit = (ask: Ask) => Promise<ClusterAdmission>
+/** Lets visitors in, each by the right that he has. */
+export interface Admissions {
+  admit(ask: Ask, person: TokenOwner): Promise<ClusterAdmission>
+  /** Forgets the rights that are kept for later visits. */
+  close(): void
+}
 
 /** No watch tells that a token has ended, so it is asked for again. */
 const AGAIN = minutes(1)
@@ -28,100 +34,120 @@ const KEPT = seconds(10)
 const MOST_KEPT = 1000
 
 /**
- * Looks again whenever something changes on which a right depends. To find it may take hundreds of questions, and whoever works in a cluster
- * visits it many times a second: what was found for a token counts for all of its visits.
+ * To find a right may take hundreds of questions, and whoever works in a cluster visits it many times a second: what was found counts for all
+ * visits of one person with one token, until something changes on which it depends. For those who are in it is looked for again then, in turn;
+ * who comes next finds his own, and waits for nobody.
  */
-export function createAdmit(sources: AccessSources): Admit {
+export function createAdmissions(sources: AccessSources): Admissions {
   const watches = new Map<string, Watch>()
-  /** Those without a visit. */
-  const kept = new LRUCache<string, Watch>({
+  const unvisited = new LRUCache<string, Watch>({
     max: MOST_KEPT,
     disposeAfter: (watch, _, why) => why === 'evict' && watch.close(),
   })
   const open = (key: string, ask: Ask): Watch => {
-    const over = () => {
+    const outdated = () => {
+      if (watches.get(key) !== watch) return
       watches.delete(key)
-      kept.delete(key)
+      unvisited.delete(key)
     }
-    const watch: Watch = new Watch(sources, ask, { unused: () => kept.set(key, watch), over })
+    const watch: Watch = new Watch(sources, ask, { unvisited: () => unvisited.set(key, watch), outdated })
     watches.set(key, watch)
     return watch
   }
-  return async function admit(ask): Promise<ClusterAdmission> {
-    const key = keyOfAsk(ask)
-    const watch = watches.get(key) ?? open(key, ask)
-    kept.delete(key)
-    return (await watch.join()) ?? admit(ask)
+  return {
+    admit(ask, person) {
+      const key = keyOfVisits(ask, person)
+      const watch = watches.get(key) ?? open(key, ask)
+      unvisited.delete(key)
+      return watch.join()
+    },
+    close() {
+      for (const watch of [...watches.values()]) watch.close()
+    },
   }
 }
 
-const keyOfAsk = ({ token, as, agent }: Ask): string => `${digestOf(token)} ${as} ${'id' in agent ? agent.id : keyOf(agent)}`
+/** With his groups, which may be others from one review of his token to the next. */
+const keyOfVisits = ({ token, as, agent }: Ask, { name, uid, groups, extra }: TokenOwner): string =>
+  JSON.stringify([digestOf(token), as, 'id' in agent ? String(agent.id) : keyOf(agent), name, uid, groups, extra])
 
-/** What becomes of a watch. */
-interface Told {
-  unused(): void
-  over(): void
+interface WatchListener {
+  /** Nobody is in by this right, for now. */
+  unvisited(): void
+  /** Nobody new may come in by what was found. */
+  outdated(): void
 }
 
+/** One right, and the visits by it. */
 class Watch {
   readonly #sources: AccessSources
   readonly #ask: Ask
-  readonly #told: Told
+  readonly #listener: WatchListener
   readonly #visits = new Set<AbortController>()
   readonly #stops: readonly (() => void)[]
+  /** The first look. It never fails: the visits end. */
+  readonly #found: Promise<void>
   #verdict: AccessVerdict | undefined
-  /** The look that is under way, or waits for its turn. It never fails. */
-  #look: Promise<void> | undefined
   #isLooking = true
   #isStale = false
-  #isOver = false
+  #isOutdated = false
+  #isClosed = false
   /** Calls off that the right ends because a change waits too long for its look; none waits without it. */
   #cancelLate: (() => void) | undefined
+  /** Calls off that a right without visits ends. */
   #cancelEnd: (() => void) | undefined
 
-  constructor(sources: AccessSources, ask: Ask, told: Told) {
+  constructor(sources: AccessSources, ask: Ask, listener: WatchListener) {
     this.#sources = sources
     this.#ask = ask
-    this.#told = told
+    this.#listener = listener
     // What changes while somebody is asked must not be missed.
     this.#stops = this.#listen()
-    this.#look = this.#lookFirst()
+    this.#found = this.#lookFirst()
   }
 
-  /** `undefined` where the right has ended, or become another, while it was looked for: then it is to be found anew. */
-  async join(): Promise<ClusterAdmission | undefined> {
+  async join(): Promise<ClusterAdmission> {
     const visit = new AbortController()
     this.#visits.add(visit)
     this.#cancelEnd?.()
-    await this.#look
-    const { signal } = visit
-    if (signal.aborted || !this.#verdict) {
-      const failure = Failure.from(signal.reason)
-      if (failure.reason === REVOKED) return undefined
-      throw failure
-    }
+    await this.#found
+    if (visit.signal.aborted || !this.#verdict) throw Failure.from(visit.signal.reason)
     const { agent, right } = this.#verdict
-    return { agentId: numberOf(agent.metadata.uid ?? ''), right, ended: signal, close: () => this.#leave(visit) }
+    return {
+      agentId: numberOf(agent.metadata.uid ?? ''),
+      right,
+      ended: visit.signal,
+      close: () => this.#leave(visit),
+    }
   }
 
   close(): void {
-    if (this.#isOver) return
-    this.#isOver = true
+    if (this.#isClosed) return
+    this.#isClosed = true
     this.#cancelLate?.()
     this.#cancelEnd?.()
     for (const stop of this.#stops) stop()
-    this.#told.over()
+    this.#listener.outdated()
   }
 
   #leave(visit: AbortController): void {
-    if (!this.#visits.delete(visit) || this.#visits.size > 0 || this.#isOver) return
-    this.#cancelEnd = this.#sources.clock.after(KEPT, () => this.close())
-    this.#told.unused()
+    if (!this.#visits.delete(visit) || this.#visits.size > 0 || this.#isClosed) return
+    if (this.#isOutdated) this.close()
+    else {
+      this.#cancelEnd = this.#sources.clock.after(KEPT, () => this.close())
+      this.#listener.unvisited()
+    }
   }
 
   #end(reason: Failure): void {
     this.close()
     for (const visit of this.#visits) visit.abort(reason)
+  }
+
+  #outdate(): void {
+    this.#isOutdated = true
+    this.#listener.outdated()
+    if (this.#visits.size === 0) this.close()
   }
 
   /** Only to what this right may depend on: there may be thousands of them. */
@@ -130,9 +156,7 @@ class Watch {
     const again = () => this.#lookAfterChange()
     return [
       onChangeOf(agents, this.#ask, (now, before) => {
-        // Its status says every few minutes that it is connected.
-        const isSame = now && !isDeleting(now) && now.metadata.generation === before?.metadata.generation
-        if (!isSame) again()
+        if (!now || isDeleting(now) || !isSameSpec(now, before)) again()
       }),
       configurations.onChange((ref) => {
         if (!this.#isBySpace && this.#isIts(ref)) again()
@@ -146,7 +170,9 @@ class Watch {
       spaces.requests.onChange((now, before) => {
         if ((!this.#verdict || this.#isBySpace) && !givesTheSame(now, before)) again()
       }),
-      projects.onMeaningChange(again),
+      projects.onMeaningChange(() => {
+        if (!this.#isBySpace) again()
+      }),
       eachMinute(clock, () => this.#lookAgain()),
     ]
   }
@@ -166,11 +192,14 @@ class Watch {
     } catch (thrown) {
       this.#end(Failure.from(thrown))
     }
-    void this.#lookWhileStale()
+    this.#isLooking = false
+    if (this.#isStale) void this.#lookWhileStale()
   }
 
   /** A right that nobody has time to look for is none: whoever keeps kas busy would have it for as long as he does. */
   #lookAfterChange(): void {
+    this.#outdate()
+    if (this.#isClosed) return
     this.#cancelLate ??= this.#sources.clock.after(PATIENCE, () => this.#end(unchecked()))
     this.#lookAgain()
   }
@@ -182,28 +211,25 @@ class Watch {
 
   async #lookWhileStale(): Promise<void> {
     this.#isLooking = true
-    while (this.#isStale && !this.#isOver) {
-      this.#look = this.#lookInTurn()
-      await this.#look
-    }
+    while (this.#isStale && !this.#isClosed) await this.#lookInTurn()
     this.#isLooking = false
-    this.#look = undefined
   }
 
   /** What a space gives costs next to nothing to look for. */
   #lookInTurn(): Promise<void> {
     const look = async () => {
-      if (this.#isOver) return
+      if (this.#isClosed) return
       // What changes from here on is seen by the next look.
       this.#isStale = false
       this.#cancelLate?.()
       this.#cancelLate = undefined
       if (!(await this.#holds())) this.#end(revoked())
     }
-    return this.#isBySpace ? look() : this.#sources.looks(this.#verdict?.agent.metadata.namespace ?? '', look)
+    const person = this.#verdict?.person
+    return this.#isBySpace || !person ? look() : this.#sources.looks(payerOf(person), look)
   }
 
-  /** An API server that is away takes nobody's right. */
+  /** An API server that is away takes nobody's right, and gives none. */
   async #holds(): Promise<boolean> {
     try {
       const now = await judge(this.#sources, this.#ask)
@@ -211,10 +237,16 @@ class Watch {
       this.#verdict = now
       return true
     } catch (thrown) {
-      return !isFailure(thrown, 'unauthorized', 'forbidden')
+      if (isFailure(thrown, 'unauthorized', 'forbidden')) return false
+      this.#outdate()
+      return true
     }
   }
 }
+
+/** Its status says every few minutes that it is connected. */
+const isSameSpec = ({ metadata }: Agent, before: Agent | undefined): boolean =>
+  metadata.generation === before?.metadata.generation && metadata.uid === before?.metadata.uid
 
 /** Of the agent that was asked for, whichever has that name or number. */
 const onChangeOf = (
@@ -239,9 +271,8 @@ function eachMinute(clock: Clock, again: () => void): () => void {
   return () => stop()
 }
 
-const REVOKED = 'AccessRevoked'
-
-const revoked = () => new Failure('unauthorized', 'the right to reach this agent has ended or changed', { reason: REVOKED })
+const revoked = () =>
+  new Failure('unauthorized', 'the right to reach this agent has ended or changed', { reason: 'AccessRevoked' })
 
 const unchecked = () =>
   new Failure('unavailable', 'what the right to reach this agent depends on changes faster than it can be looked at', {

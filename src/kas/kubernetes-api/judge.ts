@@ -50,9 +50,9 @@ export async function judge(sources: AccessSources, ask: Ask): Promise<AccessVer
   const configuration = await sources.configurations.of(refOf(agent))
   if (!configuration) throw refusal(ask)
   const askedIn = new Set<string>()
-  const develops: Develops = (subject, project) => {
+  const develops: Develops = (subject, project, onAsk) => {
     askedIn.add(project.ref.namespace)
-    return sources.develops(subject, project)
+    return sources.develops(subject, project, onAsk)
   }
   const situation = { agent, configuration, person, projects: sources.projects, develops }
   const byJob = ask.as === 'pat' ? undefined : await jobRight(situation)

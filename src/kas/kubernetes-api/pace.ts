@@ -1,15 +1,24 @@
 import { accountOfUser, keyOf, type Ref } from '../../api/index.ts'
-import { type Clock, createBuckets, createLimiter, isFailure, LRUCache, type Rate, type Secret } from '../../std/index.ts'
+import {
+  type Clock,
+  createBuckets,
+  createLimiter,
+  isFailure,
+  LRUCache,
+  type Rate,
+  type Secret,
+  seconds,
+} from '../../std/index.ts'
 import type { Develops } from '../develop.ts'
 import { createProve, tooManyRequests } from '../strangers.ts'
 import type { Ask } from './address.ts'
 import type { Identify, TokenOwner } from './people.ts'
 
-export type Limit = 'person' | 'unknown' | 'refused' | 'questions'
+export type Limit = 'person' | 'namespace' | 'unknown' | 'refused' | 'questions'
 
 export interface PaceOptions {
   identify: Identify
-  /** Requests of one person, or of all accounts of one namespace, in a second; for a moment ten times as many. */
+  /** Requests of one person in a second; for a moment ten times as many. */
   perSecond: number
   /** Works for all tenants at once, and is not limited. */
   operator: Ref
@@ -24,11 +33,18 @@ export interface PaceOptions {
  */
 const REFUSALS: Rate = { burst: 100, perSecond: 1 }
 const BURST = 10
+/** All accounts of a namespace together may ask as often as so many people, and be refused as often as ten: anybody there may make a thousand. */
+const TOGETHER = 2
+const REFUSALS_TOGETHER: Rate = { burst: 1000, perSecond: 10 }
 /**
- * Projects of an agent's configuration of which it is asked whether one person develops them. There may be hundreds of them for each new
- * token.
+ * Projects of an agent's configuration of which the API server is asked whether a visitor develops them, by user or namespace of accounts.
+ * There may be hundreds of them for each new token.
  */
 const QUESTIONS: Rate = { burst: 10_000, perSecond: 500 }
+/** One whose answer is remembered takes kas a moment, and nobody else. */
+const REMEMBERED = 0.1
+/** Who may begin may ask to the end, unless so many have begun at once that others would wait so long for it. */
+const MOST_DEBT = seconds(20)
 const MOST_KNOWN = 10_000
 
 export type VisitPace = ReturnType<typeof createPace>
@@ -37,13 +53,20 @@ export type VisitPace = ReturnType<typeof createPace>
 export function createPace({ identify, perSecond, operator, slowed, clock }: PaceOptions) {
   const ofPerson = createLimiter({ burst: perSecond * BURST, perSecond }, clock)
   const prove = createProve(() => slowed('unknown'), clock)
+  const together = { burst: perSecond * BURST * TOGETHER, perSecond: perSecond * TOGETHER }
+  const ofNamespace = createLimiter(together, clock)
   const ofRefusals = createBuckets(REFUSALS, clock)
+  const ofRefusalsTogether = createBuckets(REFUSALS_TOGETHER, clock)
   const reached = new LRUCache<string, true>({ max: MOST_KNOWN })
-  const isOperator = isOf(operator)
+  const isOperator = isAccount(operator)
   const take = (wait: number, limit: Limit): void => {
     if (wait === 0) return
     slowed(limit)
     throw tooManyRequests(wait)
+  }
+  const giveBack = (person: TokenOwner): void => {
+    ofRefusals.giveBack(person.name)
+    ofRefusalsTogether.giveBack(payerOf(person))
   }
   const stillReached = async <T>(key: string, judge: () => Promise<T>): Promise<T> => {
     try {
@@ -58,7 +81,9 @@ export function createPace({ identify, perSecond, operator, slowed, clock }: Pac
     visit: (token: Secret<string>, peer: string): Promise<TokenOwner> =>
       prove(token, peer, async () => {
         const person = await identify(token)
-        if (!isOperator(person)) take(ofPerson(payerOf(person)), 'person')
+        if (isOperator(person)) return person
+        take(ofPerson(person.name), 'person')
+        take(ofNamespace(payerOf(person)), 'namespace')
         return person
       }),
     /** Does `judge`, which says whether he may reach the agent, unless too many agents have been refused to him already. */
@@ -68,34 +93,35 @@ export function createPace({ identify, perSecond, operator, slowed, clock }: Pac
       if (reached.has(key)) return stillReached(key, judge)
       // Taken before, so that many at once are no way around it.
       take(ofRefusals.take(person.name), 'refused')
+      take(ofRefusalsTogether.take(payerOf(person)), 'refused')
       try {
         const verdict = await judge()
-        ofRefusals.giveBack(person.name)
+        giveBack(person)
         reached.set(key, true)
         return verdict
       } catch (thrown) {
-        if (!isFailure(thrown, 'forbidden')) ofRefusals.giveBack(person.name)
+        if (!isFailure(thrown, 'forbidden')) giveBack(person)
         throw thrown
       }
     },
   }
 }
 
-/** Who counts as one person: a user, or all accounts of a namespace, for whoever may make one makes a thousand of them. */
-function payerOf({ name }: Pick<TokenOwner, 'name'>): string {
+/** Who pays for what somebody has kas do: a user, or for an account its namespace. */
+export function payerOf({ name }: Pick<TokenOwner, 'name'>): string {
   const account = accountOfUser(name)
   return account ? `namespace ${account.namespace}` : `user ${name}`
 }
 
-function isOf(operator: Ref): (person: Pick<TokenOwner, 'name'>) => boolean {
-  const key = keyOf(operator)
+function isAccount(expected: Ref): (person: Pick<TokenOwner, 'name'>) => boolean {
+  const key = keyOf(expected)
   return ({ name }) => {
     const account = accountOfUser(name)
     return account !== undefined && keyOf(account) === key
   }
 }
 
-/** For each visit one more: who has asked too much already is not let in, and who may begin may ask to the end. */
+/** Gives one for each visit that is to be let in. */
 export function createDevelopsAtPace({
   develops,
   operator,
@@ -103,20 +129,20 @@ export function createDevelopsAtPace({
   clock,
 }: Pick<PaceOptions, 'operator' | 'slowed' | 'clock'> & { develops: Develops }): () => Develops {
   const questions = createBuckets(QUESTIONS, clock)
-  const isOperator = isOf(operator)
+  const isOperator = isAccount(operator)
   return () => {
     let isBegun = false
-    return (person, project) => {
+    return async (person, project) => {
       if (isOperator(person)) return develops(person, project)
       const payer = payerOf(person)
-      const wait = isBegun ? 0 : questions.wait(payer)
-      if (wait > 0) {
+      const wait = questions.wait(payer)
+      if (wait > (isBegun ? MOST_DEBT : 0)) {
         slowed('questions')
         throw tooManyRequests(wait)
       }
       isBegun = true
-      questions.spend(payer, 1)
-      return develops(person, project)
+      questions.spend(payer, REMEMBERED)
+      return develops(person, project, () => questions.spend(payer, 1 - REMEMBERED))
     }
   }
 }

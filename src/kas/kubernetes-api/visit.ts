@@ -5,7 +5,7 @@ import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
 import { metersOf } from '../meters.ts'
 import type { Router } from '../ports.ts'
 import { type Ask, readAsk } from './address.ts'
-import { type Admit, type ClusterAdmission, createAdmit } from './admission.ts'
+import { type Admissions, type ClusterAdmission, createAdmissions } from './admission.ts'
 import { behind, unreached } from './behind.ts'
 import { exchange } from './exchange.ts'
 import { checkContentType, IMPERSONATE, queryOf, requestHeaders } from './headers.ts'
@@ -22,7 +22,7 @@ interface KubernetesApiServer
     Pick<Parameters<typeof serveVisits>[0], 'address' | 'tls' | 'grace' | 'clock' | 'log'> {
   /** For which tokens may have been issued, beside the API server's own. */
   audience: string
-  /** Requests of one person, or of all accounts of one namespace, in a second. */
+  /** Requests of one person in a second. */
   perSecond: number
   kube: Kube
   router: Router
@@ -30,20 +30,21 @@ interface KubernetesApiServer
 }
 
 /** Listens for people and jobs on their way to agents' clusters. Stop it before what carries the calls to agents. */
-export function serveKubernetesApi(given: KubernetesApiServer): Promise<HttpServer> {
+export async function serveKubernetesApi(given: KubernetesApiServer): Promise<HttpServer> {
   const { audience, perSecond, kube, spaces, router, metrics, clock, log } = given
   const identify = createIdentify(kube, audience, clock)
   const meters = createVisitMeters(metrics)
   const pacing = { operator: spaces.operator, slowed: meters.slowed, clock }
   const pace = createPace({ ...pacing, identify, perSecond })
   const developsAtPace = createDevelopsAtPace({ ...pacing, develops: given.develops })
-  const admit = createAdmit({ ...given, identify, looks: createLooks(clock), developsAtPace })
-  const visit = receiveVisits({ admit, pace, router, meters, clock, log })
-  return serveVisits({ ...given, visit, turnedAway: meters.turnedAway })
+  const admissions = createAdmissions({ ...given, identify, looks: createLooks(clock), developsAtPace })
+  const visit = receiveVisits({ admissions, pace, router, meters, clock, log })
+  const { address, stop } = await serveVisits({ ...given, visit, turnedAway: meters.turnedAway })
+  return { address, stop: (grace) => stop(grace).finally(admissions.close) }
 }
 
 interface VisitOptions {
-  admit: Admit
+  admissions: Admissions
   pace: VisitPace
   router: Router
   meters: Meters
@@ -57,7 +58,7 @@ const UPGRADES = /^(websocket|spdy\/3\.1)$/i
 
 /** Lets people and jobs through to the Kubernetes API of an agent's cluster. Whatever happens, each visit is answered. */
 const receiveVisits =
-  ({ admit, pace, router, meters, clock, log }: VisitOptions) =>
+  ({ admissions, pace, router, meters, clock, log }: VisitOptions) =>
   async (visit: Visit): Promise<void> => {
     const traceId = createTraceId()
     const stop = stopOf(visit)
@@ -68,7 +69,7 @@ const receiveVisits =
       checkUpgrade(visit)
       checkContentType(visit.headers, (visit.length ?? 1) > 0)
       const person = await pace.visit(ask.token, visit.peer)
-      admission = await pace.judged(person, ask.agent, () => admit(ask))
+      admission = await pace.judged(person, ask.agent, () => admissions.admit(ask, person))
       const head = headOf(visit, ask, admission)
       if (stop.ended.aborted) throw kasStops()
       const over = AbortSignal.any([visit.left, admission.ended, stop.ended])
@@ -177,7 +178,7 @@ export function createVisitMeters(metrics: Metrics) {
   )
   const slowed = counter(
     'berth_kas_kubernetes_api_limited_total',
-    'Requests to clusters that were answered 429, by the limit: of a person, of tokens that are not known, of refusals, or of questions about projects',
+    'Requests to clusters that were answered 429, by the limit: of a person, of the accounts of a namespace, of tokens that are not known, of refusals, or of questions about projects',
     'limit',
   )
   const turnedAway = counter(

@@ -1,8 +1,8 @@
 import { equal, is } from 'uvu/assert'
-import { type ClusterAdmission, createAdmit } from '../../../src/kas/kubernetes-api/admission.ts'
+import { type ClusterAdmission, createAdmissions } from '../../../src/kas/kubernetes-api/admission.ts'
 import type { AccessSources } from '../../../src/kas/kubernetes-api/judge.ts'
 import type { Looks } from '../../../src/kas/kubernetes-api/looks.ts'
-import { isFailure, minutes, pause, Secret, seconds } from '../../../src/std/index.ts'
+import { Failure, isFailure, minutes, pause, Secret, seconds } from '../../../src/std/index.ts'
 import { type SteppedClock, steppedClock } from '../../support/clock.ts'
 import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
@@ -14,6 +14,8 @@ function given(clock: SteppedClock, looks: Looks = (_, look) => look()) {
   let as: 'agent' | 'user' = 'agent'
   let groups = ['developers']
   let judged = 0
+  let isAway = false
+  const person = () => ({ name: 'mallory', uid: '', groups, extra: {}, account: undefined })
   const deaf = { onChange: () => () => undefined }
   const sources = {
     agents: {
@@ -33,22 +35,28 @@ function given(clock: SteppedClock, looks: Looks = (_, look) => look()) {
       },
     },
     developsAtPace: () => async () => false,
-    identify: async () => ({ name: 'mallory', uid: '', groups, extra: {}, account: undefined }),
+    identify: async () => {
+      if (isAway) throw new Failure('unavailable', 'the API server is away')
+      return person()
+    },
     spaces: { requests: deaf, operator: { namespace: 'berth-system', name: 'operator' } },
   }
-  const admit = createAdmit(sources as unknown as AccessSources)
+  const { admit, close } = createAdmissions(sources as unknown as AccessSources)
   return {
     /** Comes in, or fails, within the time that it takes to look. */
     async visit(token = 'x'): Promise<ClusterAdmission> {
       const ask = { agent: { namespace: 'evil', name: 'dev' }, token: new Secret(token), as: 'either' as const }
-      const coming = admit({ ...ask, path: '/', prefix: '', query: new URLSearchParams() })
+      const coming = admit({ ...ask, path: '/', prefix: '', query: new URLSearchParams() }, person())
       coming.catch(() => undefined)
       await clock.step(50)
       return coming
     },
-    change(to: { as?: 'agent' | 'user'; groups?: string[] } = {}) {
+    close,
+    /** What the right depends on. With groups alone nothing is heard of it. */
+    change(to: { as?: 'agent' | 'user'; groups?: string[]; isAway?: boolean } = {}) {
       as = to.as ?? as
       groups = to.groups ?? groups
+      isAway = to.isAway ?? isAway
       for (const each of [...changes]) each()
     },
     judged: () => judged,
@@ -103,25 +111,37 @@ describe('kas: the right to a cluster', (it) => {
     is((await visit()).ended.aborted, false)
   })
 
-  it('is looked for before anybody comes in after a change', async () => {
+  it('is found anew by who comes after a change, who waits for nobody’s look', async () => {
     const clock = steppedClock()
-    const late = Promise.withResolvers<void>()
-    const { visit, change } = given(clock, async (_, look) => {
-      await late.promise
-      await look()
-    })
-    await visit()
+    const { visit, change, judged } = given(clock, () => new Promise(() => undefined))
+    const first = await visit()
     change()
-    let isIn = false
-    const next = visit().then(() => {
-      isIn = true
-    })
+    is((await visit()).ended.aborted, false)
+    equal([judged(), first.ended.aborted], [2, false])
+    change()
+    change({ as: 'user' })
+    is((await visit()).right.impersonation?.user, 'gitlab:user:mallory')
+  })
+
+  it('is not had by who comes while the API server is away, and kept by who is in', async () => {
+    const clock = steppedClock()
+    const { visit, change } = given(clock)
+    const first = await visit()
+    change({ isAway: true })
     await clock.step(seconds(1))
-    is(isIn, false)
-    late.resolve()
-    await clock.step(seconds(1))
-    await next
-    is(isIn, true)
+    await failureOf(() => visit())
+    is(first.ended.aborted, false)
+    change({ isAway: false })
+    is((await visit()).ended.aborted, false)
+  })
+
+  it('ends with the server', async () => {
+    const clock = steppedClock()
+    const { visit, close, watching } = given(clock)
+    ;(await visit()).close()
+    is(watching(), 1)
+    close()
+    is(watching(), 0)
   })
 
   it('is kept for no more than a thousand who are away', async () => {

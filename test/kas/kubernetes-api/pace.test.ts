@@ -1,5 +1,6 @@
-import { equal, is } from 'uvu/assert'
+import { equal, is, ok } from 'uvu/assert'
 import { accountOfUser, userOfAccount } from '../../../src/api/index.ts'
+import type { Develops } from '../../../src/kas/develop.ts'
 import { createDevelopsAtPace, createPace } from '../../../src/kas/kubernetes-api/pace.ts'
 import type { Identify } from '../../../src/kas/kubernetes-api/people.ts'
 import { Failure, isFailure, Secret, seconds } from '../../../src/std/index.ts'
@@ -68,11 +69,18 @@ describe('kas: how fast people may ask', (it) => {
 
   it('is limited for all accounts of one namespace together, of which anybody may make a thousand', async () => {
     const { slowed, ask, many } = given()
-    equal(new Set(await many(20, (at) => account('evil', `a${at}`))), new Set([0]))
-    is(await ask(account('evil', 'b')), 500)
+    equal(new Set(await many(40, (at) => account('evil', `a${at}`))), new Set([0]))
+    is(await ask(account('evil', 'b')), 250)
     is(await ask(account('team-a', 'a')), 0)
     is(await ask('ann'), 0)
-    equal(slowed, ['person'])
+    equal(slowed, ['namespace'])
+  })
+
+  it('is not limited for others of a namespace by one account alone', async () => {
+    const { slowed, ask, many } = given()
+    await many(30, () => account('runners', 'busy'))
+    is(await ask(account('runners', 'other')), 0)
+    equal(new Set(slowed), new Set(['person']))
   })
 
   it('is limited for tokens that nobody knows, by address, and not for who is known already', async () => {
@@ -118,6 +126,16 @@ describe('kas: how fast people may ask', (it) => {
     is(await judged('eve', 1, refuse), 'later')
   })
 
+  it('lets the accounts of a namespace be refused at a thousand agents together, and then at ten each second', async () => {
+    const { clock, judged } = given()
+    const refuse = () => Promise.reject(new Failure('forbidden', 'no'))
+    const all = await Promise.all(Array.from({ length: 1200 }, (_, n) => judged(account('evil', `a${n}`), n, refuse)))
+    equal([all.filter((one) => one === 'out').length, all.at(-1)], [1000, 'later'])
+    is(await judged(account('team-a', 'a'), 1, refuse), 'out')
+    await clock.step(seconds(1))
+    is(await judged(account('evil', 'b'), 1, refuse), 'out')
+  })
+
   it('counts no agent that somebody may reach, however many there are', async () => {
     const { judged } = given()
     const away = () => Promise.reject(new Failure('unavailable', 'the API server is away'))
@@ -129,13 +147,14 @@ describe('kas: how fast people may ask', (it) => {
 })
 
 describe('kas: how many projects a visitor has it look through', (it) => {
-  it('is limited for all accounts of one namespace together, and never in the middle of a visit', async () => {
+  const looking = (isRemembered = false) => {
     const clock = steppedClock()
     const slowed: string[] = []
     const operator = { namespace: 'berth', name: 'operator' }
     let asked = 0
-    const develops = async () => {
+    const develops: Develops = async (_, __, onAsk) => {
       asked++
+      if (!isRemembered) onAsk?.()
       return false
     }
     const developsAtPace = createDevelopsAtPace({ develops, operator, slowed: (limit) => slowed.push(limit), clock })
@@ -149,19 +168,35 @@ describe('kas: how many projects a visitor has it look through', (it) => {
         throw thrown
       }
     }
+    return { clock, slowed, visit, asked: () => asked }
+  }
+
+  it('is limited for all accounts of one namespace together, and not in the middle of a visit', async () => {
+    const { clock, slowed, visit, asked } = looking()
     const all: string[] = []
     for (let at = 0; at < 30; at++) all.push(await visit(account('evil', `a${at}`), 700))
     // The fifteenth goes on though there is too little left for all of it.
-    equal([all.lastIndexOf('in'), all.indexOf('later'), asked], [14, 15, 15 * 700])
-    equal(await Promise.all([account('team-a', 'job'), 'ann', account('berth', 'operator')].map((name) => visit(name, 500))), [
-      'in',
-      'in',
-      'in',
-    ])
+    equal([all.lastIndexOf('in'), all.indexOf('later'), asked()], [14, 15, 15 * 700])
+    const others = [account('team-a', 'job'), 'ann', account('berth', 'operator')]
+    equal(await Promise.all(others.map((name) => visit(name, 500))), ['in', 'in', 'in'])
     is(await visit(account('evil', 'b'), 1), 'later')
     equal(new Set(slowed), new Set(['questions']))
     await clock.step(seconds(60))
     is(await visit(account('evil', 'b'), 1), 'in')
+  })
+
+  it('has an end for those who begin at once, too', async () => {
+    const { clock, visit, asked } = looking()
+    await Promise.all(Array.from({ length: 500 }, (_, at) => visit(account('evil', `a${at}`), 500)))
+    ok(asked() < 21_000, `${asked()}`)
+    await clock.step(seconds(21))
+    is(await visit(account('evil', 'b'), 1), 'in')
+  })
+
+  it('is ten times as many where the answers are remembered', async () => {
+    const { visit, asked } = looking(true)
+    for (let at = 0; at < 300; at++) await visit(account('evil', `a${at}`), 500)
+    is(asked(), 100_000)
   })
 })
 

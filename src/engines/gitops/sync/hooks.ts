@@ -67,9 +67,9 @@ const withEnd = (hash: string | undefined, end: HookEnd, run: HookRun): string =
 
 /** An entry for each hook that runs, and in each sync until it runs again for one that failed. Those for failed syncs hold nothing up. */
 export function openHooks(held: readonly Held[], hooks: SyncHooks, { states, wanted, now }: Looking): Entry[] {
-  return held.flatMap(({ key, hash }): readonly Entry[] => {
+  return held.flatMap(({ key, hash }): Entry[] => {
     const hook = hooks.byKey.get(key)
-    if (!hook) return NONE
+    if (!hook) return []
     const [item, end] = [wanted.byKey.get(key), endOf(hash)]
     if (!item || hook.phase === 'SyncFail' || end === 'succeeded' || !isOfRun(hash, hooks.run)) return []
     const { status, message } = healthIn(states.get(key), now, item)
@@ -80,9 +80,6 @@ export function openHooks(held: readonly Held[], hooks: SyncHooks, { states, wan
     return [{ id, source, change: 'failed', why, failure: new Failure('invalid', why, { reason: 'HookFailed' }) }]
   })
 }
-
-/** Almost all objects are no hooks. */
-const NONE: readonly Entry[] = []
 
 interface Looking {
   states: ObjectStates

@@ -25,7 +25,7 @@ interface Notice {
 /** More than this of a namespace wait only when its receivers are down: what comes then is told by an Event alone. */
 const MOST_WAITING = 200
 const AT_ONCE = 8
-const OF_NAMESPACE = 3
+const OF_NAMESPACE = 2
 const TRIES = 3
 const PATIENT = { base: seconds(1), max: seconds(30), factor: 5, jitter: 0.3 }
 

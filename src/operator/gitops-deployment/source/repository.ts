@@ -78,7 +78,7 @@ function ambiguous({ spec }: GitOpsDeployment, projects: readonly GitProject[]):
   return new Failure(
     'invalid',
     `spec.source.repoURL ${redactUrls(spec.source.repoURL)} is the url of GitProject ${first} and of ${second}, which both grant access`,
-    { reason: 'GitProjectAmbiguous', remedy: `Write which one is meant, such as spec.source.project: ${first}` },
+    { reason: 'GitProjectAmbiguous', remedy: 'Write spec.source.project: the one whose namespace you know and trust' },
   )
 }
 
