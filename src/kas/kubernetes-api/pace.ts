@@ -44,7 +44,7 @@ const QUESTIONS: Rate = { burst: 10_000, perSecond: 500 }
 /** One whose answer is remembered takes kas a moment, and nobody else. */
 const REMEMBERED = 0.1
 /** Who may begin may ask to the end, unless so many have begun at once that others would wait so long for it. */
-const MOST_DEBT = seconds(20)
+const MOST_DEBT = seconds(4)
 const MOST_KNOWN = 10_000
 
 export type VisitPace = ReturnType<typeof createPace>
