@@ -64,6 +64,13 @@ describe('hostile: roles that change all the time', (it) => {
       berth.kube,
       (line) => line.startsWith('apiserver_request_total{') && line.includes('resource="subjectaccessreviews"'),
     )
+  /** How many questions one after the other are answered in a second. */
+  const perSecond = async () => {
+    const began = performance.now()
+    for (let at = 0; at < SAMPLE; at++)
+      await isAllowed(berth.kube, { user: 'nobody', groups: [] }, { ...question, namespace: 'evil' })
+    return (SAMPLE / (performance.now() - began)) * 1000
+  }
   const developLast = async (names: readonly string[]) => {
     const { kube } = berth
     const metadata = { name: 'develops', namespace: 'evil' }
@@ -89,9 +96,7 @@ describe('hostile: roles that change all the time', (it) => {
     await developLast(names)
     for (const token of tokens)
       is((await visit('evil', 'mine', token, '/api/v1/namespaces/evil/configmaps?watch=1')).statusCode, 200)
-    const began = performance.now()
-    for (let at = 0; at < SAMPLE; at++) await isAllowed(kube, { user: 'nobody', groups: [] }, { ...question, namespace: 'evil' })
-    const perSecond = (SAMPLE / (performance.now() - began)) * 1000
+    const sample = await perSecond()
     const before = await asked()
     const start = performance.now()
     for (let at = 0; at < FLAPS; at++) {
@@ -99,9 +104,9 @@ describe('hostile: roles that change all the time', (it) => {
       await pause(systemClock, seconds(0.1))
     }
     const took = (performance.now() - start) / 1000
-    // Twice as many: those of kas need not take as long.
-    const most = 2 * (5 + took / 10) * perSecond
     const more = (await asked()) - before
+    // Twice as many as at the best time: those of kas need not take as long.
+    const most = 2 * (5 + took / 10) * Math.max(sample, await perSecond())
     ok(more < most, `${more} questions, more than ${most}`)
     is((await visit('team-a', 'dev', adas, '/version')).statusCode, 200)
   })
