@@ -89,6 +89,7 @@ export const LAW: Record<string, Room> = {
       'adapters/git',
       'adapters/grpc',
       'engines/tunnel',
+      'engines/devfiles',
       'engines/access',
       'engines/permissions',
       'engines/targets',

@@ -23,10 +23,12 @@ describe('validate, for a class', (it) => {
     writeFileSync(join(cwd, 'large.yaml'), LARGE)
     writeFileSync(join(cwd, 'small.yaml'), LARGE.replaceAll('3Gi', '1Gi'))
     writeFileSync(join(cwd, 'needy.yaml'), LARGE.replace(', memoryLimit: 3Gi', ''))
+    writeFileSync(join(cwd, 'far.yaml'), 'schemaVersion: 2.2.0\nparent: { uri: "https://b.example.com/base.yaml" }\n')
     await classOf(namespace, { maxResourcesPerWorkspace: { requests: { memory: '2Gi' }, limits: { memory: '2Gi' } } })
     await classOf(`${namespace}-closed`, { enabled: false })
     await classOf(`${namespace}-tight`, {
       defaultResourcesPerWorkspaceContainer: { requests: { memory: '128Mi' }, limits: { memory: '512Mi' } },
+      devfileHosts: ['a.example.com'],
     })
   })
   it.after(async () => {
@@ -52,6 +54,12 @@ describe('validate, for a class', (it) => {
     const { code, stdout } = await validate('needy.yaml', `${namespace}-tight`)
     is(code, 7)
     match(stdout.replace(/\s+/g, ' '), 'tools would be guaranteed more memory (1Gi) than it may use (512Mi)')
+  })
+
+  it('refuses parents of hosts that the class does not list', async () => {
+    const { code, stdout } = await validate('far.yaml', `${namespace}-tight`)
+    is(code, 7)
+    match(stdout.replace(/\s+/g, ' '), 'devfiles of b.example.com are not fetched here (Use one of a.example.com, put it into a')
   })
 
   it('knows classes that are closed, and those that are not there', async () => {

@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { DevfileProblem } from '../../src/devfile/index.ts'
+import { portOf } from '../support/addresses.ts'
+import { selfSigned } from '../support/builders/certificate.ts'
 import { describe } from '../support/suite.ts'
 import { berth, MAIN } from './berth.ts'
 
@@ -25,6 +28,8 @@ components:
   - name: role
     kubernetes: { inlined: "{ apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: { name: a } }" }
 `
+
+const inOneLine = (text: string): string => text.replace(/\s+/g, ' ')
 
 describe('validate', (it) => {
   const cwd = mkdtempSync(join(tmpdir(), 'berth-test-'))
@@ -125,16 +130,46 @@ describe('validate', (it) => {
     const { code, stdout } = await berth(['validate', 'objects.yaml'], { cwd })
     assert.is(code, 7)
     assert.match(
-      stdout.replace(/\s+/g, ' '),
+      inOneLine(stdout),
       'not-made components[1].kubernetes: component "k" of kind kubernetes: line 1 of inlined: not a Kubernetes object',
     )
+  })
+
+  it('reads parents of a registry from hosts that are named', async () => {
+    const { key, cert } = selfSigned('127.0.0.1')
+    write('ca.pem', cert)
+    const pages: Record<string, string> = { '/devfiles/base/1.0.0': BAD, '/devfiles/good/1.0.0': GOOD.replace('tools', 'base') }
+    const web = createServer({ key, cert }, ({ url = '' }, response) =>
+      response.writeHead(pages[url] ? 200 : 404).end(pages[url]),
+    )
+    await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve))
+    const host = `127.0.0.1:${portOf(web)}`
+    const validate = (id: string, ...more: string[]) =>
+      berth(['validate', '-', '--devfile-ca', 'ca.pem', ...more], {
+        cwd,
+        input: `${GOOD}parent: { id: ${id}, registryUrl: "https://${host}", version: 1.0.0 }\n`,
+      })
+    const good = await validate('good', '--devfile-hosts', host)
+    assert.equal([good.code, good.stdout], [0, 'stdin is valid.\n'], good.stderr)
+    const bad = await validate('base', '--devfile-hosts', host)
+    assert.is(bad.code, 7)
+    assert.match(bad.stdout, `https://${host}/devfiles/base/1.0.0:3:13 `)
+    const gone = await validate('gone', '--devfile-hosts', host)
+    assert.equal([gone.code, inOneLine(gone.stdout).includes('answers 404')], [7, true])
+    const elsewhere = await validate('good', '--devfile-hosts', 'example.com')
+    assert.equal([elsewhere.code, inOneLine(elsewhere.stdout).includes('are not fetched here')], [7, true])
+    assert.match((await validate('base')).stdout, 'stdin has no mistakes as far as it is here')
+    await new Promise((resolve) => web.close(resolve))
+    const late = await validate('good', '--devfile-hosts', host)
+    assert.match(late.stdout, 'stdin has no mistakes as far as it is here')
+    assert.match(late.stderr, `https://${host}/devfiles/good/1.0.0: `)
   })
 
   it('refuses parents that no workspace reads', async () => {
     for (const parent of ['id: go', 'uri: "http://example.com/base.yaml"', 'kubernetes: { name: base }']) {
       const { code, stdout } = await berth(['validate', '-'], { cwd, input: `${GOOD}parent: { ${parent} }\n` })
       assert.is(code, 7, parent)
-      assert.match(stdout.replace(/\s+/g, ' '), 'are read from GitProjects, and by https, only')
+      assert.match(inOneLine(stdout), 'are read from GitProjects, and by https, only')
     }
   })
 

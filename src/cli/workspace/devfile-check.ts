@@ -37,7 +37,7 @@ export interface CheckOptions {
 export const UNRESOLVED = 'parent-unresolved'
 
 const REMEDIES: Readonly<Record<DevfileAddress['by'], string>> = {
-  page: 'whether it may be read, kas knows (--devfile-hosts)',
+  page: 'name its host with --devfile-hosts, or in spec.devfileHosts of the class; kas has to allow it, too',
   project: 'kas reads it, for the namespace of the workspace',
   file: 'kas reads it in the project of the workspace',
 }

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Option } from 'commander'
-import { conditionOf, type WorkspaceClass, WorkspaceClasses } from '../../api/index.ts'
+import { conditionOf, type WorkspaceClass, WorkspaceClasses, type WorkspaceClassSpec } from '../../api/index.ts'
 import { type DevfileProblem, type DevfileProfile, PROFILES } from '../../devfile/index.ts'
-import type { DevfileAddress } from '../../engines/devfiles/index.ts'
-import { Failure, seconds, within } from '../../std/index.ts'
+import { allowedUrl, type DevfileAddress } from '../../engines/devfiles/index.ts'
+import { Failure, isFailure, seconds, within } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { findObject } from '../find-object.ts'
 import { type ClusterOptions, kubeconfigOf, type OutputOptions, withKube, withKubeconfig, withOutput } from '../options.ts'
@@ -17,13 +17,16 @@ import { checkDevfile, UNRESOLVED } from './devfile-check.ts'
 interface Options extends OutputOptions, ClusterOptions {
   profile: DevfileProfile
   class?: string
+  devfileHosts?: string
+  devfileCa?: string
 }
 
 export const verb = actionVerb({
-  description: `Say everything for which a workspace is not made from a devfile, each with its file, line and column: by the specification, by what Berth makes of it, and by a WorkspaceClass, which is asked of the cluster where there is a kubeconfig. Parents are read from files below the folder of the devfile; those that are elsewhere are not fetched, and what they bring is not looked at. Exits with ${exitCodes.invalid} when something is wrong; warnings do not count.`,
+  description: `Say everything for which a workspace is not made from a devfile, each with its file, line and column: by the specification, by what Berth makes of it, and by a WorkspaceClass, which is asked of the cluster where there is a kubeconfig. Parents are read from files below the folder of the devfile, and by https from the hosts that the class or --devfile-hosts lists, those of registries too; what others bring is not looked at. Exits with ${exitCodes.invalid} when something is wrong; warnings do not count.`,
   examples: [
     ['berth validate .devfile.yaml', 'before it is pushed'],
     ['berth validate .devfile.yaml --class small', 'and what that class does not allow'],
+    ['berth validate .devfile.yaml --devfile-hosts registry.devfile.io', 'with a parent of that registry'],
     ['berth validate .devfile.yaml --profile gitlab', 'and whether GitLab would take it'],
     ['berth validate - < .devfile.yaml', 'from standard input'],
     ['berth validate .devfile.yaml -o json | jq -r .[].rule', 'for programs'],
@@ -32,6 +35,11 @@ export const verb = actionVerb({
     withOutput(withKubeconfig(command))
       .argument('<devfile>', 'file that holds the devfile, YAML or JSON; - for standard input')
       .option('--class <workspaceclass>', 'WorkspaceClass that it is for (default: default, where there is a cluster to ask)')
+      .option(
+        '--devfile-hosts <list>',
+        'hosts from which parents are read by https, from here: as kas has it (default: those of the class)',
+      )
+      .option('--devfile-ca <file>', 'authorities for these hosts, PEM, instead of those of the system')
       .addOption(
         new Option('--profile <name>', 'by which rules: all of the specification, or what GitLab takes of it')
           .choices(PROFILES)
@@ -45,8 +53,14 @@ async function validate(shell: Shell, given: string, options: Options): Promise<
   const [file, text] = given === '-' ? ['stdin', await shell.readInput()] : [given, await textOf(shell, given)]
   const ofClass = await classFor(shell, options)
   const settings = ofClass?.spec
-  const textAt = async ({ by, uri }: DevfileAddress) => (by === 'file' ? textOf(shell, uri) : undefined)
-  const checking = { name: file, profile, settings, hasProject: true, textAt, signal: shell.signal }
+  const checking = {
+    name: file,
+    profile,
+    settings,
+    hasProject: true,
+    textAt: readerFor(shell, options, settings),
+    signal: shell.signal,
+  }
   const { problems, warnings } = await checkDevfile(text, checking)
   const rows = [...problems.map((each) => ({ severity: 'error', ...each })), ...warnings.map(asWarning)]
   if (rows.length > 0 || output !== 'table') shell.print(print(shell, output, rows))
@@ -55,6 +69,31 @@ async function validate(shell: Shell, given: string, options: Options): Promise<
   if (output === 'table' && problems.length > 0)
     shell.say(`\n${file} has ${problems.length} mistake${problems.length > 1 ? 's' : ''}.\n`)
   return problems.length > 0 || isClosed ? exitCodes.invalid : exitCodes.ok
+}
+
+/** Files of the project lie here; pages are read as kas reads them, but only from hosts that somebody has named. */
+function readerFor(shell: Shell, options: Options, settings: WorkspaceClassSpec | undefined) {
+  const hosts = options.devfileHosts?.toLowerCase().split(',') ?? settings?.devfileHosts
+  const startFetching = async (devfileHosts: readonly string[]) => {
+    const { devfileFetcherOf } = await import('../../kas/index.ts')
+    const devfileCa = options.devfileCa && resolve(shell.cwd, options.devfileCa)
+    return devfileFetcherOf({ devfileHosts: [...devfileHosts], devfileCa, addresses: ['public', 'private', 'loopback'] })
+  }
+  let fetching: ReturnType<typeof startFetching> | undefined
+  return async ({ by, uri }: DevfileAddress): Promise<string | undefined> => {
+    if (by === 'file') return textOf(shell, uri)
+    if (by === 'project' || !hosts) return undefined
+    if (settings?.devfileHosts) allowedUrl(uri, settings.devfileHosts, 'class')
+    fetching ??= startFetching(hosts)
+    try {
+      return await (await fetching)(uri)
+    } catch (thrown) {
+      // That nobody answers here is no mistake of the devfile.
+      if (!isFailure(thrown, 'unavailable', 'timeout')) throw thrown
+      shell.say(`${uri}: ${thrown.message}\n`)
+      return undefined
+    }
+  }
 }
 
 /** Nothing is called valid of which a part was not looked at. */

@@ -8,7 +8,7 @@ import {
   flattenDevfile,
   type ImportedText,
 } from '../../../devfile/index.ts'
-import { addressOf, MOST_KEPT, manifestsByUri } from '../../../engines/devfiles/index.ts'
+import { addressOf, allowedUrl, MOST_KEPT, manifestsByUri } from '../../../engines/devfiles/index.ts'
 import type { GitRef } from '../../../rpc/index.ts'
 import { Failure, isCommitId, isFailure, isRecord, type ReadYamlTree, seconds } from '../../../std/index.ts'
 import { digest } from '../desired/names.ts'
@@ -32,6 +32,8 @@ interface Wanted {
   paths: readonly string[]
   /** The devfile itself, where it lies nowhere. */
   text: string | undefined
+  /** Of the class: from these pages are read, as far as kas reads from there. */
+  hosts: readonly string[] | undefined
 }
 
 /** For everything together: the devfile and all its parents. */
@@ -49,14 +51,14 @@ export const devfileKey = (spec: Workspace['spec'], text: string | undefined): s
 export async function pinDevfile(
   { source, yaml }: { source: DevfileSource; yaml: ReadYamlTree },
   home: Revision,
-  { paths, text }: Wanted,
+  { paths, text, hosts }: Wanted,
   key: string,
 ): Promise<PinnedDevfile | (DevfileFindings & { path?: string })> {
   const signal = AbortSignal.timeout(PATIENCE)
   const first = await firstOf(paths, text !== undefined, (path) => read(source, home, path, signal))
   // Whatever is relative is of the same commit.
   const pinned = first ? { ...home, ref: { kind: 'commit', name: first.commit } as const } : home
-  const { fetch, whatIsLate } = watchedFetch((reference) => fetched(source, pinned, reference, signal))
+  const { fetch, whatIsLate } = watchedFetch((reference) => fetched(source, pinned, { reference, hosts }, signal))
   const tree: ReadYamlTree = (part, options) => yaml(part, options, home.namespace)
   const flat = await flattenDevfile(first?.text ?? text ?? '', { name: first?.path ?? '', fetch, read: tree, signal })
   whatIsLate()
@@ -181,11 +183,12 @@ async function read(
 async function fetched(
   source: DevfileSource,
   home: Revision,
-  reference: DevfileReference,
+  { reference, hosts }: { reference: DevfileReference } & Pick<Wanted, 'hosts'>,
   signal: AbortSignal,
 ): Promise<FetchedText> {
   const address = addressOf(reference, home.project !== '')
   const { uri: name } = address
+  if (address.by === 'page' && hosts) allowedUrl(name, hosts, 'class')
   if (address.by === 'page') return { name, text: await source.fetchDevfile(name, signal) }
   if (address.by === 'file') return { name, text: (await read(source, home, name, signal)).text }
   const elsewhere = { namespace: home.namespace, project: address.project, ref: gitRefOf(address.ref) }

@@ -105,8 +105,9 @@ export async function readDevfile(
       waitingFor: `GitProject ${project?.name ?? ''}`,
     })
   const home = { namespace, project: project?.known?.path ?? '', ref: gitRefOf(spec.project?.ref ?? '') }
+  const wanted = { paths, text, hosts: settings.devfileHosts }
   try {
-    const pinned = await aside(key, () => pinDevfile({ source, yaml: parser.yaml }, home, { paths, text }, key))
+    const pinned = await aside(key, () => pinDevfile({ source, yaml: parser.yaml }, home, wanted, key))
     if (!pinned) {
       const reading = devfileObstacle('DevfileReading', {
         message: `${field} is being read`,
