@@ -14,6 +14,9 @@ interface Group {
   folders: readonly string[]
 }
 
+/** Those that say something of what is synchronised. */
+const ENGINES = ['apply', 'controller', 'gitops', 'health', 'lookout', 'permissions', 'render', 'targets']
+
 const GROUPS: readonly Group[] = [
   {
     title: 'DeploymentTargetClaim',
@@ -32,7 +35,7 @@ const GROUPS: readonly Group[] = [
   {
     title: 'GitOpsDeployment and GitOpsDeploymentSyncRun',
     kinds: ['GitOpsDeployment', 'GitOpsDeploymentSyncRun'],
-    folders: ['operator/gitops-deployment/', 'engines/'],
+    folders: ['operator/gitops-deployment/', ...ENGINES.map((engine) => `engines/${engine}/`)],
   },
   {
     title: 'Workspace: its pod',
@@ -43,7 +46,7 @@ const GROUPS: readonly Group[] = [
   {
     title: 'Workspace and WorkspaceClass',
     kinds: ['Workspace', 'WorkspaceClass'],
-    folders: ['operator/workspace/'],
+    folders: ['operator/workspace/', 'engines/devfiles/'],
   },
   {
     title: 'GitProject, and what reads one',

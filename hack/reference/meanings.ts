@@ -63,6 +63,12 @@ export const MEANINGS: Readonly<Record<string, string>> = {
 
 /** Reasons that are put together when they are told, so that no single word of them stands in the code, by the title of their group. */
 export const COMPUTED: Readonly<Record<string, readonly (readonly [reason: string, meaning: string])[]>> = {
+  DeploymentTargetClaim: [
+    ['AgentNotFound', 'The class names an Agent that is not there; the message is that of the SpaceRequest'],
+    ['QuotaTooSmall', 'The claim asks for more than its tier gives; the message is that of the SpaceRequest'],
+    ['TierNotFound', 'The class names a SpaceTier that is not there; the message is that of the SpaceRequest'],
+    ['SecretNotFound', 'A target that would do has this trouble, or another one of its own: see DeploymentTarget'],
+  ],
   'GitOpsDeployment and GitOpsDeploymentSyncRun': [
     ['Created', 'Objects were made; the message names them (Event)'],
     ['Configured', 'Objects were changed; the message names them (Event)'],

@@ -228,6 +228,7 @@ const apps = kindsOf('apps', 'v1')
 const rbac = kindsOf('rbac.authorization.k8s.io', 'v1')
 
 export const Namespaces = core<Namespace>('Namespace', 'namespaces', false)
+export const Nodes = core<KubeObject>('Node', 'nodes', false)
 export const Secrets = core<CoreSecret>('Secret', 'secrets')
 export const ConfigMaps = core<ConfigMap>('ConfigMap', 'configmaps')
 export const ServiceAccounts = core<ServiceAccount>('ServiceAccount', 'serviceaccounts')

@@ -33,6 +33,7 @@ export {
   Namespaces,
   NetworkPolicies,
   type NetworkPolicy,
+  Nodes,
   type PersistentVolumeClaim,
   PersistentVolumeClaims,
   type Pod,

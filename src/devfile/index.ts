@@ -32,5 +32,5 @@ export {
   parseDevfile,
   validateDevfile,
 } from './parse.ts'
-export { type DevfileFindings, type DevfileProblem, sentenceOf } from './problem.ts'
+export { type DevfileFindings, type DevfileProblem, inOrder, type ProblemText, sentenceOf } from './problem.ts'
 export type { DevfileReference } from './reference.ts'

@@ -6,12 +6,12 @@ import { type DevfileFetcher, flattened, type ImportedText } from './flatten.ts'
 import { finished, relocated } from './gather.ts'
 import { checkGitLab } from './gitlab.ts'
 import { type DevfileParts, partsOf } from './parts.ts'
-import { type DevfileFindings, type DevfileProblem, pathsIn, problem, problemAt, warning } from './problem.ts'
+import { type DevfileFindings, type DevfileProblem, type ProblemText, pathsIn, problem, problemAt, warning } from './problem.ts'
 import { checkProjects } from './project-rules.ts'
 import { readTree } from './read.ts'
 import { DEVFILE, NEWEST, TEMPLATE } from './schema.ts'
 import { checkShape, checkVersion } from './shape.ts'
-import { at, dataOf, itemsOf, type YamlMap, type YamlTree } from './tree.ts'
+import { at, dataOf, itemsOf, partAt, type YamlMap, type YamlTree } from './tree.ts'
 import { fillIn, tellUnknown, variablesIn } from './variables.ts'
 
 /** full - all of the devfile specification. gitlab - and what GitLab refuses on top, in its words. */
@@ -32,6 +32,8 @@ export interface Flattened {
   document: () => unknown
   /** The texts that went into it, apart from the devfile itself. */
   sources: ImportedText[]
+  /** A finding of who knows the devfile only: at the part to which keys, names and ids lead, in whichever text that is. */
+  problemIn: (way: readonly string[], finding: ProblemText) => DevfileProblem
 }
 
 /** The devfile in this text, or everything that is wrong with it, in the order of the text. A parent is not looked for. */
@@ -84,8 +86,22 @@ export async function flattenDevfile(
     warnings: [...findings.warnings, ...found.warnings],
   })
   if (problems.length > 0) return { problems, warnings }
-  return { devfile: { ...buildDevfile(parts), warnings }, document: () => dataOf(whole), sources }
+  return {
+    devfile: { ...buildDevfile(parts), warnings },
+    document: () => dataOf(whole),
+    sources,
+    problemIn: finderIn(whole, sources.length > 0 ? roots : undefined),
+  }
 }
+
+/** `roots`: the trees that were merged. */
+const finderIn =
+  (whole: YamlMap, roots: ReadonlyMap<string, YamlTree> | undefined): Flattened['problemIn'] =>
+  (way, finding) => {
+    const part = partAt(whole, way)
+    const placed = problemAt(part, pathsIn(whole)(part), finding)
+    return (roots && relocated({ problems: [placed], warnings: [] }, roots).problems[0]) ?? placed
+  }
 
 /** So many of anything are no workspace, and what is quadratic would be slow. */
 const MOST_PARTS = 1000

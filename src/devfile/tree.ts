@@ -47,6 +47,15 @@ export const mapAt = ({ file, line, column }: YamlSpot, entries: YamlMap['entrie
   entries,
 })
 
+/** The part to which keys lead, as far as it is there; elements of a list are found by name, id or number. */
+export function partAt(tree: YamlTree, way: readonly string[]): YamlTree {
+  const [key, ...rest] = way
+  if (key === undefined) return tree
+  const isMeant = (item: YamlTree, n: number) => [textOf(at(item, 'name')), textOf(at(item, 'id')), String(n)].includes(key)
+  const next = tree.kind === 'list' ? tree.items.find(isMeant) : at(tree, key)
+  return next ? partAt(next, rest) : tree
+}
+
 /** The same as plain data. `__proto__` is a key like any other. */
 export function dataOf(tree: YamlTree): unknown {
   if (tree.kind === 'scalar') return tree.value

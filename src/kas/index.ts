@@ -5,4 +5,4 @@
  * authorization/, git-polling/ and object-stream/.
  */
 export { type KasConfig, parseConfig, SETTINGS } from './config.ts'
-export { type KasAddresses, type KasSurroundings, start } from './program.ts'
+export { devfileFetcherOf, type KasAddresses, type KasSurroundings, start } from './program.ts'

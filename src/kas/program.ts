@@ -201,7 +201,11 @@ async function openPolls(
 const MOST_OF_A_DEVFILE = 3 * 2 ** 20
 
 /** Listed hosts may be in the own networks, unless no Git server may be there either. */
-async function devfileFetcherOf({ devfileHosts: hosts, devfileCa, addresses }: KasConfig) {
+export async function devfileFetcherOf({
+  devfileHosts: hosts,
+  devfileCa,
+  addresses,
+}: Pick<KasConfig, 'devfileHosts' | 'devfileCa' | 'addresses'>): Promise<FetchDevfile> {
   const ca = devfileCa === undefined ? undefined : await readFile(devfileCa, 'utf8')
   const allowLocal = addresses.some((kind) => kind !== 'public')
   return createDevfileFetcher({ hosts, read: createReader({ allowLocal, most: MOST_OF_A_DEVFILE, ca }), clock })

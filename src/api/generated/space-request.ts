@@ -70,7 +70,7 @@ export interface SpaceRequestStatus {
    */
   observedGeneration?: number
   /**
-   * Ready, with the reasons Provisioning, Provisioned, UnableToProvision, Terminating and UnableToTerminate.
+   * Ready, with the reasons Provisioning, Provisioned, UnableToProvision, Terminating and UnableToTerminate, and ErrorOccurred, whose reason says which mistake has to be mended.
    */
   conditions?: Condition[]
 }

@@ -252,6 +252,10 @@ export interface WorkspaceClassSpec {
    */
   devfile?: string
   /**
+   * Hosts from which devfiles may have parents by https - name, *.example.com or name:port - as far as kas reads from there (--devfile-hosts). Without it all from which kas does.
+   */
+  devfileHosts?: string[]
+  /**
    * The volume that keeps the project.
    */
   storage?: {

@@ -14,7 +14,7 @@ import { Failure, harmlessLine } from '../../std/index.ts'
 import { type CreateOptions, createObject, withCreation } from '../create-object.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { findProjectByPath } from '../find-object.ts'
-import { withKube } from '../options.ts'
+import { unlessForbidden, withKube } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { watchUntil } from './watch.ts'
@@ -67,12 +67,14 @@ function variable(text: string, before: Variable[] = []): Variable[] {
   return [...before, { name: text.slice(0, at), value: text.slice(at + 1) }]
 }
 
+const DEFAULT_CLASS = 'default'
+
 async function create(shell: Shell, kube: Kube, name: string, options: Options): Promise<ExitCode> {
   if (options.devfile !== undefined && options.devfilePath !== undefined)
     throw new Failure('invalid', '--devfile and --devfile-path both say what the devfile is.', { remedy: 'Give one of them.' })
   const { namespace, watch, timeout, stay, stopped } = options
   const spec = await specOf(shell, kube, options)
-  const { workspaceClassName = 'default', project, target } = spec
+  const { workspaceClassName = DEFAULT_CLASS, project, target } = spec
   const made = await createObject(
     {
       ...{ shell, kube, kind: Workspaces },
@@ -103,7 +105,7 @@ async function specOf(shell: Shell, kube: Kube, options: Options): Promise<Works
       project: { gitProject: await projectNamed(kube, project, options.namespace), ...(ref !== undefined && { ref }) },
     }),
     ...(options.class !== undefined && { workspaceClassName: options.class }),
-    ...(devfile !== undefined && { devfile: { inline: await checked(shell, devfile) } }),
+    ...(devfile !== undefined && { devfile: { inline: await checked(shell, kube, devfile, options) } }),
     ...(devfilePath !== undefined && { devfile: { path: devfilePath } }),
     ...(claim !== undefined && { target: { claimName: claim } }),
     ...(env && { variables: env }),
@@ -123,14 +125,27 @@ const projectNamed = async (kube: Kube, given: string, namespace: string): Promi
   given.includes('/') ? (await findProjectByPath(kube, given, namespace)).metadata.name : given
 
 /** A mistake is told here, with its line, before anything is made. What only the cluster knows is told by the status. */
-async function checked(shell: Shell, file: string): Promise<string> {
+async function checked(shell: Shell, kube: Kube, file: string, options: Options): Promise<string> {
   const text = await textOf(shell, file)
-  const { sentenceOf, validateDevfile } = await import('../../devfile/index.ts')
-  const { problems } = await validateDevfile(text, { name: file, profile: 'full' })
+  const [{ sentenceOf }, { allowedUrl }, { checkDevfile }] = await Promise.all([
+    import('../../devfile/index.ts'),
+    import('../../engines/devfiles/index.ts'),
+    import('./devfile-check.ts'),
+  ])
+  const ofClass = await unlessForbidden(() => kube.get(WorkspaceClasses, { name: options.class ?? DEFAULT_CLASS }))
+  const { problems } = await checkDevfile(text, {
+    ...{ name: file, profile: 'full', settings: ofClass?.spec, signal: shell.signal },
+    hasProject: options.project !== undefined,
+    // kas reads what lies elsewhere, and the project as it is where the workspace has it.
+    textAt: async ({ by, uri }) => {
+      if (by === 'page' && ofClass?.spec.devfileHosts) allowedUrl(uri, ofClass.spec.devfileHosts, 'class')
+    },
+  })
   if (problems.length === 0) return text
   for (const problem of problems) shell.say(`${harmlessLine(sentenceOf(problem))}\n`)
+  const forClass = options.class === undefined ? '' : ` --class ${options.class}`
   throw new Failure('invalid', `${file} has ${problems.length} mistake${problems.length > 1 ? 's' : ''}, and nothing was made.`, {
-    remedy: `Correct what is said above; \`berth validate ${file}\` says it again.`,
+    remedy: `Correct what is said above; \`berth validate ${file}${forClass}\` says it again.`,
   })
 }
 

@@ -1,6 +1,6 @@
 import type { FetchedPage, ReadPage } from '../../adapters/http/index.ts'
+import { allowedUrl } from '../../engines/devfiles/index.ts'
 import { type Clock, createTurnstile, Failure, minutes, remembered } from '../../std/index.ts'
-import { allowedUrl } from './hosts.ts'
 
 export interface FetchOptions {
   hosts: readonly string[]

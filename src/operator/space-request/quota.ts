@@ -1,6 +1,6 @@
 import type { Quantities, SpaceRequest, SpaceTierSpec } from '../../api/index.ts'
 import { quantity } from '../../std/index.ts'
-import { unableToProvision } from './failures.ts'
+import { unableBecause } from './failures.ts'
 
 /**
  * The tier's quota, narrowed where the claim asks for less. The tier is the ceiling: more than it gives is refused, since
@@ -12,7 +12,8 @@ export function quotaOf(request: SpaceRequest, tierName: string, tier: SpaceTier
     const most = quota[key]
     if (most === undefined) continue
     if (quantity(asked) > quantity(most))
-      throw unableToProvision(
+      throw unableBecause(
+        'QuotaTooSmall',
         `asks for ${key} ${asked}, but SpaceTier ${tierName} gives at most ${most}`,
         'Ask for less, or use a class with a larger tier',
       )

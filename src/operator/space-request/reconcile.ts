@@ -24,7 +24,7 @@ import { Failure, minutes, seconds } from '../../std/index.ts'
 import type { SpaceAllowance } from './allowance.ts'
 import { cleanUp, leaveBehind } from './clean-up.ts'
 import { type CredentialServices, keepCredentials, type SpaceCredentials } from './credentials.ts'
-import { unableToProvision } from './failures.ts'
+import { unableBecause, unableToProvision } from './failures.ts'
 import { assertLeave } from './leave.ts'
 import { keepNamespace, namespaceFor } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
@@ -162,7 +162,7 @@ function tierOf({ spec }: SpaceRequest, { tiers }: SpaceServices): SpaceTier {
   if (tier) return tier
   const names = [...tiers.all()].map(({ metadata }) => metadata.name).sort()
   const remedy = names.length > 0 ? `Name one of: ${names.join(', ')}` : 'Ask the platform engineer to create it'
-  throw unableToProvision(`there is no SpaceTier "${spec.tierName}"`, remedy)
+  throw unableBecause('TierNotFound', `there is no SpaceTier "${spec.tierName}"`, remedy)
 }
 
 const addFinalizer = (request: SpaceRequest, { kube }: ControllerContext): Promise<SpaceRequest> =>

@@ -22,7 +22,7 @@ import {
 } from '../../api/index.ts'
 import type { ControllerContext, Waker } from '../../engines/controller/index.ts'
 import { type AgentAccess, agentSite, type OpenSite } from './agent-site.ts'
-import { unableToProvision } from './failures.ts'
+import { unableBecause, unableToProvision } from './failures.ts'
 import { OF_SPACES } from './pieces.ts'
 import type { Site } from './site.ts'
 
@@ -115,7 +115,8 @@ export function createSites(
 function agentFor(key: string, { agents }: SiteCaches): Agent {
   const agent = agents.get(refFromKey(key))
   if (!agent)
-    throw unableToProvision(
+    throw unableBecause(
+      'AgentNotFound',
       `there is no Agent ${key}`,
       'Register it with `berth agent create`, or make a class that names another',
     )

@@ -17,7 +17,10 @@ export interface MadeSpace {
 export const provisioned = (request: SpaceRequest, space: MadeSpace, keptFor: string | undefined): StatusDraft => ({
   targetClusterURL: space.url,
   namespaceAccess: accessTo(space),
-  conditions: [ready(request, 'Provisioned', keptFor === undefined ? '' : sayKept('spacerequest', request, keptFor))],
+  conditions: [
+    ready(request, 'Provisioned', keptFor === undefined ? '' : sayKept('spacerequest', request, keptFor)),
+    ...errorOver(request),
+  ],
 })
 
 const accessTo = ({ namespace, access }: MadeSpace) => [
@@ -40,11 +43,25 @@ export const unableToTerminate = (request: SpaceRequest, message: string): Statu
 export const afterFailure = (request: SpaceRequest, failure: Failure): StatusDraft =>
   still(request, isDeleting(request) ? 'UnableToTerminate' : 'UnableToProvision', sentenceOf(failure))
 
-/** The user's mistake. What was made before is kept up meanwhile. */
-export const refused = (request: SpaceRequest, failure: Failure, kept: MadeSpace | undefined): StatusDraft => ({
-  ...afterFailure(request, failure),
-  ...(kept && { targetClusterURL: kept.url, namespaceAccess: accessTo(kept) }),
-})
+/**
+ * The user's mistake. What was made before is kept up meanwhile. `Ready` keeps to the reasons that upstream has; which mistake it is
+ * stands beside it.
+ */
+export function refused(request: SpaceRequest, failure: Failure, kept: MadeSpace | undefined): StatusDraft {
+  const { conditions: [unready] = [], ...status } = afterFailure(request, failure)
+  const error = unready && { ...unready, type: ERROR, status: 'True' as const, reason: failure.reason ?? unready.reason }
+  return {
+    ...status,
+    ...(kept && { targetClusterURL: kept.url, namespaceAccess: accessTo(kept) }),
+    conditions: unready && error ? [unready, error] : [],
+  }
+}
+
+const ERROR = 'ErrorOccurred'
+
+/** A condition that is not stated stays, so the end of the error is said where it was. */
+const errorOver = ({ status }: SpaceRequest): Statement[] =>
+  conditionOf(status?.conditions, ERROR) ? [{ type: ERROR, status: 'False', reason: 'Success', message: '' }] : []
 
 /** The status says something else so far. */
 export function isNews({ status }: SpaceRequest, { conditions = [] }: StatusDraft): boolean {
@@ -58,7 +75,7 @@ function still(request: SpaceRequest, reason: Reason, message: string): StatusDr
   return {
     ...(targetClusterURL !== undefined && { targetClusterURL }),
     ...(namespaceAccess && { namespaceAccess }),
-    conditions: [ready(request, reason, message)],
+    conditions: [ready(request, reason, message), ...errorOver(request)],
   }
 }
 

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:https'
 import { equal, is, match } from 'uvu/assert'
 import { createReader } from '../../../src/adapters/http/index.ts'
-import { allowedUrl } from '../../../src/kas/devfiles/hosts.ts'
+import { allowedUrl } from '../../../src/engines/devfiles/index.ts'
 import { createDevfileFetcher } from '../../../src/kas/devfiles/index.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { portOf } from '../../support/addresses.ts'

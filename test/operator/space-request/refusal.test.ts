@@ -48,7 +48,7 @@ describe('a space request at fault', (it) => {
   }
   const warnings = async () => {
     const { items } = await kube.read<{ items: { reason: string; message: string }[] }>(`/api/v1/namespaces/${namespace}/events`)
-    return items.filter((event) => event.reason === 'UnableToProvision')
+    return items.filter((event) => event.reason === 'TierNotFound')
   }
 
   it('has its token renewed on time, without anybody touching it', async () => {

@@ -325,6 +325,7 @@ describe('space request', (it) => {
     assert.equal(quota?.spec?.hard, { 'requests.cpu': '250m', 'requests.memory': '4Gi', 'limits.cpu': '4', pods: '20' })
     await kube.create(SpaceRequests, spaceRequest(namespace, 'big', { tierName: tier, resources: { limits: { cpu: 5 } } }))
     const big = await reason('big', 'UnableToProvision')
+    assert.is(conditionOf(big.status?.conditions, 'ErrorOccurred')?.reason, 'QuotaTooSmall')
     assert.match(readyOf(big)?.message ?? '', /asks for limits.cpu 5, but SpaceTier .* gives at most 4/)
   })
 

@@ -4,13 +4,15 @@ import {
   DeploymentTargetClasses,
   DeploymentTargets,
   Environments,
+  keyOf,
   SpaceRequests,
   Workspaces,
 } from '../../../api/index.ts'
-import type { Controller, ControllerContext } from '../../../engines/controller/index.ts'
+import { type Controller, type ControllerContext, settled } from '../../../engines/controller/index.ts'
 import { reconcileClaim } from './reconcile.ts'
 import type { BindingCaches } from './situation.ts'
 import { statusAfter } from './status.ts'
+import type { AskedClaims } from './unmet.ts'
 import { watchesOf } from './watches.ts'
 
 /** Binds DeploymentTargetClaims to DeploymentTargets (ADR 8: DeploymentTargetBinder). */
@@ -24,11 +26,16 @@ export function claimBinding(context: ControllerContext): Controller<DeploymentT
     workspaces: context.caches.of(Workspaces),
   }
   const taken = new Set<string>()
+  const asked: AskedClaims = new Map()
   return {
     name: 'claim-binding',
     kind: DeploymentTargetClaims,
     watches: watchesOf(caches),
-    reconcile: (claim) => reconcileClaim(claim, { context, caches, taken }),
+    reconcile: (claim) => reconcileClaim(claim, { context, caches, taken, asked }),
+    async gone(ref) {
+      asked.delete(keyOf(ref))
+      return settled()
+    },
     failed: statusAfter,
   }
 }

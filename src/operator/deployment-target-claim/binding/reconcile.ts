@@ -15,6 +15,7 @@ import {
   isForWorkspace,
   isPrivate,
   isPrivateBy,
+  keyOf,
   provisionedByOf,
   refOf,
   SPACE_PROVISIONERS,
@@ -39,6 +40,7 @@ import {
   resourcesCondition,
   statusOf,
 } from './status.ts'
+import { type AskedClaims, archMissing, askedOfBerth, askedOfOthers } from './unmet.ts'
 
 const MANAGER = 'claim-binding'
 
@@ -47,6 +49,7 @@ interface BindingContext {
   caches: BindingCaches
   /** UIDs of targets that another claim is just being given, by this process. */
   taken: Set<string>
+  asked: AskedClaims
 }
 
 /** Claims get targets, one each. The write of `claimRef` with the claim's UID on the target is what decides. */
@@ -160,18 +163,13 @@ async function askForOne(claim: DeploymentTargetClaim, binding: BindingContext, 
   }
   const isOurs = SPACE_PROVISIONERS.includes(provisioner)
   // Not of a class that has made something already: what is made goes on.
-  if (isOurs && !news?.isUnderWay) parametersOf(found)
-  // As long as another provisioner has said nothing there may be none.
-  const remedy =
-    isOurs || news ? '' : '. If nobody serves that name, install it, or make a claim of another class: a class cannot be changed'
-  // Ours takes seconds, which is no news.
-  const event = news?.isStuck ? 'Warning' : isOurs ? undefined : 'Normal'
-  const isRefused = news?.isStuck === true && news.isUnderWay
-  const verdict: BindingVerdict = {
-    ...waiting(isRefused ? 'nothing can be made for it' : `waiting for provisioner ${provisioner}${remedy}`),
-    reason: isRefused ? 'UnableToProvision' : 'Provisioning',
-    event,
+  if (isOurs && !news?.isUnderWay) {
+    parametersOf(found)
+    const missing = await archMissing(claim, found, binding.context.kube)
+    if (missing) return report(claim, missing, binding)
   }
+  const now = binding.context.clock.now()
+  const verdict = isOurs ? askedOfBerth(provisioner, news) : askedOfOthers(claim, found, news, { ...binding, now })
   return report(claim, verdict, binding, {
     [annotations.provisioner]: provisioner,
     // Before anything is made for it. Workspaces make theirs so; of others the class may want it.
@@ -208,7 +206,8 @@ async function lockTarget(claim: DeploymentTargetClaim, target: DeploymentTarget
 }
 
 async function complete(claim: DeploymentTargetClaim, target: DeploymentTarget, binding: BindingContext): Promise<Next> {
-  const { context, caches } = binding
+  const { context, caches, asked } = binding
+  asked.delete(keyOf(refOf(claim)))
   const chosen = claim.spec.targetName ? {} : { [annotations.boundByController]: YES }
   const ofClass = caches.classes.get({ name: claim.spec.deploymentTargetClassName })
   const marks = { [annotations.bindComplete]: YES, ...chosen, ...askedOf(claim, target, ofClass) }
@@ -245,7 +244,7 @@ async function report(
   // How far something is that only takes its time is told by the condition.
   const isNews = before?.reason !== reason || (type === 'Warning' && before.message !== message)
   if (type && isNews) context.events.record(claim, { type, reason, message })
-  return settled({ object, status: statusOf(verdict, noResources(claim)) })
+  return settled({ object, status: statusOf(verdict, noResources(claim)), recheck: verdict.recheck })
 }
 
 /** One write for finalizer, annotations and target name; none when they stand already. */

@@ -70,14 +70,18 @@ export function ownTargets({ targets }: BindingCaches, claim: DeploymentTargetCl
 export const reservedTargets = ({ targets }: BindingCaches, { metadata }: DeploymentTargetClaim): DeploymentTarget[] =>
   targets.by(byHolder, `${metadata.namespace}/${metadata.name}`).filter((target) => claimRefOf(target)?.uid === undefined)
 
+/** Those of its class that nobody has. */
+export const offeredTargets = ({ targets }: BindingCaches, claim: DeploymentTargetClaim): DeploymentTarget[] =>
+  targets.by(byPoolOffered, poolOf(claim))
+
 /** The best target that nobody has: `taken` holds those for which a write is under way in this process. */
 export function bestFree(
-  { targets }: BindingCaches,
+  caches: BindingCaches,
   claim: DeploymentTargetClaim,
   taken: ReadonlySet<string>,
 ): DeploymentTarget | undefined {
   let best: DeploymentTarget | undefined
-  for (const target of targets.by(byPoolOffered, poolOf(claim))) {
+  for (const target of offeredTargets(caches, claim)) {
     if (taken.has(target.metadata.uid ?? '') || mismatch(claim, target)) continue
     if (!best || compareTargets(target, best) < 0) best = target
   }
@@ -87,6 +91,8 @@ export function bestFree(
 /** What else is known of a claim that nothing fits. */
 export interface News {
   message: string
+  /** Why nothing comes of it. */
+  reason?: string
   /** Something is being made for it. */
   isUnderWay: boolean
   /** It does not go on by itself. */
@@ -98,10 +104,13 @@ export function provisioningOf({ requests }: BindingCaches, { metadata }: Deploy
   const request = requests.by(byClaimUid, metadata.uid ?? 'none').find((one) => one.metadata.namespace === metadata.namespace)
   if (!request) return undefined
   const ready = conditionOf(request.status?.conditions, 'Ready')
+  const error = conditionOf(request.status?.conditions, 'ErrorOccurred')
+  const isStuck = ready?.reason === 'UnableToProvision'
   const state = ready ? `${ready.reason}${ready.message ? `: ${ready.message}` : ''}` : 'not looked at yet'
   return {
     isUnderWay: true,
-    isStuck: ready?.reason === 'UnableToProvision',
+    isStuck,
+    ...(isStuck && { reason: error?.status === 'True' ? error.reason : ready.reason }),
     message: `SpaceRequest ${request.metadata.name} is ${ready?.status === 'True' ? 'ready' : 'not ready'} (${state})`,
   }
 }

@@ -25,6 +25,8 @@ export interface BindingVerdict {
   /** No error, but it may wait for long: an Event tells it, as it does of errors. */
   event?: 'Normal' | 'Warning' | undefined
   target?: { name: string; uid?: string }
+  /** Milliseconds after which it may be another, though nothing that is watched has changed. */
+  recheck?: number | undefined
 }
 
 export function statusOf(verdict: BindingVerdict, more: Statement[] = []) {

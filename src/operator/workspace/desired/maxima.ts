@@ -1,35 +1,9 @@
-import { type ResourceQuota, ResourceQuotas, type WorkspaceClassSpec } from '../../../api/index.ts'
-import type { Container, Devfile } from '../../../devfile/index.ts'
+import { type ResourceQuota, ResourceQuotas } from '../../../api/index.ts'
 import { quantity } from '../../../std/index.ts'
 import { envelope } from './envelope.ts'
-import { appliedAt, isOnlyApplied } from './event-steps.ts'
 import { amountText } from './own-resources.ts'
 import type { WorkspacePlan } from './plan.ts'
-import { resourcesOf } from './rights.ts'
 import { TUNNEL_RESOURCES } from './tunnel.ts'
-
-/** Says where a devfile asks for more than its class allows a workspace. The API server would only refuse the pod, much later. */
-export function overMaxima(devfile: Devfile, settings: WorkspaceClassSpec): string[] {
-  const { maxResourcesPerWorkspace: most = {} } = settings
-  const running = devfile.containers.filter((each) => !isOnlyApplied(devfile, each))
-  const steps = [...appliedAt(devfile, 'preStart'), ...appliedAt(devfile, 'postStop')]
-  return (['requests', 'limits'] as const).flatMap((side) =>
-    (['cpu', 'memory'] as const).flatMap((what) => {
-      const limit = most[side]?.[what]
-      if (limit === undefined) return []
-      const field = `${what}${side === 'requests' ? 'Request' : 'Limit'}`
-      const amount = (container: Container) => resourcesOf(container, settings)[side]?.[what]
-      const missing = [...running, ...steps].filter((each) => amount(each) === undefined)
-      const told = [...new Set(missing.map(({ name }) => name))].map(
-        (name) => `component "${name}" needs a ${field}, because its class limits it (add it)`,
-      )
-      const sum = running.reduce((all, each) => all + quantity(amount(each) ?? 0), 0)
-      const largest = Math.max(sum, ...steps.map((each) => quantity(amount(each) ?? 0)))
-      if (largest <= quantity(limit)) return told
-      return [...told, `its containers' ${field} is more than the ${limit} that the class allows a workspace (ask for less)`]
-    }),
-  )
-}
 
 /**
  * The maxima of the class as a quota of the namespace. Where others live there, too, it would count them together. What Berth has beside

@@ -1,7 +1,7 @@
 import type { V1Container, V1PodSpec } from '@kubernetes/client-node'
-import type { Container, Devfile, Resources } from '../../../devfile/index.ts'
+import type { Container, Devfile } from '../../../devfile/index.ts'
+import { CONTAINER_OVERRIDES, fieldsIn, isOwnResource, POD_OVERRIDES } from '../../../engines/devfiles/index.ts'
 import { isRecord } from '../../../std/index.ts'
-import { CONTAINER_OVERRIDES, POD_OVERRIDES } from './override-rules.ts'
 
 type Values = Record<string, unknown>
 
@@ -24,16 +24,13 @@ function patchedValue(name: string, is: unknown, value: unknown): unknown {
   return [...is.filter((each) => !value.some((other) => keyOf(other) === keyOf(each))), ...value]
 }
 
-const fieldsIn = (value: unknown, ...path: string[]): Values => {
-  const found = path.reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), value)
-  return isRecord(found) ? found : {}
-}
-
 /** A container with what its component says of it, apart from what `withResources` has taken over already. */
 export function withContainerOverrides(base: V1Container, { attributes }: Container): V1Container {
   const { resources: _, ...patch } = fieldsIn(attributes[CONTAINER_OVERRIDES])
   const others = ['requests', 'limits'].flatMap((side) => {
-    const rest = Object.entries(fieldsIn(attributes[CONTAINER_OVERRIDES], 'resources', side)).filter(([name]) => !FIELDS[name])
+    const rest = Object.entries(fieldsIn(attributes[CONTAINER_OVERRIDES], 'resources', side)).filter(
+      ([name]) => !isOwnResource(name),
+    )
     return rest.length > 0
       ? [[side, Object.fromEntries(rest.map(([name, value]) => [name, value === null ? null : String(value)]))]]
       : []
@@ -76,24 +73,3 @@ export const podAnnotationsOf = (devfile: Devfile, containers: readonly Containe
 /** One that starts as a step and runs later, too, says it once. */
 const overridesOf = ({ attributes }: Devfile, containers: readonly Container[]): unknown[] =>
   [...new Set([...containers.map((each) => each.attributes[POD_OVERRIDES]), attributes[POD_OVERRIDES]])].filter(isRecord)
-
-const FIELDS: Readonly<Record<string, { requests: keyof Resources; limits: keyof Resources }>> = {
-  cpu: { requests: 'cpuRequest', limits: 'cpuLimit' },
-  memory: { requests: 'memoryRequest', limits: 'memoryLimit' },
-}
-
-/** Processor and memory count as if the component's own fields said them: for the limits of the class, and for a resize. */
-export const withResources = (devfile: Devfile): Devfile => ({
-  ...devfile,
-  containers: devfile.containers.map((container) => {
-    const resources = { ...container.resources }
-    for (const side of ['requests', 'limits'] as const) {
-      const given = fieldsIn(container.attributes[CONTAINER_OVERRIDES], 'resources', side)
-      for (const [name, field] of Object.entries(FIELDS)) {
-        if (given[name] === null) delete resources[field[side]]
-        else if (given[name] !== undefined) resources[field[side]] = String(given[name])
-      }
-    }
-    return { ...container, resources }
-  }),
-})

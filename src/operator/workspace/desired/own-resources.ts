@@ -1,10 +1,9 @@
 import type { V1ResourceRequirements } from '@kubernetes/client-node'
 import type { Container, Devfile } from '../../../devfile/index.ts'
+import { isOnlyApplied, resourcesOf } from '../../../engines/devfiles/index.ts'
 import { quantity } from '../../../std/index.ts'
-import { isOnlyApplied } from './event-steps.ts'
 import { fitsMaxima } from './form.ts'
 import type { WorkspacePlan } from './plan.ts'
-import { resourcesOf } from './rights.ts'
 
 type Plan = Pick<WorkspacePlan, 'settings' | 'devfile' | 'form'>
 type Side = 'requests' | 'limits'

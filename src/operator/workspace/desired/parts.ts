@@ -1,7 +1,7 @@
 import { type Deployment, labels, type Pod, type Workspace } from '../../../api/index.ts'
 import type { Container, Devfile } from '../../../devfile/index.ts'
+import { isOnlyApplied } from '../../../engines/devfiles/index.ts'
 import { withoutEnd } from '../../../std/index.ts'
-import { isOnlyApplied } from './event-steps.ts'
 import { digest, objectNameOf } from './names.ts'
 
 /** The pod that is the workspace, beside those that its devfile wants apart. */

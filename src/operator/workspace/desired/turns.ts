@@ -1,6 +1,6 @@
 import type { V1Probe } from '@kubernetes/client-node'
 import type { Container } from '../../../devfile/index.ts'
-import { type EventStep, longest, stepsOf, takersOf } from './event-steps.ts'
+import { type EventStep, longest, stepsOf, takersOf } from '../../../engines/devfiles/index.ts'
 import { takesTurns } from './form.ts'
 import { partsOf } from './parts.ts'
 import type { Addition, WorkspacePlan } from './plan.ts'

@@ -7,10 +7,10 @@ import {
   type FetchedText,
   flattenDevfile,
   type ImportedText,
-  isAppliedAtStart,
 } from '../../../devfile/index.ts'
+import { addressOf, allowedUrl, MOST_KEPT, manifestsByUri } from '../../../engines/devfiles/index.ts'
 import type { GitRef } from '../../../rpc/index.ts'
-import { Failure, isCommitId, isFailure, isRecord, type ReadYamlTree, seconds, withoutEnd } from '../../../std/index.ts'
+import { Failure, isCommitId, isFailure, isRecord, type ReadYamlTree, seconds } from '../../../std/index.ts'
 import { digest } from '../desired/names.ts'
 
 /** Reads files of GitProjects from kas, which knows who may. */
@@ -32,12 +32,12 @@ interface Wanted {
   paths: readonly string[]
   /** The devfile itself, where it lies nowhere. */
   text: string | undefined
+  /** Of the class: from these pages are read, as far as kas reads from there. */
+  hosts: readonly string[] | undefined
 }
 
 /** For everything together: the devfile and all its parents. */
 const PATIENCE = seconds(20)
-/** A status has room for it, and the status is where it stays. */
-const LONGEST = 131_072
 const MOST_SOURCES = 64
 
 /** Names what a pinned devfile was made of: another wish is another devfile. */
@@ -51,14 +51,14 @@ export const devfileKey = (spec: Workspace['spec'], text: string | undefined): s
 export async function pinDevfile(
   { source, yaml }: { source: DevfileSource; yaml: ReadYamlTree },
   home: Revision,
-  { paths, text }: Wanted,
+  { paths, text, hosts }: Wanted,
   key: string,
 ): Promise<PinnedDevfile | (DevfileFindings & { path?: string })> {
   const signal = AbortSignal.timeout(PATIENCE)
   const first = await firstOf(paths, text !== undefined, (path) => read(source, home, path, signal))
   // Whatever is relative is of the same commit.
   const pinned = first ? { ...home, ref: { kind: 'commit', name: first.commit } as const } : home
-  const { fetch, whatIsLate } = watchedFetch((reference) => fetched(source, pinned, reference, signal))
+  const { fetch, whatIsLate } = watchedFetch((reference) => fetched(source, pinned, { reference, hosts }, signal))
   const tree: ReadYamlTree = (part, options) => yaml(part, options, home.namespace)
   const flat = await flattenDevfile(first?.text ?? text ?? '', { name: first?.path ?? '', fetch, read: tree, signal })
   whatIsLate()
@@ -66,10 +66,10 @@ export async function pinDevfile(
   const objects = await objectsOf(flat.devfile, fetch)
   whatIsLate()
   const content = JSON.stringify(withObjects(flat.document(), objects.texts))
-  if (content.length > LONGEST)
+  if (content.length > MOST_KEPT)
     throw refusal(
       'DevfileTooLarge',
-      `the devfile with its parents is ${content.length} characters long; at most ${LONGEST} are kept`,
+      `the devfile with its parents is ${content.length} characters long; at most ${MOST_KEPT} are kept`,
       'Make it shorter.',
     )
   return {
@@ -144,11 +144,6 @@ async function objectsOf(devfile: Devfile, fetch: (reference: DevfileReference) 
   throw refusal('ManifestNotFetched', missing.join('; '), remedy)
 }
 
-export const manifestsByUri = (devfile: Devfile): { name: string; kind: string; uri: string }[] =>
-  devfile.manifests
-    .filter((each) => isAppliedAtStart(devfile, each))
-    .flatMap(({ name, kind, source }) => ('uri' in source ? [{ name, kind, uri: source.uri }] : []))
-
 /** The flat document with the texts where their uri was. */
 function withObjects(document: unknown, texts: ReadonlyMap<string, string>): unknown {
   if (!isRecord(document) || !Array.isArray(document.components)) return document
@@ -185,38 +180,19 @@ async function read(
   return { path, text: Buffer.from(file.data).toString('utf8'), commit: batch.commitId }
 }
 
-/** A parent in another project: `berth://git/<path of the GitProject>/-/<file>?ref=<branch, tag or commit>`. */
-const ELSEWHERE = /^berth:\/\/git\/([^?#]+)(?:\?ref=([^&#]+))?$/
-
 async function fetched(
   source: DevfileSource,
   home: Revision,
-  reference: DevfileReference,
+  { reference, hosts }: { reference: DevfileReference } & Pick<Wanted, 'hosts'>,
   signal: AbortSignal,
 ): Promise<FetchedText> {
-  const uri = uriOf(reference)
-  if (uri !== undefined && /^https:/i.test(uri)) return { name: uri, text: await source.fetchDevfile(uri, signal) }
-  const [, place = '', ref = ''] = ELSEWHERE.exec(uri ?? '') ?? []
-  const end = place.indexOf('/-/', 1)
-  if (uri !== undefined && end > 0 && end + 3 < place.length) {
-    const elsewhere = { namespace: home.namespace, project: place.slice(0, end), ref: gitRefOf(decodeURIComponent(ref)) }
-    return { name: uri, text: (await read(source, elsewhere, place.slice(end + 3), signal)).text }
-  }
-  if (uri !== undefined && !/^[a-z][a-z0-9+.-]*:/i.test(uri) && home.project !== '')
-    return { name: uri, text: (await read(source, home, uri, signal)).text }
-  throw refusal(
-    'ParentNotAllowed',
-    'parents and Kubernetes objects are read from GitProjects, and by https, only',
-    'write berth://git/<path of the GitProject>/-/<file>, a path relative to this file, or an https URL that kas may fetch',
-  )
-}
-
-/** Devfiles of a registry are pages of it. Which registry is meant has to be said: there is none that everybody trusts. */
-function uriOf(reference: DevfileReference): string | undefined {
-  if (reference.by === 'uri') return reference.uri
-  if (reference.by !== 'id' || reference.registryUrl === undefined) return undefined
-  const path = [reference.id, ...(reference.version === undefined ? [] : [reference.version])].map(encodeURIComponent)
-  return `${withoutEnd(reference.registryUrl, '/')}/devfiles/${path.join('/')}`
+  const address = addressOf(reference, home.project !== '')
+  const { uri: name } = address
+  if (address.by === 'page' && hosts) allowedUrl(name, hosts, 'class')
+  if (address.by === 'page') return { name, text: await source.fetchDevfile(name, signal) }
+  if (address.by === 'file') return { name, text: (await read(source, home, name, signal)).text }
+  const elsewhere = { namespace: home.namespace, project: address.project, ref: gitRefOf(address.ref) }
+  return { name, text: (await read(source, elsewhere, address.file, signal)).text }
 }
 
 export function gitRefOf(name: string): GitRef {

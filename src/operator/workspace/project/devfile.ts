@@ -1,11 +1,18 @@
 import type { Workspace, WorkspaceClassSpec } from '../../../api/index.ts'
 import { type Devfile, type DevfileProblem, parseDevfile, sentenceOf } from '../../../devfile/index.ts'
+import {
+  type DevfileRefusal,
+  manifestsByUri,
+  refusalsOf,
+  remarksOn,
+  sayRefusal,
+  withResources,
+} from '../../../engines/devfiles/index.ts'
 import { Failure, LRUCache, type ReadYamlTree } from '../../../std/index.ts'
-import { appliedCommands, isOnlyApplied, overMaxima, overrideProblems, readManifests, withResources } from '../desired/index.ts'
 import { digest } from '../desired/names.ts'
 import type { GitFindings } from '../git/index.ts'
 import { devfileObstacle, type Obstacle } from '../place/obstacle.ts'
-import { type DevfileSource, devfileKey, gitRefOf, manifestsByUri, type PinnedDevfile, pinDevfile } from './devfile-source.ts'
+import { type DevfileSource, devfileKey, gitRefOf, type PinnedDevfile, pinDevfile } from './devfile-source.ts'
 
 /** Reads it from projects. */
 export const KAS = 'kas'
@@ -98,8 +105,9 @@ export async function readDevfile(
       waitingFor: `GitProject ${project?.name ?? ''}`,
     })
   const home = { namespace, project: project?.known?.path ?? '', ref: gitRefOf(spec.project?.ref ?? '') }
+  const wanted = { paths, text, hosts: settings.devfileHosts }
   try {
-    const pinned = await aside(key, () => pinDevfile({ source, yaml: parser.yaml }, home, { paths, text }, key))
+    const pinned = await aside(key, () => pinDevfile({ source, yaml: parser.yaml }, home, wanted, key))
     if (!pinned) {
       const reading = devfileObstacle('DevfileReading', {
         message: `${field} is being read`,
@@ -127,7 +135,11 @@ function judged(
   pinned: PinnedDevfile | undefined,
 ): ReadDevfile | Obstacle {
   const devfile = 'devfile' in read ? withResources(read.devfile) : undefined
-  const problems = devfile ? notMade(devfile, settings) : 'problems' in read ? read.problems.map(sentenceOf) : []
+  const problems = devfile
+    ? refusalsOf(devfile, settings).map(sayRefusal)
+    : 'problems' in read
+      ? read.problems.map(sentenceOf)
+      : []
   if (devfile && problems.length === 0) return { devfile: withRemarks(devfile), pinned }
   const most = devfile ? MOST_PROBLEMS : MOST_MISTAKES
   const listed = problems.slice(0, most).join('; ')
@@ -138,62 +150,17 @@ function judged(
   })
 }
 
-/** Parts that would change the workspace and have no effect yet are refused: better than missing without a word. */
-function notMade(devfile: Devfile, settings: WorkspaceClassSpec): string[] {
-  return [
-    ...notApplied(devfile),
-    ...readManifests(devfile).problems,
-    ...overrideProblems(devfile),
-    ...reserved(devfile),
-    ...nothingRuns(devfile),
-    ...overMaxima(devfile, settings),
-  ]
-}
-
-/** Events apply containers. Kubernetes objects are there from the start, or not at all. */
-const notApplied = (devfile: Devfile): string[] =>
-  (['preStart', 'postStop'] as const).flatMap((event) =>
-    appliedCommands(devfile, event)
-      .filter(({ component }) => !devfile.containers.some(({ name }) => name === component))
-      .map(
-        ({ id, component }) =>
-          `command "${id}" of events.${event} applies "${component}", which is not a container (leave it out)`,
-      ),
-  )
-
-/** Names that begin so are those of containers that Berth puts beside the devfile's. */
-const reserved = ({ containers }: Devfile): string[] =>
-  containers
-    .filter(({ name }) => name.startsWith('berth-'))
-    .map(({ name }) => `the name of component "${name}" is reserved, because it begins with berth- (choose another one)`)
-
-const nothingRuns = (devfile: Devfile): string[] =>
-  devfile.containers.every((container) => container.dedicatedPod || isOnlyApplied(devfile, container))
-    ? [
-        'no container is left for the main pod: all are only applied at events, or have a pod of their own (add one that is neither)',
-      ]
-    : []
-
-const WITHOUT_EFFECT = ['projects', 'starterProjects', 'dependentProjects'] as const
-
 /** Parts that have no effect, and do no harm, are noted. */
-function withRemarks(devfile: Devfile): Devfile {
-  const idle = WITHOUT_EFFECT.filter((part) => devfile[part].length > 0)
-  const notBuilt = devfile.images.map(({ name, imageName }) =>
-    remark(
-      `component "${name}"`,
-      `nothing is built here: containers get the ${imageName} that its registry has, so build and push it before`,
-    ),
-  )
-  const others = idle.map((part) => remark(part, 'is read, but has no effect'))
-  return { ...devfile, warnings: [...devfile.warnings, ...notBuilt, ...others] }
-}
+const withRemarks = (devfile: Devfile): Devfile => ({
+  ...devfile,
+  warnings: [...devfile.warnings, ...remarksOn(devfile).map(remark)],
+})
 
-const remark = (path: string, message: string): DevfileProblem => ({
+const remark = ({ at: [part = '', name], message }: DevfileRefusal): DevfileProblem => ({
   file: '',
   line: 1,
   column: 1,
-  path,
+  path: name === undefined ? part : `component "${name}"`,
   rule: 'not-made',
   message,
   remedy: '',

@@ -6,10 +6,9 @@ import {
   type WorkspaceSpec,
   type WorkspaceStatus,
 } from '../../../api/index.ts'
-import type { Container, Devfile, Resources } from '../../../devfile/index.ts'
-import { defined, quantity } from '../../../std/index.ts'
-import { overMaxima } from '../desired/index.ts'
-import { resourcesOf } from '../desired/rights.ts'
+import type { Devfile, Resources } from '../../../devfile/index.ts'
+import { crossedAmounts, overMaxima, resourcesOf, sayRefusal } from '../../../engines/devfiles/index.ts'
+import { defined } from '../../../std/index.ts'
 
 type Wish = NonNullable<WorkspaceSpec['resources']>
 type Size = Wish[number]
@@ -56,16 +55,10 @@ function whyNot(wish: Wish, devfile: Devfile, settings: WorkspaceClassSpec): str
   const stranger = wish.find(({ container }) => !known.includes(container))
   if (stranger) return `the devfile has no container ${stranger.container}; there is ${known.join(', ')}`
   const { containers } = sized(devfile, wish)
-  const crossed = containers.flatMap((each) => whereCrossed(each, settings))
-  return crossed[0] ?? overMaxima({ ...devfile, containers }, settings)[0]
-}
-
-/** The wish and the devfile may each be right, and their sum not. */
-const whereCrossed = (container: Container, settings: WorkspaceClassSpec): string[] => {
-  const { requests = {}, limits = {} } = resourcesOf(container, settings)
-  return (['cpu', 'memory'] as const)
-    .filter((what) => quantity(requests[what] ?? 0) > quantity(limits[what] ?? Number.POSITIVE_INFINITY))
-    .map((what) => `container ${container.name} would be guaranteed more ${what} than it may use`)
+  // The wish and the devfile may each be right, and their sum not.
+  const crossed = containers.flatMap((each) => crossedAmounts(each, settings))
+  const [first] = [...crossed, ...overMaxima({ ...devfile, containers }, settings)]
+  return first && sayRefusal(first)
 }
 
 const sized = (devfile: Devfile, wish: Wish): Devfile => ({

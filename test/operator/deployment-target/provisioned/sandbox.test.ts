@@ -168,12 +168,13 @@ describe('devsandbox provisioner', (it) => {
         `/api/v1/namespaces/${namespace}/events`,
       )
       return items.find(
-        ({ involvedObject, reason }) => involvedObject.kind === DeploymentTargetClaims.kind && reason === 'UnableToProvision',
+        ({ involvedObject, reason }) => involvedObject.kind === DeploymentTargetClaims.kind && reason === 'TierNotFound',
       )
     })
     assert.match(told.message, /^nothing can be made for it; .*UnableToProvision: .*there is no SpaceTier "nowhere"/)
     const claimed = await kube.get(DeploymentTargetClaims, at('dev'))
-    assert.is(conditionOf(claimed?.status?.conditions, 'Ready')?.reason, 'UnableToProvision')
+    assert.is(conditionOf(claimed?.status?.conditions, 'Ready')?.reason, 'TierNotFound')
+    assert.is(conditionOf(claimed?.status?.conditions, 'ErrorOccurred')?.status, 'True')
     await kube.delete(DeploymentTargetClasses, { name })
   })
 
@@ -241,12 +242,12 @@ describe('devsandbox provisioner', (it) => {
 
   it('D46, S1, X16, X17: a request made by somebody else is used, once ready, and no second one or second target is made', async () => {
     await open(true)
-    await ask('dev', classes.delete, { resources: { requests: { cpu: '1' } }, arch: 'arm64' })
+    await ask('dev', classes.delete, { resources: { requests: { cpu: '1' } }, arch: 'x86_64' })
     const { metadata } = await requestOf('dev')
     await makeReady(metadata.name)
     const made = await expectObject(kube, DeploymentTargets, at('dev-dt'), () => true)
     assert.equal(made.spec.resources, { requests: { cpu: '1' } })
-    assert.is(made.spec.arch, 'arm64')
+    assert.is(made.spec.arch, 'x86_64')
     await expectObject(kube, SpaceRequests, at(metadata.name), (request) => request.metadata.labels?.[labels.target] === 'dev-dt')
 
     await ask('own', 'no-class-yet')

@@ -3,12 +3,8 @@ import * as assert from 'uvu/assert'
 import { parse, stringify } from 'yaml'
 import type { Workspace, WorkspaceClassSpec } from '../../../../src/api/index.ts'
 import { parseDevfile } from '../../../../src/devfile/index.ts'
-import {
-  afterStopJob,
-  desiredObjects,
-  type WorkspacePlan,
-  withResources,
-} from '../../../../src/operator/workspace/desired/index.ts'
+import { withResources } from '../../../../src/engines/devfiles/index.ts'
+import { afterStopJob, desiredObjects, type WorkspacePlan } from '../../../../src/operator/workspace/desired/index.ts'
 import { describe } from '../../../support/suite.ts'
 
 const FOLDER = new URL('./golden/', import.meta.url)

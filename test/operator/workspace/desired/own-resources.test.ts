@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { WorkspaceClassSpec } from '../../../../src/api/index.ts'
 import { type Devfile, parseDevfile } from '../../../../src/devfile/index.ts'
-import { overMaxima } from '../../../../src/operator/workspace/desired/index.ts'
+import { overMaxima } from '../../../../src/engines/devfiles/index.ts'
 import { quotaOf } from '../../../../src/operator/workspace/desired/maxima.ts'
 import { ownResourcesOf } from '../../../../src/operator/workspace/desired/own-resources.ts'
 import { describe } from '../../../support/suite.ts'

@@ -93,6 +93,15 @@ describe('workspace: its devfile', (it) => {
     assert.match(JSON.stringify(await readDevfile(workspace(), {}, NOWHERE)), /DevfileMissing/)
   })
 
+  it('has parents from those hosts only that its class lists', async () => {
+    const nobody = () => Promise.reject(new Failure('internal', 'nobody asks'))
+    const source = { fetchObjects: nobody, fetchDevfile: nobody }
+    const parent = 'parent: { uri: "https://b.example.com/base.yaml" }\n'
+    const read = await readDevfile(workspace(`${TOOLS}${parent}`), { devfileHosts: ['a.example.com'] }, { ...NOWHERE, source })
+    assert.match(isObstacle(read) ? read.message : '', 'cannot be read: devfiles of b.example.com are not fetched here')
+    assert.match(isObstacle(read) ? read.message : '', 'choose a class that allows its host (spec.devfileHosts)')
+  })
+
   it('is waited for beside everybody else where it is read from a slow repository', async () => {
     const nobody = () => Promise.reject(new Failure('internal', 'nobody asks'))
     const source = { fetchObjects: nobody, fetchDevfile: nobody }

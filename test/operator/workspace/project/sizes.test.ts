@@ -42,7 +42,7 @@ const REFUSED: { why: string; wish: Wish; says: RegExp; settings?: WorkspaceClas
   {
     why: 'that contradict the devfile',
     wish: [{ container: 'tools', requests: { cpu: 2 } }],
-    says: /container tools would be guaranteed more cpu than it may use/,
+    says: /container tools would be guaranteed more cpu \(\S+\) than it may use/,
   },
   {
     why: 'for more than the class allows',

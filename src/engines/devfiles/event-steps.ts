@@ -1,4 +1,4 @@
-import type { Command, Container, Devfile, DevfileEvents, EnvVar } from '../../../devfile/index.ts'
+import type { Command, Container, Devfile, DevfileEvents, EnvVar } from '../../devfile/index.ts'
 
 /** One command of an event, as a container runs it. */
 export interface EventCommand {

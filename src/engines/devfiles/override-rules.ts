@@ -1,5 +1,6 @@
-import type { Devfile, DevfileAttributes } from '../../../devfile/index.ts'
-import { isRecord } from '../../../std/index.ts'
+import type { Devfile, DevfileAttributes } from '../../devfile/index.ts'
+import { amountOf, isRecord } from '../../std/index.ts'
+import { componentAt, type DevfileRefusal } from './refusal.ts'
 
 /** The attributes in which a devfile says more of its pods than the devfile has fields for; the names are DevWorkspace Operator's. */
 export const CONTAINER_OVERRIDES = 'container-overrides'
@@ -41,8 +42,16 @@ const PROBE = fields({
   grpc: HANDLER,
 })
 
+/** `null` takes away what the devfile or the class says. */
+const AMOUNTS = one(
+  'amounts such as 500m, 2 or 512Mi',
+  (value) => isRecord(value) && Object.values(value).every((each) => each === null || isAmount(each)),
+)
+const isAmount = (value: unknown): boolean =>
+  (typeof value === 'string' || typeof value === 'number') && (amountOf(value) ?? -1) >= 0
+
 const CONTAINER: OverrideRules = {
-  resources: fields(all('requests', 'limits')),
+  resources: fields({ requests: AMOUNTS, limits: AMOUNTS }),
   imagePullPolicy: only('Always', 'IfNotPresent', 'Never'),
   livenessProbe: PROBE,
   readinessProbe: PROBE,
@@ -87,39 +96,60 @@ const POD: OverrideRules = {
 }
 
 /** Everything in the overrides of a devfile that cannot be, each by component, attribute and field. */
-export function overrideProblems({ attributes, containers }: Devfile): string[] {
-  const ofContainers = containers.flatMap(({ name, attributes: own }) => [
-    ...problemsIn(own, CONTAINER_OVERRIDES, CONTAINER, `component "${name}", attribute `),
-    ...problemsIn(own, POD_OVERRIDES, POD, `component "${name}", attribute `),
-  ])
-  return [...ofContainers, ...problemsIn(attributes, POD_OVERRIDES, POD, 'attribute ')]
+export function overrideRefusals({ attributes, containers }: Devfile): DevfileRefusal[] {
+  const ofContainers = containers.flatMap(({ name, attributes: own }) =>
+    [
+      refusalsIn(own, CONTAINER_OVERRIDES, CONTAINER, { at: componentAt(name), says: `component "${name}", ` }),
+      refusalsIn(own, POD_OVERRIDES, POD, { at: componentAt(name), says: `component "${name}", ` }),
+    ].flat(),
+  )
+  return [...ofContainers, ...refusalsIn(attributes, POD_OVERRIDES, POD, { at: [], says: '' })]
 }
 
-function problemsIn(attributes: DevfileAttributes, name: string, rules: OverrideRules, where: string): string[] {
+/** A value, by its keys and by how people say them. */
+interface OverridePlace {
+  at: readonly string[]
+  says: string
+}
+
+const below = ({ at, says }: OverridePlace, key: string): OverridePlace => ({ at: [...at, key], says: `${says}.${key}` })
+
+function refusalsIn(attributes: DevfileAttributes, name: string, rules: OverrideRules, holder: OverridePlace): DevfileRefusal[] {
   const given = attributes[name]
-  return given === undefined ? [] : problemsOf(given, { is: 'fields', rules }, `${where}${name}`)
+  const place = { at: [...holder.at, 'attributes', name], says: `${holder.says}attribute ${name}` }
+  return given === undefined ? [] : refusalsOf(given, { is: 'fields', rules }, place)
 }
 
-function problemsOf(value: unknown, rule: OverrideRule, path: string): string[] {
-  if (rule.is === 'no') return [`${path} cannot be set: ${rule.why} (leave it out)`]
-  if (rule.is === 'one') return rule.test(value) ? [] : [`${path} must be ${rule.says} (correct it, or leave it out)`]
-  if (rule.is === 'any') return directivesIn(value, path)
-  if (!isRecord(value)) return [`${path} must have fields (write a mapping)`]
+function refusalsOf(value: unknown, rule: OverrideRule, place: OverridePlace): DevfileRefusal[] {
+  const refuse = ({ at, says }: OverridePlace, why: string, remedy: string): DevfileRefusal[] => [
+    { at, message: `${says} ${why}`, remedy },
+  ]
+  if (rule.is === 'no') return refuse(place, `cannot be set: ${rule.why}`, 'leave it out')
+  if (rule.is === 'one') return rule.test(value) ? [] : refuse(place, `must be ${rule.says}`, 'correct it, or leave it out')
+  if (rule.is === 'any') return directivesIn(value, place)
+  if (!isRecord(value)) return refuse(place, 'must have fields', 'write a mapping')
   return Object.entries(value).flatMap(([key, each]) => {
     const known = Object.hasOwn(rule.rules, key) ? rule.rules[key] : undefined
     const names = Object.entries(rule.rules).flatMap(([name, { is }]) => (is === 'no' ? [] : [name]))
-    if (!known) return [`${path}.${key} cannot be set (leave it out; there is ${names.join(', ')})`]
-    return problemsOf(each, known, `${path}.${key}`)
+    if (!known) return refuse(below(place, key), 'cannot be set', `leave it out; there is ${names.join(', ')}`)
+    return refusalsOf(each, known, below(place, key))
   })
 }
 
 /** `$patch` and its like would take away what the pod needs. */
-function directivesIn(value: unknown, path: string): string[] {
-  if (Array.isArray(value)) return value.flatMap((each, i) => directivesIn(each, `${path}[${i}]`))
+function directivesIn(value: unknown, place: OverridePlace): DevfileRefusal[] {
+  if (Array.isArray(value))
+    return value.flatMap((each, i) => directivesIn(each, { at: [...place.at, String(i)], says: `${place.says}[${i}]` }))
   if (!isRecord(value)) return []
-  return Object.entries(value).flatMap(([key, each]) =>
-    key.startsWith('$')
-      ? [`${path}.${key} is a directive, and not read (write the values)`]
-      : directivesIn(each, `${path}.${key}`),
-  )
+  return Object.entries(value).flatMap(([key, each]) => {
+    const there = below(place, key)
+    if (!key.startsWith('$')) return directivesIn(each, there)
+    return [{ at: there.at, message: `${there.says} is a directive, and not read`, remedy: 'write the values' }]
+  })
+}
+
+/** A mapping somewhere in free-form values; empty where there is none. */
+export function fieldsIn(value: unknown, ...path: string[]): Record<string, unknown> {
+  const found = path.reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), value)
+  return isRecord(found) ? found : {}
 }
