@@ -73,7 +73,7 @@ export function createGates(
   })
   const registration = createRegistrationServices({ gate: agentGate, door, roll, onReport: findings.onReport })
   return {
-    ...{ gate, agentGate, reviewToken, rate, refused, configurations },
+    ...{ gate, agentGate, reviewToken, rate, refused, configurations, onServed: findings.onServed },
     connected: (wanted: Parameters<typeof connectedAgents>[1]) => connectedAgents({ roll, agents, projects }, wanted),
     services: [configuration, ...registration, createModuleRequestService(agentGate)],
   }

@@ -212,7 +212,7 @@ type Tls = ListenerKeys | undefined
 /** Serves agents, pods of workspaces, the operator and the proxy, which all show a token. */
 async function serveAgents(
   { config, kube, objects, polls, meters, prove, log }: KasParts,
-  { gate, agentGate, reviewToken, rate, refused, connected, services }: Gates,
+  { gate, agentGate, reviewToken, rate, refused, connected, onServed, services }: Gates,
   { fetchDevfile, tls, closing }: { fetchDevfile: FetchDevfile; tls: Tls; closing: Closing },
 ) {
   const { workspaces } = objects
@@ -227,7 +227,7 @@ async function serveAgents(
   closing.push(() => routes.stop())
   const { maxPaths: paths, maxFiles: files, maxFileSize: fileBytes, maxTotalSize: totalBytes } = config
   const objectStream = createObjectStreamService({
-    ...{ ...meters, gate, door: requireToken(gate.checkToken, refused), polls, refused, clock },
+    ...{ ...meters, gate, door: requireToken(gate.checkToken, refused), polls, refused, onServed, clock },
     limits: { paths, files, fileBytes, totalBytes },
     maxAge: streamAge,
   })

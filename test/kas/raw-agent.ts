@@ -4,6 +4,9 @@ import {
   ConfigurationRequestSchema,
   type ConfigurationResponse,
   ConfigurationResponseSchema,
+  ObjectsToSynchronizeRequestSchema,
+  type ObjectsToSynchronizeResponse,
+  ObjectsToSynchronizeResponseSchema,
   RegisterRequestSchema,
   RegisterResponseSchema,
   ReportRequestSchema,
@@ -14,6 +17,13 @@ import {
 export interface End {
   code: number
   details: string
+}
+
+export interface ObjectsCall {
+  /** Ids of the commits of which anything has come. */
+  commits: string[]
+  end: Promise<End>
+  cancel(): void
 }
 
 export interface ConfigurationStream {
@@ -43,6 +53,21 @@ export function rawAgent(address: string, token: string) {
       )
     })
   return {
+    /** Asks for objects as agentk does, which knows nothing of digests. */
+    objects(request: MessageInitShape<typeof ObjectsToSynchronizeRequestSchema>): ObjectsCall {
+      const call: ClientReadableStream<ObjectsToSynchronizeResponse> = client.makeServerStreamRequest(
+        '/gitlab.agent.gitops.rpc.Gitops/GetObjectsToSynchronize',
+        (message) => Buffer.from(toBinary(ObjectsToSynchronizeRequestSchema, message)),
+        (data) => fromBinary(ObjectsToSynchronizeResponseSchema, data),
+        create(ObjectsToSynchronizeRequestSchema, { paths: [{ path: { case: 'glob', value: '**/*.yaml' } }], ...request }),
+        metadata,
+      )
+      const commits: string[] = []
+      call.on('data', ({ message }: ObjectsToSynchronizeResponse) => {
+        if (message.case === 'header') commits.push(message.value.commitId)
+      })
+      return { commits, end: endOf(call), cancel: () => call.cancel() }
+    },
     configuration(request: MessageInitShape<typeof ConfigurationRequestSchema> = {}): ConfigurationStream {
       const call: ClientReadableStream<ConfigurationResponse> = client.makeServerStreamRequest(
         '/gitlab.agent.agent_configuration.rpc.AgentConfiguration/GetConfiguration',
@@ -53,10 +78,7 @@ export function rawAgent(address: string, token: string) {
       )
       const responses: ConfigurationResponse[] = []
       call.on('data', (response: ConfigurationResponse) => responses.push(response))
-      const { promise: end, resolve } = Promise.withResolvers<End>()
-      call.on('error', ({ code, details }: ServiceError) => resolve({ code, details }))
-      call.on('status', ({ code, details }) => resolve({ code, details }))
-      return { responses, end, cancel: () => call.cancel() }
+      return { responses, end: endOf(call), cancel: () => call.cancel() }
     },
     register: (request: MessageInitShape<typeof RegisterRequestSchema>) =>
       unary(
@@ -74,6 +96,13 @@ export function rawAgent(address: string, token: string) {
       duplex(client, metadata, '/gitlab.agent.gitlab_access.rpc.GitlabAccess/MakeRequest', frames, false),
     close: () => client.close(),
   }
+}
+
+function endOf(call: ClientReadableStream<unknown>): Promise<End> {
+  const { promise, resolve } = Promise.withResolvers<End>()
+  call.on('error', ({ code, details }: ServiceError) => resolve({ code, details }))
+  call.on('status', ({ code, details }) => resolve({ code, details }))
+  return promise
 }
 
 function duplex(

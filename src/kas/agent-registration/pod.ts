@@ -13,6 +13,8 @@ export interface AgentPod {
   readonly kubernetesVersion: string
   /** Milliseconds since the epoch. */
   readonly connectedAt: number
+  /** Whether it says what it applies, as Berth's do; `undefined` until it has asked for its configuration. */
+  readonly reports?: boolean | undefined
   /** The pod's own description, cut to size. */
   readonly meta: AgentMeta | undefined
 }

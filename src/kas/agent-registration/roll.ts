@@ -76,16 +76,18 @@ export function createRoll({ clock, recall = () => undefined, onRefused = () => 
   }
 
   return {
-    enter(pass, meta) {
+    enter(pass, meta, reports) {
       const sheet = sheetOf(pass)
       const pod = podFrom(pass.uid, meta, undefined, clock.now())
       const known = [...sheet.entries].find((one) => isSamePod(one.pod, pod))
       const podId = recall(pass.agent, pod.name) ?? pod.podId
-      const entry = known ?? add(sheet, { ...pod, podId }, false)
+      const entry = known ?? add(sheet, { ...pod, podId, reports }, false)
       if (!entry) return () => undefined
+      const isNew = !known || known.pod.reports !== reports
+      entry.pod = { ...entry.pod, reports }
       entry.streams++
       expect(sheet, entry, SILENCE)
-      if (!known) tell(sheet)
+      if (isNew) tell(sheet)
       return (hungUp) => {
         entry.streams--
         expect(sheet, entry, hungUp ? GRACE : SILENCE)
@@ -100,7 +102,7 @@ export function createRoll({ clock, recall = () => undefined, onRefused = () => 
       const entry = known ?? add(sheet, pod, true)
       if (!entry) throw tooMany(pass)
       const before = entry.pod
-      entry.pod = { ...pod, connectedAt: before.connectedAt }
+      entry.pod = { ...pod, connectedAt: before.connectedAt, reports: before.reports }
       entry.isRegistered = true
       expect(sheet, entry, SILENCE)
       if (!known || isNews(before, entry.pod)) tell(sheet)

@@ -10,11 +10,12 @@ import {
 import { asSentence, type Failure, timestamp } from '../../std/index.ts'
 import { isAnother } from '../known-project.ts'
 import { numberIn, numberOf, type ProjectKnownToAgent } from '../number.ts'
-import type { ConfigurationFinding, UsedProject } from '../ports.ts'
+import type { ConfigurationFinding, ServedProject, UsedProject } from '../ports.ts'
 import type { Project } from '../project.ts'
 import { sentenceOf } from '../refusals.ts'
 import type { KnownToken } from '../token-holder.ts'
 import { type AgentPod, isDerived } from './pod.ts'
+import { projectsAfter } from './projects.ts'
 import type { AgentReport } from './report.ts'
 
 /** The facts of an agent that this kas knows. A fact that is not known yet leaves the status as it is. */
@@ -27,6 +28,8 @@ export interface AgentFacts {
   /** A good configuration that was found before `configuration`, and that the status may not have yet. */
   goodConfiguration?: ConfigurationFinding | undefined
   report: AgentReport | undefined
+  /** What was given to an agent that does not report, or refused, since the last report. */
+  served: readonly ServedProject[]
   /** To which projects it was let in. */
   used: readonly UsedProject[]
   tokens: readonly KnownToken[]
@@ -50,7 +53,11 @@ export function statusAfter(agent: Agent, facts: AgentFacts, now: number): Agent
   const connectedPods = podsAfter(before, facts, agent.metadata.uid ?? '')
   const findings = [facts.goodConfiguration, facts.configuration]
   const configuration = findings.reduce(configurationAfter, before.configuration)
-  const projects = facts.report?.projects ?? before.projects
+  const projects = projectsAfter(before, {
+    ...{ report: facts.report, served: facts.served },
+    configured: configuredIn(facts.configuration) ?? configuredIn(facts.goodConfiguration),
+    isSilent: connectedPods.length > 0 && connectedPods.every(({ reports }) => reports === false),
+  })
   const observedGeneration = agent.metadata.generation ?? 0
   const knownProjects = knownAfter(agent, facts)
   const trusted = trustedStatement(agent, knownProjects)
@@ -64,13 +71,16 @@ export function statusAfter(agent: Agent, facts: AgentFacts, now: number): Agent
   return {
     ...(connectedPods.length > 0 ? { connectedPods } : {}),
     ...(configuration ? { configuration } : {}),
-    ...(projects && projects.length > 0 ? { projects } : {}),
+    ...(projects.length > 0 ? { projects: [...projects] } : {}),
     ...(knownProjects.length > 0 ? { knownProjects } : {}),
     ...(facts.tokens.length > 0 ? { tokens: [...facts.tokens] } : {}),
     observedGeneration,
     conditions,
   }
 }
+
+const configuredIn = (finding: ConfigurationFinding | undefined) =>
+  finding && 'commit' in finding ? finding.projects : undefined
 
 type ShownPod = NonNullable<AgentStatus['connectedPods']>[number]
 
@@ -90,7 +100,8 @@ function podsAfter(before: AgentStatus, { pods, isSettled, holders }: AgentFacts
     if (pod) rest.delete(pod)
     if (entry.kas !== undefined && holders.isAlive(entry.kas)) shown.push(entry)
     else if (pod) shown.push(shownPod(pod, entry, holders.self))
-    else if (!isSettled && !names.has(entry.name)) shown.push(entry)
+    // What this kas had in this life it has seen go.
+    else if (!isSettled && entry.kas !== holders.self && !names.has(entry.name)) shown.push(entry)
     else if (isSettled && holders.isAwaited(entry.podId)) shown.push(heldByNobody(entry))
   }
   shown.push(...[...rest].map((pod) => shownPod(pod, undefined, holders.self)))
@@ -109,11 +120,12 @@ const isSamePod = (pod: AgentPod, entry: ShownPod, uid: string): boolean =>
 const heldByNobody = ({ kas: _, ...entry }: ShownPod): ShownPod => entry
 
 const shownPod = (
-  { podId, name, namespace, version, kubernetesVersion, connectedAt }: AgentPod,
+  { podId, name, namespace, version, kubernetesVersion, connectedAt, reports: told }: AgentPod,
   before: ShownPod | undefined,
   kas: string,
 ): ShownPod => {
   const ofCluster = kubernetesVersion || before?.kubernetesVersion
+  const reports = told ?? before?.reports
   return {
     podId,
     name,
@@ -121,6 +133,7 @@ const shownPod = (
     ...(version ? { version } : {}),
     ...(ofCluster ? { kubernetesVersion: ofCluster } : {}),
     connectedAt: before?.connectedAt ?? timestamp(connectedAt),
+    ...(reports === undefined ? {} : { reports }),
     kas,
   }
 }
