@@ -106,7 +106,13 @@ export interface AgentRoll {
    * A stream of a pod begins; the answer tells its end, and whether it was the pod that ended it. `reports`: it is Berth's, and will say
    * what it applies.
    */
-  enter(pass: AgentPass, meta: AgentMeta | undefined, reports?: boolean): (hungUp: boolean) => void
+  enter(
+    pass: AgentPass,
+    meta: AgentMeta | undefined,
+    of?: { reports?: boolean | undefined; peer?: string },
+  ): (hungUp: boolean) => void
+  /** A tunnel is open from this address; the answer tells its end. A pod that has tunnels is there, whatever else has not come back. */
+  tunnel(pass: AgentPass, peer: string): () => void
 }
 
 /** What became of the request of an agent that does not report: which commit it has, or why it gets none. */
@@ -143,7 +149,8 @@ export type ConfigurationFinding =
       readonly projects?: readonly string[]
     }
   | { readonly empty: true }
-  | { readonly failure: Failure }
+  /** `at`: it is for what stands in this file. */
+  | { readonly failure: Failure; readonly at?: { readonly commit: string; readonly path?: string } }
 
 export interface ConfigurationFindings {
   report(agent: Ref, finding: ConfigurationFinding): void

@@ -4,6 +4,7 @@ import {
   ConfigurationRequestSchema,
   type ConfigurationResponse,
   ConfigurationResponseSchema,
+  ConnectRequestSchema,
   ObjectsToSynchronizeRequestSchema,
   type ObjectsToSynchronizeResponse,
   ObjectsToSynchronizeResponseSchema,
@@ -94,6 +95,22 @@ export function rawAgent(address: string, token: string) {
     /** The same without an end. */
     openModules: (frames: Uint8Array[]) =>
       duplex(client, metadata, '/gitlab.agent.gitlab_access.rpc.GitlabAccess/MakeRequest', frames, false),
+    /** A tunnel that waits for a request; the answer ends it. */
+    tunnel(): () => void {
+      const same = (data: Buffer) => data
+      const call = client.makeBidiStreamRequest<Buffer, Buffer>(
+        '/gitlab.agent.reverse_tunnel.rpc.ReverseTunnel/Connect',
+        same,
+        same,
+        metadata,
+      )
+      call.on('error', () => undefined)
+      call.on('data', () => undefined)
+      const agentDescriptor = { services: [{ name: 'any', methods: [{ name: 'Any' }] }] }
+      const first = create(ConnectRequestSchema, { msg: { case: 'descriptor', value: { agentDescriptor } } })
+      call.write(Buffer.from(toBinary(ConnectRequestSchema, first)))
+      return () => call.cancel()
+    },
     close: () => client.close(),
   }
 }

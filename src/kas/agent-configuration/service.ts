@@ -71,7 +71,7 @@ async function* serve(
   call: Call,
 ): AsyncGenerator<ConfigurationResponse> {
   const pass = admit(options, call)
-  const leave = options.roll.enter(pass, request.agentMeta, request.berth)
+  const leave = options.roll.enter(pass, request.agentMeta, { reports: request.berth, peer: call.peer })
   const old = new AbortController()
   const cancel = options.clock.after(options.maxAge * (1 + 0.05 * Math.random()), () => old.abort())
   const signal = AbortSignal.any([call.signal, pass.ended, old.signal])
@@ -223,7 +223,7 @@ function answer(
     visit.known = commit
     return create(ConfigurationResponseSchema, { configuration, commitId: commit })
   } catch (thrown) {
-    report({ failure: Failure.from(thrown) })
+    report({ failure: Failure.from(thrown), at: where })
     throw thrown
   }
 }

@@ -29,6 +29,8 @@ export interface StatusWriterOptions {
   projects: Pick<Projects, 'onChange'>
   /** Gives the project that the agent would get under this path. */
   projectOf: (agent: Agent, path: string) => Project | undefined
+  /** Says why the agent may not read its configuration, where it may not. */
+  refusalOf: (agent: Agent) => Failure | undefined
   roll: RollOfPods
   presence: Presence
   events: EventRecorder
@@ -72,7 +74,7 @@ interface Known {
  * agent replaces the one before; a project that it has used is written down, so that another one of that path is seen to be another.
  */
 export function createStatusWriter(options: StatusWriterOptions) {
-  const { agents, projectOf, roll, presence, clock, log } = options
+  const { agents, projectOf, refusalOf, roll, presence, clock, log } = options
   const memory = createMemory(agents)
   const written = new Map<string, number>()
   let isSettled = false
@@ -85,7 +87,7 @@ export function createStatusWriter(options: StatusWriterOptions) {
     const lookAgain = (after: number) => queue.addAfter(key, after)
     const holders = holdersOf(agent, { pods, unheld: here.unheld }, { presence, now: clock.now(), lookAgain })
     const news = { ...newsIn(here), tokens: knownTokensOf(agent, agents) }
-    const status = statusAfter(agent, { pods, isSettled, holders, ...news, projectOf }, clock.now())
+    const status = statusAfter(agent, { pods, isSettled, holders, ...news, projectOf, refusal: refusalOf(agent) }, clock.now())
     if (await isWritten(options, agent, status)) written.set(key, clock.now())
     forgetTold(here, news)
   }

@@ -25,6 +25,8 @@ export interface AgentFacts {
   isSettled: boolean
   holders: Holders
   configuration: ConfigurationFinding | undefined
+  /** Why it may not read the project with its configuration, where it may not. */
+  refusal?: Failure | undefined
   /** A good configuration that was found before `configuration`, and that the status may not have yet. */
   goodConfiguration?: ConfigurationFinding | undefined
   report: AgentReport | undefined
@@ -145,11 +147,23 @@ function configurationAfter(
   before: AgentStatus['configuration'],
   finding: ConfigurationFinding | undefined,
 ): AgentStatus['configuration'] {
+  if (finding && 'failure' in finding && finding.at)
+    return rejected(before, finding.at.commit, [{ message: finding.failure.message }])
   if (!(finding && 'commit' in finding)) return before
   const { commit, path, mistakes } = finding
   if (mistakes.length === 0) return { commit, ...(path ? { path } : {}) }
+  return rejected(
+    before,
+    commit,
+    mistakes.map((mistake) => ({ ...mistake })),
+  )
+}
+
+type Shown = NonNullable<AgentStatus['configuration']>
+
+function rejected(before: Shown | undefined, rejectedCommit: string, errors: Shown['errors']): Shown {
   const { errors: _, ...good } = before ?? {}
-  return { ...good, rejectedCommit: commit, errors: mistakes.map((mistake) => ({ ...mistake })) }
+  return { ...good, rejectedCommit, ...(errors ? { errors } : {}) }
 }
 
 /** As many as a status has room for; then those go that were used first, but for the one with the agent's configuration. */
@@ -193,12 +207,16 @@ function connectedStatement({ metadata, spec }: Agent, { tokens }: AgentFacts, p
   return say('False', 'NotConnected', message)
 }
 
-function validStatement(agent: Agent, { configuration: heard, report }: AgentFacts): Short {
+function validStatement(agent: Agent, { configuration: heard, report, refusal }: AgentFacts): Short {
   const file = `.berth/agents/${agent.metadata.name}/config.yaml`
   const { configurationProject } = agent.spec
   const configuration = heard ?? (report && goodIn(agent.status))
-  if (configuration === undefined) return unread(agent.status?.conditions)
-  if ('failure' in configuration) return unreadable(configuration.failure)
+  const said = conditionOf(agent.status?.conditions, 'ConfigurationValid')
+  const wasIn = said?.status === 'True' || said?.reason === refusal?.reason
+  // Right now, and not only when the agent asks again.
+  if (refusal && (configuration ? !('failure' in configuration) : wasIn)) return unreadable(refusal)
+  if (configuration === undefined) return refusal ? unread(said) : readable(said)
+  if ('failure' in configuration) return unreadable(configuration.failure, configuration.at)
   if ('empty' in configuration)
     return say('Unknown', 'RepositoryEmpty', `Nothing has been pushed to ${configurationProject} yet. Add ${file}.`)
   const { commit, path, mistakes } = configuration
@@ -227,15 +245,25 @@ function goodIn(status: AgentStatus | undefined): ConfigurationFinding | undefin
   return { commit, ...(path ? { path } : {}), mistakes: [] }
 }
 
+const NOT_READ = 'The configuration is read when the agent connects.'
+/** Of the failure of whoever may not read a project. */
+const NOT_ACCESSIBLE = 'ProjectNotAccessible'
+
 /** Before anything was read in this life of kas, what was said in the one before still holds. */
-function unread(conditions: readonly Condition[] | undefined): Short {
-  const said = conditionOf(conditions, 'ConfigurationValid')
+function unread(said: Condition | undefined): Short {
   if (said) return say(said.status, said.reason, said.message)
-  return say('Unknown', 'NotRead', 'The configuration is read when the agent connects.')
+  return say('Unknown', 'NotRead', NOT_READ)
 }
 
-const unreadable = (failure: Failure): Short =>
-  say('False', failure.reason ?? 'GitFailed', sentenceOf(failure, 'Internal error; the cause is in the log of kas'))
+/** What was said of a project that might not be read holds no longer when it may. */
+const readable = (said: Condition | undefined): Short =>
+  said?.reason === NOT_ACCESSIBLE ? say('Unknown', 'NotRead', NOT_READ) : unread(said)
+
+function unreadable(failure: Failure, at?: { commit: string; path?: string }): Short {
+  const sentence = sentenceOf(failure, 'Internal error; the cause is in the log of kas')
+  const where = at ? `${at.path ?? 'The configuration'} of ${at.commit.slice(0, 8)}: ` : ''
+  return say('False', failure.reason ?? 'GitFailed', `${where}${sentence}`)
+}
 
 /** The condition that says if the agent is given the projects behind its paths. */
 export const PROJECTS_TRUSTED = 'ProjectsTrusted'

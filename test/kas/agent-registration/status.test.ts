@@ -53,6 +53,23 @@ describe('Agent status', (it) => {
     equal(statusAfter(agentWith(status), facts, now + 60_000), status)
   })
 
+  it('says that the configuration may not be read any more, whatever was read before', () => {
+    const refusal = new Failure('forbidden', 'there is no GitProject', { reason: 'ProjectNotAccessible', remedy: 'Create one.' })
+    const valid = statusAfter(agentWith(), { ...nothing, pods: [pod], configuration: good }, now)
+    const said = (agent: Agent, more: object) => {
+      const { conditions } = statusAfter(agent, { ...nothing, pods: [pod], ...more }, now)
+      const condition = conditionOf(conditions, 'ConfigurationValid')
+      return [condition?.status, condition?.reason, condition?.message]
+    }
+    const barred = ['False', 'ProjectNotAccessible', 'there is no GitProject. Create one.']
+    equal(said(agentWith(valid), { refusal }), barred)
+    equal(said(agentWith(valid), { refusal, configuration: good }), barred)
+    const then = statusAfter(agentWith(valid), { ...nothing, pods: [pod], refusal }, now)
+    equal(said(agentWith(then), { refusal }), barred)
+    is(said(agentWith(then), {})[1], 'NotRead')
+    is(said(agentWith(), { refusal })[1], 'NotRead', 'nobody has asked for it yet')
+  })
+
   it('keeps the last good configuration beside the mistakes of a newer one, until they are mended', () => {
     const first = statusAfter(agentWith(), { ...nothing, configuration: good }, now)
     const second = statusAfter(agentWith(first), { ...nothing, configuration: bad }, now)
