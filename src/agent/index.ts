@@ -5,5 +5,6 @@
  * cluster's API that come through the tunnel).
  */
 export { type AgentConfig, parseConfig, SETTINGS } from './config.ts'
+export { type ReleasedProject, releaseProjects } from './gitops/index.ts'
 export { createKubernetesApi } from './kubernetes-api/index.ts'
 export { type AgentSurroundings, start } from './program.ts'

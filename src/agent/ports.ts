@@ -31,4 +31,6 @@ export interface Reports {
   project(status: ManifestProjectStatus): void
   /** Nothing more is told of it. */
   forget(id: string): void
+  /** Tells all of it once more: kas may have heard something else meanwhile. */
+  again(): void
 }

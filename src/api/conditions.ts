@@ -13,6 +13,9 @@ export interface Condition {
 /** A condition as a reconcile states it; the loop adds the time of the last change. */
 export type Statement = Omit<Condition, 'lastTransitionTime'>
 
+/** The reason of a manifest project of which nobody tells how it does: nothing is known to be wrong. */
+export const NOT_REPORTED = 'NotReported'
+
 /** A condition that is False. */
 export const notTrue = (type: string, reason: string, message: string): Statement => ({ type, status: 'False', reason, message })
 

@@ -3,7 +3,7 @@
  * Nothing here talks to a server. Read kube-object.ts first, then kinds.ts (Berth's own kinds) and core.ts (those of Kubernetes).
  */
 
-export { type Condition, conditionOf, isTrue, notTrue, type Statement, withConditions } from './conditions.ts'
+export { type Condition, conditionOf, isTrue, NOT_REPORTED, notTrue, type Statement, withConditions } from './conditions.ts'
 export {
   type ClusterRole,
   type ClusterRoleBinding,

@@ -4,7 +4,14 @@ import type { Permissions } from '../engines/permissions/index.ts'
 import { systemClock as clock, type Log } from '../std/index.ts'
 import { createAccessRules, createAgentConfigurationService } from './agent-configuration/index.ts'
 import { connectedAgents, createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
-import { createAgentGate, createProjectGate, createTokenRate, createTokenReviews, projectOf } from './authorization/index.ts'
+import {
+  configurationRefusal,
+  createAgentGate,
+  createProjectGate,
+  createTokenRate,
+  createTokenReviews,
+  projectOf,
+} from './authorization/index.ts'
 import type { KasConfig } from './config.ts'
 import type { KasMeters } from './meters.ts'
 import { createModuleRequestService } from './module-requests/index.ts'
@@ -53,12 +60,16 @@ export function createGates(
   const rate = createTokenRate(config.agentCalls, meters.rateExceeded, clock)
   const reviewToken = createTokenReviews(kube, config.audience, prove, clock)
   const agentGate = createAgentGate({ agents, clock, rate })
-  const recall = (agent: Ref, name: string) => agents.get(agent)?.status?.connectedPods?.find((pod) => pod.name === name)?.podId
+  const recall = (agent: Ref) => {
+    const pods = agents.get(agent)?.status?.connectedPods ?? []
+    return { pods, isElsewhere: pods.some(({ kas }) => kas !== undefined && presence.isAlive(kas)) }
+  }
   const roll = createRoll({ clock, recall, onRefused: () => meters.routes.limited('pods') })
   meters.agents(() => [...roll.all()].length)
   const findings = createStatusWriter({
     ...{ kube, agents, projects, roll, presence, events, clock, log },
     projectOf: (agent, path) => projectOf(agent, projects, path),
+    refusalOf: (agent) => configurationRefusal(agent, projects),
   })
   closing.push(() => findings.stop())
   const identities = { agents, reviewToken, operator, clock }
@@ -73,7 +84,7 @@ export function createGates(
   })
   const registration = createRegistrationServices({ gate: agentGate, door, roll, onReport: findings.onReport })
   return {
-    ...{ gate, agentGate, reviewToken, rate, refused, configurations },
+    ...{ gate, agentGate, roll, reviewToken, rate, refused, configurations, onServed: findings.onServed },
     connected: (wanted: Parameters<typeof connectedAgents>[1]) => connectedAgents({ roll, agents, projects }, wanted),
     services: [configuration, ...registration, createModuleRequestService(agentGate)],
   }

@@ -58,7 +58,9 @@ export type OnUsed = (agent: Ref, used: UsedProject) => void
 export interface TrustWait {
   signal: AbortSignal
   /** Called before it is waited for, with what is to be said of it. */
-  onUntrusted(why: Failure): void
+  onUntrusted(caller: Caller, why: Failure): void
+  /** Told of a caller that has proved who it is, and may not read the project. */
+  onRefused?(caller: Caller, why: Failure): void
 }
 
 export interface ProjectGate {
@@ -100,9 +102,29 @@ export interface AgentGate {
 
 /** Keeps the connected pods of each agent. */
 export interface AgentRoll {
-  /** A stream of a pod begins; the answer tells its end, and whether it was the pod that ended it. */
-  enter(pass: AgentPass, meta: AgentMeta | undefined): (hungUp: boolean) => void
+  /**
+   * A stream of a pod begins; the answer tells its end, and whether it was the pod that ended it. `reports`: it is Berth's, and will say
+   * what it applies.
+   */
+  enter(
+    pass: AgentPass,
+    meta: AgentMeta | undefined,
+    of?: { reports?: boolean | undefined; peer?: string },
+  ): (hungUp: boolean) => void
+  /** A tunnel is open from this address; the answer tells its end. A pod that has tunnels is there, whatever else has not come back. */
+  tunnel(pass: AgentPass, peer: string): () => void
 }
+
+/** What became of the request of an agent that does not report: which commit it has, or why it gets none. */
+export interface ServedProject {
+  /** As the agent asked for it. */
+  readonly path: string
+  /** `undefined` while the repository is empty. */
+  readonly commit?: string | undefined
+  readonly failure?: Failure
+}
+
+export type OnServed = (agent: Ref, served: ServedProject) => void
 
 /** Knows which kas are alive. */
 export interface Presence {
@@ -119,9 +141,16 @@ export interface Presence {
 /** The state of an agent's configuration file. */
 export type ConfigurationFinding =
   /** `path` is missing when there is no file: then the configuration is empty. */
-  | { readonly commit: string; readonly path?: string; readonly mistakes: readonly ConfigurationMistake[] }
+  | {
+      readonly commit: string
+      readonly path?: string
+      readonly mistakes: readonly ConfigurationMistake[]
+      /** Paths of the manifest projects in it, where they are known. */
+      readonly projects?: readonly string[]
+    }
   | { readonly empty: true }
-  | { readonly failure: Failure }
+  /** `at`: it is for what stands in this file. */
+  | { readonly failure: Failure; readonly at?: { readonly commit: string; readonly path?: string } }
 
 export interface ConfigurationFindings {
   report(agent: Ref, finding: ConfigurationFinding): void

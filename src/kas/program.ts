@@ -216,7 +216,7 @@ type Tls = ListenerKeys | undefined
 /** Serves agents, pods of workspaces, the operator and the proxy, which all show a token. */
 async function serveAgents(
   { config, kube, objects, polls, meters, prove, log }: KasParts,
-  { gate, agentGate, reviewToken, rate, refused, connected, services }: Gates,
+  { gate, agentGate, roll, reviewToken, rate, refused, connected, onServed, services }: Gates,
   { fetchDevfile, tls, closing }: { fetchDevfile: FetchDevfile; tls: Tls; closing: Closing },
 ) {
   const { workspaces } = objects
@@ -224,14 +224,14 @@ async function serveAgents(
   const provePod = createPodProof({ ...clustersOf(config, kube), kube, audienceOf: tunnelAudienceOf, clock, log })
   const workspaceGate = createWorkspaceGate({ workspaces, provePod, prove, rate, refused, clock })
   const routes = await createRoutes({
-    ...{ config, agentGate, workspaceGate, connected, tls, clock, log },
+    ...{ config, agentGate, workspaceGate, roll, connected, tls, clock, log },
     meters: meters.routes,
     onTurnedAway: meters.turnedAway('private'),
   })
   closing.push(() => routes.stop())
   const { maxPaths: paths, maxFiles: files, maxFileSize: fileBytes, maxTotalSize: totalBytes } = config
   const objectStream = createObjectStreamService({
-    ...{ ...meters, gate, door: requireToken(gate.checkToken, refused), polls, refused, clock },
+    ...{ ...meters, gate, door: requireToken(gate.checkToken, refused), polls, refused, onServed, clock },
     limits: { paths, files, fileBytes, totalBytes },
     maxAge: streamAge,
   })

@@ -14,7 +14,7 @@ import { CONNECT_PORT, MAKE_REQUEST } from '../rpc/index.ts'
 import { seconds } from '../std/index.ts'
 import type { KasConfig } from './config.ts'
 import type { RouteMeters } from './meters.ts'
-import type { AgentGate, WorkspaceGate } from './ports.ts'
+import type { AgentGate, AgentRoll, WorkspaceGate } from './ports.ts'
 import { createReverseTunnelService } from './reverse-tunnel/index.ts'
 import { answerCensus, type Connected, createCensus, createGateway, createPeerRegistry, createRouter } from './routing/index.ts'
 import { sharedSecret } from './shared-secret.ts'
@@ -23,6 +23,7 @@ interface RoutesOptions extends Pick<ServeOptions, 'tls' | 'onTurnedAway' | 'clo
   config: Pick<KasConfig, 'privateApi' | 'privateApiSecret' | 'peers' | 'peersCa' | 'agentWait' | 'streamAge'>
   agentGate: AgentGate
   workspaceGate: WorkspaceGate
+  roll: Pick<AgentRoll, 'tunnel'>
   connected: Connected
   meters: RouteMeters
 }
@@ -40,7 +41,7 @@ const KAS = 'gitlab-kas'
 const RECONNECT = seconds(1)
 
 export async function createRoutes(options: RoutesOptions) {
-  const { config, agentGate, workspaceGate, connected, tls, meters, onTurnedAway, clock, log } = options
+  const { config, agentGate, workspaceGate, roll, connected, tls, meters, onTurnedAway, clock, log } = options
   const tunnels = createTunnels({ clock, onRefused: () => meters.limited('tunnels') })
   const secret =
     config.privateApiSecret === undefined ? undefined : await sharedSecret(config.privateApiSecret, '--private-api-secret')
@@ -84,7 +85,7 @@ export async function createRoutes(options: RoutesOptions) {
     router,
     census: createCensus({ connected, peers, dial: dialKas, log }),
     /** For the listener of agents. */
-    service: createReverseTunnelService({ gate: agentGate, workspaces: workspaceGate, tunnels, maxAge: config.streamAge }),
+    service: createReverseTunnelService({ gate: agentGate, workspaces: workspaceGate, tunnels, roll, maxAge: config.streamAge }),
     /** Address of the private endpoint, when it is on. */
     privateApi: own,
     /** Lets no other kas in any more, and waits so many milliseconds for the requests that they have here. */

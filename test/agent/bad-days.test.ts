@@ -194,6 +194,20 @@ describe('an agent on bad days', (it) => {
     await there('two')
   })
 
+  it('reports to a kas that comes back what it has reported before, though nothing has changed', async () => {
+    const listen = `127.0.0.1:${await freePort()}`
+    await kas.stop()
+    kas = await foreignKas({ reports: true, listen })
+    list(entry())
+    kas.push('shop', { 'a.yaml': configMap('one') })
+    await begin()
+    await eventually(() => kas.project('shop')?.health === 'Healthy')
+    const { agentId } = kas
+    await kas.stop()
+    kas = await foreignKas({ reports: true, listen, agentId })
+    await eventually(() => kas.project('shop')?.health === 'Healthy')
+  })
+
   it('changes its log level while it runs', async () => {
     kas.configure({ observability: { logging: { level: 3 } }, gitops: {} })
     const agent = await begin()

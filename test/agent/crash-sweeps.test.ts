@@ -33,7 +33,7 @@ describe('an agent that is killed', (it) => {
       kube: as,
       clock,
       log: silentLog,
-      reports: { configuration: () => undefined, project: () => undefined, forget: () => undefined },
+      reports: { configuration: () => undefined, project: () => undefined, forget: () => undefined, again: () => undefined },
       home: namespace,
       source: { stream: objectStreamOver(connection, clock, true), backoff: quick, yaml },
       renderers: { kustomize: createRenderer({ kubectl: 'kubectl', yaml }), readFiles: createFileReader(yaml) },

@@ -142,11 +142,33 @@ describe('kas: agent configuration', (it) => {
     const { agent } = await given('simple', { '.berth/agents/simple/config.yaml': 'gitops: { namespaces: [web] }' })
     const other = agent.configuration({ skipRegister: true })
     is((await other.end).code, codes.FAILED_PRECONDITION)
-    await validity('simple', 'AgentTooSimple')
+    const { status } = await validity('simple', 'AgentTooSimple')
+    const commit = status?.configuration?.rejectedCommit ?? 'none'
+    match(
+      conditionOf(status?.conditions, 'ConfigurationValid')?.message ?? '',
+      `config.yaml of ${commit.slice(0, 8)}: the connected`,
+    )
+    match(status?.configuration?.errors?.[0]?.message ?? '', 'gitops.namespaces')
     const berth = agent.configuration({ berth: true })
     equal((await eventually(() => berth.responses[0])).configuration?.gitops?.namespaces, ['web'])
     await validity('simple', 'Valid')
     berth.cancel()
+  })
+
+  it('says at once that an agent may not read its configuration any more, though it does not ask', async () => {
+    const { agent, path } = await given('barred', { '.berth/agents/barred/config.yaml': APP }, { spec: { pollInterval: '1h' } })
+    const stream = agent.configuration({ agentMeta: meta('known') })
+    await validity('barred', 'Valid')
+    stream.cancel()
+    await stream.end
+    await cluster.kube.patch(GitProjects, { name: 'barred', namespace }, { spec: { path: `${path}-elsewhere` } })
+    const { status } = await validity('barred', 'ProjectNotAccessible')
+    match(conditionOf(status?.conditions, 'Ready')?.message ?? '', `add Agent ${namespace}/barred to spec.grants.agents`)
+    await cluster.kube.patch(GitProjects, { name: 'barred', namespace }, { spec: { path } })
+    await validity('barred', 'NotRead')
+    const again = agent.configuration({ agentMeta: meta('known') })
+    await validity('barred', 'Valid')
+    again.cancel()
   })
 
   it('ends the streams of a token that is removed, at once', async () => {
@@ -256,6 +278,16 @@ describe('kas: agent configuration', (it) => {
     one.cancel()
     await shown('pods', (object) => object.status?.connectedPods?.length === 2)
     two.cancel()
+  })
+
+  it('shows a pod that has tunnels, before it asks for its configuration', async () => {
+    const agent = connect(await createAgent(cluster.kube, namespace, 'bare'))
+    await shown('bare', (object) => object.status?.conditions)
+    const close = agent.tunnel()
+    const { status } = await shown('bare', (object) => object.status?.connectedPods?.length === 1)
+    equal([status?.connectedPods?.[0]?.name, conditionOf(status?.conditions, 'Connected')?.status], ['unnamed', 'True'])
+    close()
+    await shown('bare', (object) => object.status?.connectedPods === undefined)
   })
 
   it('writes reports into the status, and writes what has not changed no second time', async () => {

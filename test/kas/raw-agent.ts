@@ -4,6 +4,10 @@ import {
   ConfigurationRequestSchema,
   type ConfigurationResponse,
   ConfigurationResponseSchema,
+  ConnectRequestSchema,
+  ObjectsToSynchronizeRequestSchema,
+  type ObjectsToSynchronizeResponse,
+  ObjectsToSynchronizeResponseSchema,
   RegisterRequestSchema,
   RegisterResponseSchema,
   ReportRequestSchema,
@@ -14,6 +18,13 @@ import {
 export interface End {
   code: number
   details: string
+}
+
+export interface ObjectsCall {
+  /** Ids of the commits of which anything has come. */
+  commits: string[]
+  end: Promise<End>
+  cancel(): void
 }
 
 export interface ConfigurationStream {
@@ -43,6 +54,21 @@ export function rawAgent(address: string, token: string) {
       )
     })
   return {
+    /** Asks for objects as agentk does, which knows nothing of digests. */
+    objects(request: MessageInitShape<typeof ObjectsToSynchronizeRequestSchema>): ObjectsCall {
+      const call: ClientReadableStream<ObjectsToSynchronizeResponse> = client.makeServerStreamRequest(
+        '/gitlab.agent.gitops.rpc.Gitops/GetObjectsToSynchronize',
+        (message) => Buffer.from(toBinary(ObjectsToSynchronizeRequestSchema, message)),
+        (data) => fromBinary(ObjectsToSynchronizeResponseSchema, data),
+        create(ObjectsToSynchronizeRequestSchema, { paths: [{ path: { case: 'glob', value: '**/*.yaml' } }], ...request }),
+        metadata,
+      )
+      const commits: string[] = []
+      call.on('data', ({ message }: ObjectsToSynchronizeResponse) => {
+        if (message.case === 'header') commits.push(message.value.commitId)
+      })
+      return { commits, end: endOf(call), cancel: () => call.cancel() }
+    },
     configuration(request: MessageInitShape<typeof ConfigurationRequestSchema> = {}): ConfigurationStream {
       const call: ClientReadableStream<ConfigurationResponse> = client.makeServerStreamRequest(
         '/gitlab.agent.agent_configuration.rpc.AgentConfiguration/GetConfiguration',
@@ -53,10 +79,7 @@ export function rawAgent(address: string, token: string) {
       )
       const responses: ConfigurationResponse[] = []
       call.on('data', (response: ConfigurationResponse) => responses.push(response))
-      const { promise: end, resolve } = Promise.withResolvers<End>()
-      call.on('error', ({ code, details }: ServiceError) => resolve({ code, details }))
-      call.on('status', ({ code, details }) => resolve({ code, details }))
-      return { responses, end, cancel: () => call.cancel() }
+      return { responses, end: endOf(call), cancel: () => call.cancel() }
     },
     register: (request: MessageInitShape<typeof RegisterRequestSchema>) =>
       unary(
@@ -72,8 +95,31 @@ export function rawAgent(address: string, token: string) {
     /** The same without an end. */
     openModules: (frames: Uint8Array[]) =>
       duplex(client, metadata, '/gitlab.agent.gitlab_access.rpc.GitlabAccess/MakeRequest', frames, false),
+    /** A tunnel that waits for a request; the answer ends it. */
+    tunnel(): () => void {
+      const same = (data: Buffer) => data
+      const call = client.makeBidiStreamRequest<Buffer, Buffer>(
+        '/gitlab.agent.reverse_tunnel.rpc.ReverseTunnel/Connect',
+        same,
+        same,
+        metadata,
+      )
+      call.on('error', () => undefined)
+      call.on('data', () => undefined)
+      const agentDescriptor = { services: [{ name: 'any', methods: [{ name: 'Any' }] }] }
+      const first = create(ConnectRequestSchema, { msg: { case: 'descriptor', value: { agentDescriptor } } })
+      call.write(Buffer.from(toBinary(ConnectRequestSchema, first)))
+      return () => call.cancel()
+    },
     close: () => client.close(),
   }
+}
+
+function endOf(call: ClientReadableStream<unknown>): Promise<End> {
+  const { promise, resolve } = Promise.withResolvers<End>()
+  call.on('error', ({ code, details }: ServiceError) => resolve({ code, details }))
+  call.on('status', ({ code, details }) => resolve({ code, details }))
+  return promise
 }
 
 function duplex(

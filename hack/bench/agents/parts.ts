@@ -89,7 +89,7 @@ function rest(connection: GrpcConnection, at: number): Promise<void> {
   void serveTunnels({ connection, services: new Map([[METHOD, answerSmall]]), signal, ...around })
   const kube = { read: () => Promise.reject(new Failure('unavailable', 'there is no cluster')) }
   void register({ connection, kube, meta, podId: BigInt(at), ...around }, signal)
-  const reports = { configuration: () => undefined }
+  const reports = { configuration: () => undefined, again: () => undefined }
   return new Promise((resolve) => {
     const ears = { onKnown: () => resolve(), onTrouble: () => undefined }
     void followConfiguration({ connection, reports, followers: [], meta, ...ears, ...around }, signal)

@@ -42,6 +42,7 @@ async function kas([privateApiSecret = '', ...peers]: string[]): Promise<void> {
     config,
     agentGate: gate,
     workspaceGate: { admit: () => Promise.reject(new Failure('forbidden', 'agents only')) },
+    roll: { tunnel: () => () => undefined },
     connected: () => [],
     tls: undefined,
     meters: createMeters(createMetrics({})).routes,

@@ -3,5 +3,7 @@
  * with the engine (pass.ts), under an inventory that agentk understands (inventory.ts, inventory-place.ts).
  * Which projects there are is remembered in register.ts, where no tenant writes. supervisor.ts hears of configurations,
  * workers.ts exchanges the workers when they change; retirements.ts and removal.ts end the projects that left them.
+ * release.ts hands everything back to agentk.
  */
+export { type ReleasedProject, releaseProjects } from './release.ts'
 export { createSupervisor } from './supervisor.ts'

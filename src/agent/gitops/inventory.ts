@@ -1,6 +1,6 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { annotations, type ConfigMap, ConfigMaps, type KubeObject, keyOf, type Ref, typeMetaOf } from '../../api/index.ts'
-import { keyOfId } from '../../engines/apply/index.ts'
+import { keyOfId, sayId } from '../../engines/apply/index.ts'
 import { type Held, INVENTORY_LABEL, type InventoryStore, inventoryInConfigMaps } from '../../engines/gitops/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import { idOfInventoryKey, inventoryKeyOf } from './inventory-key.ts'
@@ -37,6 +37,11 @@ export interface AgentInventory extends InventoryStore {
   inherit(from: AgentInventory): Promise<void>
   /** Deletes the ConfigMaps. */
   remove(): Promise<void>
+  /**
+   * Leaves agentk's ConfigMap alone, and deletes the others. Those stay, too, while they name an object that agentk's does not; the answer
+   * is a sentence about each.
+   */
+  leaveToAgentk(): Promise<string[]>
 }
 
 /**
@@ -107,6 +112,10 @@ export function agentInventory(owner: InventoryOwner): AgentInventory {
         throw failure
       }
     },
+    async leaveToAgentk() {
+      const { index } = await current()
+      return removeUnlessMissed(owner, { index, own: (await detail.load())?.held, details: [...maps.values()] })
+    },
     async remove() {
       await readShards(kube, detailRef, maps)
       await removeMaps(owner, [...maps.values()])
@@ -118,10 +127,24 @@ export function agentInventory(owner: InventoryOwner): AgentInventory {
 }
 
 /** The first one last: while it is there, the rest is found again. What is no inventory stays. */
-async function removeMaps(owner: InventoryOwner, details: readonly ConfigMap[]): Promise<void> {
-  const { kube, ref } = owner
+async function removeDetails({ kube, ref }: InventoryOwner, details: readonly ConfigMap[]): Promise<void> {
   const shards = details.filter(({ metadata }) => metadata.labels?.[INVENTORY_LABEL] !== undefined)
   for (const { metadata } of shards.reverse()) await kube.delete(ConfigMaps, { name: metadata.name, namespace: ref.namespace })
+}
+
+/** Deletes nothing while objects stand nowhere else, and says which. */
+async function removeUnlessMissed(
+  owner: InventoryOwner,
+  { index, own = [], details }: { index: ConfigMap | undefined; own: readonly Held[] | undefined; details: ConfigMap[] },
+): Promise<string[]> {
+  const missed = own.filter(({ id }) => index?.data?.[inventoryKeyOf(id) ?? ''] === undefined)
+  if (missed.length === 0) await removeDetails(owner, details)
+  return missed.map(({ id }) => `${sayId(id)}: agentk's inventory cannot name it`)
+}
+
+async function removeMaps(owner: InventoryOwner, details: readonly ConfigMap[]): Promise<void> {
+  const { kube, ref } = owner
+  await removeDetails(owner, details)
   const index = await kube.get(ConfigMaps, ref)
   if (index && isInventory(index, owner)) await kube.delete(ConfigMaps, ref, { uid: index.metadata.uid })
 }

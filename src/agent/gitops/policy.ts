@@ -5,7 +5,7 @@ import { Failure } from '../../std/index.ts'
 /** Says on each object which inventory it belongs to; agentk writes and reads it. */
 export const OWNING = 'config.k8s.io/owning-inventory'
 /** The field manager of agentk. */
-const AGENTK = 'agentk'
+export const AGENTK = 'agentk'
 
 /** Which objects that are there already may become some of this inventory. */
 export const takeOverRulesFor = (inventoryId: string, policy: InventoryPolicy): NonNullable<SyncRequest['takeOver']> => ({

@@ -38,6 +38,11 @@ export interface Register {
 }
 
 const MANAGER = 'berth-agent'
+const NAME = /^agent-(\d{1,20})-projects$/
+
+/** The numbers of the agents whose registers are among these. */
+export const registersIn = (maps: readonly ConfigMap[]): bigint[] =>
+  maps.flatMap(({ metadata: { name } }) => NAME.exec(name)?.[1] ?? []).map(BigInt)
 
 export function createRegister({ kube, home, agentId }: { kube: Kube; home: string; agentId: bigint }): Register {
   const ref = { name: `agent-${agentId}-projects`, namespace: home }

@@ -48,7 +48,7 @@ export const ownerFrom = (id: string, inventoryId: string, agentId: bigint, proj
 })
 
 export const inventoryAt = (
-  { kube, agentId }: LeadershipTerm,
+  { kube, agentId }: Pick<LeadershipTerm, 'kube' | 'agentId'>,
   project: string,
   { namespace, name, inventoryId }: InventoryPlace,
 ): AgentInventory => agentInventory({ kube, ref: { name, namespace }, inventoryId, agentId, project })

@@ -31,7 +31,7 @@ interface ConfigurationOptions {
   connection: GrpcConnection
   clock: Clock
   log: Log
-  reports: Pick<Reports, 'configuration'>
+  reports: Pick<Reports, 'configuration' | 'again'>
   followers: readonly ConfigurationFollower[]
   meta: AgentMeta
   /** Called with the first configuration that was put into effect: from then on it is known who this agent is. */
@@ -92,6 +92,7 @@ async function listen(options: ConfigurationOptions, inEffect: InEffect, signal:
     berth: true,
   })
   const how = { signal, patient: true }
+  reports.again()
   for await (const response of connection.stream(AgentConfigurationService.method.getConfiguration, request, how)) {
     if (signal.aborted) return
     const error = putIntoEffect(response, options, inEffect)

@@ -52,6 +52,7 @@ export function createReporter({ connection, clock, log, podName }: ReporterOpti
     forget(id) {
       if (projects.delete(id)) changed()
     },
+    again: changed,
     async run(signal) {
       let told = -1
       let failures = 0

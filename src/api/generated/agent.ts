@@ -90,6 +90,10 @@ export interface AgentStatus {
      */
     connectedAt?: string
     /**
+     * Whether it reports what it applies, as Berth's agent does and GitLab's does not; missing while that is not known.
+     */
+    reports?: boolean
+    /**
      * The kas that it is connected to, by the name of its Lease; missing while none has it.
      */
     kas?: string
@@ -153,7 +157,7 @@ export interface AgentStatus {
      */
     health?: 'Healthy' | 'Progressing' | 'Degraded' | 'Suspended' | 'Missing' | 'Unknown'
     /**
-     * One word for what is wrong.
+     * One word for what is wrong. NotReported says that nobody tells.
      */
     reason?: string
     /**

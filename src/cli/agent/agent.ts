@@ -3,6 +3,7 @@ import { create } from './create.ts'
 import { kubeconfig } from './kubeconfig.ts'
 import { list } from './list.ts'
 import { manifest } from './manifest.ts'
+import { release } from './release.ts'
 import { defineRun } from './run.ts'
 import { tokenGroup } from './token.ts'
 import { trust } from './trust.ts'
@@ -18,6 +19,7 @@ export const verb = groupVerb({
     { name: 'kubeconfig', summary: 'print a kubeconfig for the cluster of an agent', ...kubeconfig },
     { name: 'list', summary: 'list agents, and whether they are connected', ...list },
     { name: 'manifest', summary: 'print what runs an agent in a cluster', ...manifest },
+    { name: 'release', summary: "hand over to GitLab's agent what Berth's has applied", ...release },
     { name: 'run', summary: 'run an agent', define: defineRun },
     { name: 'token', summary: 'add, list and revoke tokens', ...tokenGroup },
     { name: 'trust', summary: 'trust GitProjects that took the place of others', ...trust },

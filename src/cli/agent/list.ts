@@ -1,4 +1,4 @@
-import { type Agent, Agents, conditionOf } from '../../api/index.ts'
+import { type Agent, Agents, conditionOf, NOT_REPORTED } from '../../api/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { type OutputOptions, withKube, withKubeconfig, withNamespace, withOutput } from '../options.ts'
 import { marked, render } from '../output.ts'
@@ -45,7 +45,7 @@ const rowOf = ({ metadata, spec, status }: Agent) => {
     commit: status?.configuration?.commit ?? '',
     message: ready?.message ?? '',
     failing: (status?.projects ?? [])
-      .filter(({ removed, reason: why }) => !removed && why)
+      .filter(({ removed, reason: why }) => !removed && why && why !== NOT_REPORTED)
       .map(({ id, reason: why, message }) => ({ id, reason: why ?? '', message: message ?? '' })),
   }
 }

@@ -8,6 +8,7 @@
  * (sync-memory.ts); sharing/ says which sync wants what. preview/ tells what a sync would do.
  */
 
+export { appliedBy, handingOver } from './apply/take-over.ts'
 export { ignoreRules } from './fields/ignore.ts'
 export type { Held, Inventory, InventoryStore } from './inventory/inventory.ts'
 export { INVENTORY_LABEL, inventoryInConfigMaps } from './inventory/inventory-config-map.ts'

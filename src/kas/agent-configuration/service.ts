@@ -71,7 +71,7 @@ async function* serve(
   call: Call,
 ): AsyncGenerator<ConfigurationResponse> {
   const pass = admit(options, call)
-  const leave = options.roll.enter(pass, request.agentMeta)
+  const leave = options.roll.enter(pass, request.agentMeta, { reports: request.berth, peer: call.peer })
   const old = new AbortController()
   const cancel = options.clock.after(options.maxAge * (1 + 0.05 * Math.random()), () => old.abort())
   const signal = AbortSignal.any([call.signal, pass.ended, old.signal])
@@ -144,7 +144,7 @@ async function admitTo(visit: Visit, path: string, signal: AbortSignal): Promise
       peer: call.peer,
     }
     try {
-      return await options.gate.admit(claim, { signal, onUntrusted: (failure) => report({ failure }) })
+      return await options.gate.admit(claim, { signal, onUntrusted: (_, failure) => report({ failure }) })
     } catch (thrown) {
       const failure = Failure.from(thrown)
       report({ failure })
@@ -217,12 +217,13 @@ function answer(
   try {
     const identity = { agentId: pass.id, projectId: project.id, projectPath: project.path, berth }
     const configuration = configurationFor(parsed.configuration, identity)
-    report({ ...where, mistakes: [] })
+    const projects = configuration.gitops?.manifestProjects.map(({ id }) => id ?? project.path) ?? []
+    report({ ...where, mistakes: [], projects })
     if (commit === visit.known) return undefined
     visit.known = commit
     return create(ConfigurationResponseSchema, { configuration, commitId: commit })
   } catch (thrown) {
-    report({ failure: Failure.from(thrown) })
+    report({ failure: Failure.from(thrown), at: where })
     throw thrown
   }
 }

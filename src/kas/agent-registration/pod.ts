@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { create } from '@bufbuild/protobuf'
-import type { Ref } from '../../api/index.ts'
+import type { AgentStatus, Ref } from '../../api/index.ts'
 import { type AgentMeta, AgentMetaSchema } from '../../rpc/index.ts'
 
 /** A pod of an agent that is there. */
@@ -13,6 +13,8 @@ export interface AgentPod {
   readonly kubernetesVersion: string
   /** Milliseconds since the epoch. */
   readonly connectedAt: number
+  /** Whether it says what it applies, as Berth's do; `undefined` until it has asked for its configuration. */
+  readonly reports?: boolean | undefined
   /** The pod's own description, cut to size. */
   readonly meta: AgentMeta | undefined
 }
@@ -36,6 +38,17 @@ export function podFrom(uid: string, meta: AgentMeta | undefined, podId: bigint 
     connectedAt: now,
     meta: meta && cleanMeta(meta),
   }
+}
+
+/** As it stands in the status of its Agent. */
+export function podShown(
+  uid: string,
+  { podId, name, namespace, version, kubernetesVersion, reports }: NonNullable<AgentStatus['connectedPods']>[number],
+  now: number,
+): AgentPod {
+  const ofPod = { podName: name, podNamespace: namespace ?? '', version: version ?? '' }
+  const meta = create(AgentMetaSchema, { ...ofPod, kubernetesVersion: { gitVersion: kubernetesVersion ?? '' } })
+  return { ...podFrom(uid, meta, undefined, now), podId, reports }
 }
 
 /** It is kept, and shown to others. */

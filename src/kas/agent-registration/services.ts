@@ -40,7 +40,7 @@ export const createRegistrationServices = ({ gate, door, roll, onReport }: Regis
       {
         register: ({ agentMeta, podId }, call) =>
           admitted(call.metadata('authorization'), (pass) => {
-            roll.register(pass, agentMeta, podId)
+            roll.register(pass, agentMeta, podId, call.peer)
             return create(AgentRegistrar.method.register.output)
           }),
       },

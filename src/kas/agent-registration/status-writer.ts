@@ -1,10 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Cache, EventRecorder, Kube } from '../../adapters/kube/index.ts'
-import { type Agent, type AgentStatus, Agents, conditionOf, isDeleting, keyOf, type Ref, refFromKey } from '../../api/index.ts'
+import {
+  type Agent,
+  type AgentStatus,
+  Agents,
+  conditionOf,
+  isDeleting,
+  keyOf,
+  NOT_REPORTED,
+  type Ref,
+  refFromKey,
+} from '../../api/index.ts'
 import type { ReportRequest } from '../../rpc/index.ts'
 import { type Clock, createWorkQueue, Failure, isFailure, isRecord, type Log, seconds } from '../../std/index.ts'
 import { byKnownProject } from '../known-project.ts'
-import type { AgentPass, ConfigurationFinding, Presence, UsedProject } from '../ports.ts'
+import type { AgentPass, ConfigurationFinding, OnServed, Presence, ServedProject, UsedProject } from '../ports.ts'
 import type { Project, Projects } from '../project.ts'
 import { knownTokensOf } from '../token-holder.ts'
 import type { AgentPod } from './pod.ts'
@@ -19,6 +29,8 @@ export interface StatusWriterOptions {
   projects: Pick<Projects, 'onChange'>
   /** Gives the project that the agent would get under this path. */
   projectOf: (agent: Agent, path: string) => Project | undefined
+  /** Says why the agent may not read its configuration, where it may not. */
+  refusalOf: (agent: Agent) => Failure | undefined
   roll: RollOfPods
   presence: Presence
   events: EventRecorder
@@ -36,6 +48,9 @@ const SETTLING = seconds(60)
 /** A pod that has left its kas is there for so long, so that another one can say that it has it. */
 const CLAIMING = seconds(15)
 
+/** Paths that an agent asks for and that are not written down yet. It may invent any. */
+const MOST_SERVED = 256
+
 interface Known {
   uid: string
   /** Since when pods in the status are held by nobody. */
@@ -48,6 +63,8 @@ interface Known {
   /** The last good one: a bad one that follows it before it was written does not take it away. */
   good?: ConfigurationFinding | undefined
   report?: AgentReport | undefined
+  /** By path, since the last report. */
+  served: Map<string, ServedProject>
   /** Uids by path. */
   used: Map<string, string>
 }
@@ -57,7 +74,7 @@ interface Known {
  * agent replaces the one before; a project that it has used is written down, so that another one of that path is seen to be another.
  */
 export function createStatusWriter(options: StatusWriterOptions) {
-  const { agents, projectOf, roll, presence, clock, log } = options
+  const { agents, projectOf, refusalOf, roll, presence, clock, log } = options
   const memory = createMemory(agents)
   const written = new Map<string, number>()
   let isSettled = false
@@ -70,7 +87,7 @@ export function createStatusWriter(options: StatusWriterOptions) {
     const lookAgain = (after: number) => queue.addAfter(key, after)
     const holders = holdersOf(agent, { pods, unheld: here.unheld }, { presence, now: clock.now(), lookAgain })
     const news = { ...newsIn(here), tokens: knownTokensOf(agent, agents) }
-    const status = statusAfter(agent, { pods, isSettled, holders, ...news, projectOf }, clock.now())
+    const status = statusAfter(agent, { pods, isSettled, holders, ...news, projectOf, refusal: refusalOf(agent) }, clock.now())
     if (await isWritten(options, agent, status)) written.set(key, clock.now())
     forgetTold(here, news)
   }
@@ -111,28 +128,46 @@ export function createStatusWriter(options: StatusWriterOptions) {
   })
   notifyAll()
   return {
-    report(agent: Ref, finding: ConfigurationFinding) {
-      const here = memory.of(keyOf(agent))
-      if (!here) return
-      here.finding = finding
-      if (isGood(finding)) here.good = finding
-      queue.add(keyOf(agent))
-    },
-    onReport({ agent, uid }: AgentPass, report: ReportRequest) {
-      const here = memory.of(keyOf(agent))
-      if (here?.uid !== uid) return
-      here.report = agentReportFrom(report)
-      queue.add(keyOf(agent))
-    },
-    onUsed(agent: Ref, used: UsedProject) {
-      if (memory.use(agent, used)) queue.add(keyOf(agent))
-    },
+    ...hearing(memory, (agent) => queue.add(keyOf(agent))),
     async stop() {
       settle()
       forget()
       forgetOthers()
       roll.stop()
       await queue.stop()
+    },
+  }
+}
+
+/** Remembers what is heard of agents until it is written. */
+function hearing(memory: ReturnType<typeof createMemory>, ring: (agent: Ref) => void) {
+  const onReport = ({ agent, uid }: AgentPass, report: ReportRequest) => {
+    const here = memory.of(keyOf(agent))
+    if (here?.uid !== uid) return
+    here.report = agentReportFrom(report)
+    here.served.clear()
+    ring(agent)
+  }
+  /** Who asks is in charge, whatever was reported before. */
+  const onServed: OnServed = (agent, served) => {
+    const here = memory.of(keyOf(agent))
+    if (!here || here.served.size >= MOST_SERVED) return
+    here.report = undefined
+    here.served.set(served.path, served)
+    ring(agent)
+  }
+  return {
+    report(agent: Ref, finding: ConfigurationFinding) {
+      const here = memory.of(keyOf(agent))
+      if (!here) return
+      here.finding = finding
+      if (isGood(finding)) here.good = finding
+      ring(agent)
+    },
+    onReport,
+    onServed,
+    onUsed(agent: Ref, used: UsedProject) {
+      if (memory.use(agent, used)) ring(agent)
     },
   }
 }
@@ -151,20 +186,22 @@ function onOthers(
 
 const isGood = (finding: ConfigurationFinding): boolean => 'commit' in finding && finding.mistakes.length === 0
 
-type News = Pick<AgentFacts, 'configuration' | 'goodConfiguration' | 'report' | 'used'>
+type News = Pick<AgentFacts, 'configuration' | 'goodConfiguration' | 'report' | 'served' | 'used'>
 
-const newsIn = ({ finding, good, report, used }: Known): News => ({
+const newsIn = ({ finding, good, report, served, used }: Known): News => ({
   configuration: finding,
   goodConfiguration: good,
   report,
+  served: [...served.values()],
   used: [...used].map(([path, uid]) => ({ path, uid })),
 })
 
 /** Forgets what stands in the status now, and keeps what has come meanwhile. */
-function forgetTold(here: Known, { configuration, goodConfiguration, report, used }: News): void {
+function forgetTold(here: Known, { configuration, goodConfiguration, report, served, used }: News): void {
   if (here.finding === configuration) here.finding = undefined
   if (here.good === goodConfiguration) here.good = undefined
   if (here.report === report) here.report = undefined
+  for (const one of served) if (here.served.get(one.path) === one) here.served.delete(one.path)
   for (const { path, uid } of used) if (here.used.get(path) === uid) here.used.delete(path)
 }
 
@@ -199,7 +236,7 @@ function createMemory(agents: Cache<Agent>) {
       if (uid === undefined) return undefined
       const here = known.get(key)
       if (here?.uid === uid) return here
-      const fresh: Known = { uid, unheld: new Map(), used: new Map() }
+      const fresh: Known = { uid, unheld: new Map(), served: new Map(), used: new Map() }
       known.set(key, fresh)
       return fresh
     },
@@ -245,7 +282,7 @@ function tell(events: EventRecorder, agent: Agent, status: AgentStatus): void {
   }
   const before = new Map((agent.status?.projects ?? []).map((project) => [project.id, project]))
   for (const { id, reason, message } of status.projects ?? []) {
-    if (!reason || before.get(id)?.reason === reason) continue
+    if (!reason || reason === NOT_REPORTED || before.get(id)?.reason === reason) continue
     events.record(agent, { type: 'Warning', reason: 'ProjectTroubled', message: `${id}: ${reason}: ${message ?? ''}` })
   }
 }

@@ -10,11 +10,12 @@ import {
 import { asSentence, type Failure, timestamp } from '../../std/index.ts'
 import { isAnother } from '../known-project.ts'
 import { numberIn, numberOf, type ProjectKnownToAgent } from '../number.ts'
-import type { ConfigurationFinding, UsedProject } from '../ports.ts'
+import type { ConfigurationFinding, ServedProject, UsedProject } from '../ports.ts'
 import type { Project } from '../project.ts'
 import { sentenceOf } from '../refusals.ts'
 import type { KnownToken } from '../token-holder.ts'
 import { type AgentPod, isDerived } from './pod.ts'
+import { projectsAfter } from './projects.ts'
 import type { AgentReport } from './report.ts'
 
 /** The facts of an agent that this kas knows. A fact that is not known yet leaves the status as it is. */
@@ -24,9 +25,13 @@ export interface AgentFacts {
   isSettled: boolean
   holders: Holders
   configuration: ConfigurationFinding | undefined
+  /** Why it may not read the project with its configuration, where it may not. */
+  refusal?: Failure | undefined
   /** A good configuration that was found before `configuration`, and that the status may not have yet. */
   goodConfiguration?: ConfigurationFinding | undefined
   report: AgentReport | undefined
+  /** What was given to an agent that does not report, or refused, since the last report. */
+  served: readonly ServedProject[]
   /** To which projects it was let in. */
   used: readonly UsedProject[]
   tokens: readonly KnownToken[]
@@ -50,7 +55,11 @@ export function statusAfter(agent: Agent, facts: AgentFacts, now: number): Agent
   const connectedPods = podsAfter(before, facts, agent.metadata.uid ?? '')
   const findings = [facts.goodConfiguration, facts.configuration]
   const configuration = findings.reduce(configurationAfter, before.configuration)
-  const projects = facts.report?.projects ?? before.projects
+  const projects = projectsAfter(before, {
+    ...{ report: facts.report, served: facts.served },
+    configured: configuredIn(facts.configuration) ?? configuredIn(facts.goodConfiguration),
+    isSilent: connectedPods.length > 0 && connectedPods.every(({ reports }) => reports === false),
+  })
   const observedGeneration = agent.metadata.generation ?? 0
   const knownProjects = knownAfter(agent, facts)
   const trusted = trustedStatement(agent, knownProjects)
@@ -64,13 +73,16 @@ export function statusAfter(agent: Agent, facts: AgentFacts, now: number): Agent
   return {
     ...(connectedPods.length > 0 ? { connectedPods } : {}),
     ...(configuration ? { configuration } : {}),
-    ...(projects && projects.length > 0 ? { projects } : {}),
+    ...(projects.length > 0 ? { projects: [...projects] } : {}),
     ...(knownProjects.length > 0 ? { knownProjects } : {}),
     ...(facts.tokens.length > 0 ? { tokens: [...facts.tokens] } : {}),
     observedGeneration,
     conditions,
   }
 }
+
+const configuredIn = (finding: ConfigurationFinding | undefined) =>
+  finding && 'commit' in finding ? finding.projects : undefined
 
 type ShownPod = NonNullable<AgentStatus['connectedPods']>[number]
 
@@ -90,7 +102,8 @@ function podsAfter(before: AgentStatus, { pods, isSettled, holders }: AgentFacts
     if (pod) rest.delete(pod)
     if (entry.kas !== undefined && holders.isAlive(entry.kas)) shown.push(entry)
     else if (pod) shown.push(shownPod(pod, entry, holders.self))
-    else if (!isSettled && !names.has(entry.name)) shown.push(entry)
+    // What this kas had in this life it has seen go.
+    else if (!isSettled && entry.kas !== holders.self && !names.has(entry.name)) shown.push(entry)
     else if (isSettled && holders.isAwaited(entry.podId)) shown.push(heldByNobody(entry))
   }
   shown.push(...[...rest].map((pod) => shownPod(pod, undefined, holders.self)))
@@ -109,11 +122,12 @@ const isSamePod = (pod: AgentPod, entry: ShownPod, uid: string): boolean =>
 const heldByNobody = ({ kas: _, ...entry }: ShownPod): ShownPod => entry
 
 const shownPod = (
-  { podId, name, namespace, version, kubernetesVersion, connectedAt }: AgentPod,
+  { podId, name, namespace, version, kubernetesVersion, connectedAt, reports: told }: AgentPod,
   before: ShownPod | undefined,
   kas: string,
 ): ShownPod => {
   const ofCluster = kubernetesVersion || before?.kubernetesVersion
+  const reports = told ?? before?.reports
   return {
     podId,
     name,
@@ -121,6 +135,7 @@ const shownPod = (
     ...(version ? { version } : {}),
     ...(ofCluster ? { kubernetesVersion: ofCluster } : {}),
     connectedAt: before?.connectedAt ?? timestamp(connectedAt),
+    ...(reports === undefined ? {} : { reports }),
     kas,
   }
 }
@@ -132,11 +147,23 @@ function configurationAfter(
   before: AgentStatus['configuration'],
   finding: ConfigurationFinding | undefined,
 ): AgentStatus['configuration'] {
+  if (finding && 'failure' in finding && finding.at)
+    return rejected(before, finding.at.commit, [{ message: finding.failure.message }])
   if (!(finding && 'commit' in finding)) return before
   const { commit, path, mistakes } = finding
   if (mistakes.length === 0) return { commit, ...(path ? { path } : {}) }
+  return rejected(
+    before,
+    commit,
+    mistakes.map((mistake) => ({ ...mistake })),
+  )
+}
+
+type Shown = NonNullable<AgentStatus['configuration']>
+
+function rejected(before: Shown | undefined, rejectedCommit: string, errors: Shown['errors']): Shown {
   const { errors: _, ...good } = before ?? {}
-  return { ...good, rejectedCommit: commit, errors: mistakes.map((mistake) => ({ ...mistake })) }
+  return { ...good, rejectedCommit, ...(errors ? { errors } : {}) }
 }
 
 /** As many as a status has room for; then those go that were used first, but for the one with the agent's configuration. */
@@ -180,12 +207,16 @@ function connectedStatement({ metadata, spec }: Agent, { tokens }: AgentFacts, p
   return say('False', 'NotConnected', message)
 }
 
-function validStatement(agent: Agent, { configuration: heard, report }: AgentFacts): Short {
+function validStatement(agent: Agent, { configuration: heard, report, refusal }: AgentFacts): Short {
   const file = `.berth/agents/${agent.metadata.name}/config.yaml`
   const { configurationProject } = agent.spec
   const configuration = heard ?? (report && goodIn(agent.status))
-  if (configuration === undefined) return unread(agent.status?.conditions)
-  if ('failure' in configuration) return unreadable(configuration.failure)
+  const said = conditionOf(agent.status?.conditions, 'ConfigurationValid')
+  const wasIn = said?.status === 'True' || said?.reason === refusal?.reason
+  // Right now, and not only when the agent asks again.
+  if (refusal && (configuration ? !('failure' in configuration) : wasIn)) return unreadable(refusal)
+  if (configuration === undefined) return refusal ? unread(said) : readable(said)
+  if ('failure' in configuration) return unreadable(configuration.failure, configuration.at)
   if ('empty' in configuration)
     return say('Unknown', 'RepositoryEmpty', `Nothing has been pushed to ${configurationProject} yet. Add ${file}.`)
   const { commit, path, mistakes } = configuration
@@ -214,15 +245,25 @@ function goodIn(status: AgentStatus | undefined): ConfigurationFinding | undefin
   return { commit, ...(path ? { path } : {}), mistakes: [] }
 }
 
+const NOT_READ = 'The configuration is read when the agent connects.'
+/** Of the failure of whoever may not read a project. */
+const NOT_ACCESSIBLE = 'ProjectNotAccessible'
+
 /** Before anything was read in this life of kas, what was said in the one before still holds. */
-function unread(conditions: readonly Condition[] | undefined): Short {
-  const said = conditionOf(conditions, 'ConfigurationValid')
+function unread(said: Condition | undefined): Short {
   if (said) return say(said.status, said.reason, said.message)
-  return say('Unknown', 'NotRead', 'The configuration is read when the agent connects.')
+  return say('Unknown', 'NotRead', NOT_READ)
 }
 
-const unreadable = (failure: Failure): Short =>
-  say('False', failure.reason ?? 'GitFailed', sentenceOf(failure, 'Internal error; the cause is in the log of kas'))
+/** What was said of a project that might not be read holds no longer when it may. */
+const readable = (said: Condition | undefined): Short =>
+  said?.reason === NOT_ACCESSIBLE ? say('Unknown', 'NotRead', NOT_READ) : unread(said)
+
+function unreadable(failure: Failure, at?: { commit: string; path?: string }): Short {
+  const sentence = sentenceOf(failure, 'Internal error; the cause is in the log of kas')
+  const where = at ? `${at.path ?? 'The configuration'} of ${at.commit.slice(0, 8)}: ` : ''
+  return say('False', failure.reason ?? 'GitFailed', `${where}${sentence}`)
+}
 
 /** The condition that says if the agent is given the projects behind its paths. */
 export const PROJECTS_TRUSTED = 'ProjectsTrusted'

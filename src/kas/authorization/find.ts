@@ -1,7 +1,8 @@
 import type { Agent } from '../../api/index.ts'
+import type { Failure } from '../../std/index.ts'
 import type { AccessRequest, Caller } from '../ports.ts'
 import { configurationProjectOf, type Project, type Projects } from '../project.ts'
-import { mayRead } from './grants.ts'
+import { mayRead, refusal } from './grants.ts'
 import { callerOf } from './identify.ts'
 
 export interface ProjectQuery {
@@ -29,4 +30,10 @@ export function projectOf(agent: Agent, projects: Projects, path: string): Proje
   const isConfiguration = agent.spec.configurationProject === path
   const meant = isConfiguration ? [configurationProjectOf(projects, agent)] : projects.named(path, caller.namespace)
   return meant.find((project) => project && mayRead(caller, project))
+}
+
+/** Says why the agent may not read the project that configures it; `undefined` when it may. */
+export function configurationRefusal(agent: Agent, projects: Projects): Failure | undefined {
+  const { configurationProject: path } = agent.spec
+  return projectOf(agent, projects, path) ? undefined : refusal(callerOf(agent), path, true)
 }

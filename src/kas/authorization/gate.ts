@@ -39,14 +39,15 @@ export function createProjectGate({ projects, identities, rate, onUsed }: GateOp
   }
   return {
     checkToken: (authorization, peer) => known(identities, authorization, peer),
-    async admit(claim, { signal, onUntrusted }) {
+    async admit(claim, { signal, onUntrusted, onRefused }) {
       const caller = await identify(identities, claim)
       // The operator has a stream for each deployment, and one token.
       if (!caller.isVouchedFor) rate(digestOf(bearerOf(claim.authorization)), `${caller.namespace}/${caller.name}`)
       const live = liveCallerOf(identities, claim, caller)
       let verdict = verdictOf(projects, live)
+      if (!verdict.project && !verdict.isLost) onRefused?.(caller, refusalFor(live))
       while (verdict.needsTrust) {
-        onUntrusted(replaced(caller, claim.path))
+        onUntrusted(caller, replaced(caller, claim.path))
         const news = newsOf([(notify) => projects.onChangeAt(claim.path, notify), live.onChange], signal)
         await news.promise
         news.close()

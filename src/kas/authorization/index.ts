@@ -6,7 +6,7 @@
  * project that has replaced the one it knew is trusted).
  */
 export { createAgentGate } from './agent-gate.ts'
-export { projectOf } from './find.ts'
+export { configurationRefusal, projectOf } from './find.ts'
 export { createOperatorGate, createProjectGate, createProxyGate } from './gate.ts'
 export { mayRead } from './grants.ts'
 export { createTokenRate } from './token-rate.ts'

@@ -22,7 +22,7 @@ import {
   type Rate,
   type Turnstile,
 } from '../../std/index.ts'
-import type { Admission, CommitSnapshot, PollSighting, Polls, ProjectGate } from '../ports.ts'
+import type { Admission, Caller, CommitSnapshot, OnServed, PollSighting, Polls, ProjectGate, ServedProject } from '../ports.ts'
 import type { Refusals } from '../refusals.ts'
 import type { Effort } from '../tree.ts'
 import { changesSince } from './changes.ts'
@@ -42,6 +42,8 @@ export interface ObjectStreamOptions {
   /** And those that had no new file in them. */
   unchanged: Counter
   refused: Refusals
+  /** Told of agents that do not report what they do: GitLab's ask for no digests. */
+  onServed: OnServed
   clock: Clock
 }
 
@@ -82,26 +84,44 @@ async function* serve(
   call: Call,
 ): AsyncGenerator<ObjectsToSynchronizeResponse> {
   // Strangers are refused before anything of theirs is looked at.
-  const admission = await admit(context, request, call)
+  const told = witness(context, request)
+  const admission = await admit(context, request, call, told)
   if (!admission) return
   const ending = endOf(context, admission, call)
   try {
-    const { namespace } = admission.caller
+    const { caller } = admission
+    const { namespace } = caller
     const wanted = await inTurn(context, namespace, ending.signal, (effort) => parseRequest(request, context.limits, effort))
     const following = context.polls.follow(admission.project, wanted.revision, admission)
     try {
-      const snapshot = await newCommit((seen) => following.next(seen, ending.signal), wanted.commitId, call)
-      if (snapshot) yield* batch(context, wanted, snapshot, { admission, call })
+      const next: Next = (seen) => following.next(seen, ending.signal)
+      const onNothing = (commit: string | undefined) => told(caller, { commit })
+      const snapshot = await newCommit(next, wanted.commitId, { call, onNothing })
+      if (snapshot) {
+        yield* batch(context, wanted, snapshot, { admission, call, onDelivered: (commit) => told(caller, { commit }) })
+      }
     } finally {
       following.close()
     }
-    throwRevocation(admission)
+    const revocation = revocationOf(admission)
+    if (revocation) throw revocation
   } catch (thrown) {
-    throwRevocation(admission)
-    throw thrown
+    const why = revocationOf(admission) ?? thrown
+    if (!call.signal.aborted) told(admission.caller, { failure: Failure.from(why) })
+    throw why
   } finally {
     admission.close()
     ending.cancel()
+  }
+}
+
+type Witness = (caller: Caller, outcome: Omit<ServedProject, 'path'>) => void
+
+/** Who reports what has become of its request says more than can be seen from here. */
+function witness({ onServed }: StreamContext, { projectId: path, digest }: ObjectsToSynchronizeRequest): Witness {
+  return ({ kind, namespace, name }, outcome) => {
+    if (kind !== 'agent' || name === undefined || digest !== undefined || path.length > LONGEST_PATH) return
+    onServed({ namespace, name }, { path, ...outcome })
   }
 }
 
@@ -110,13 +130,19 @@ async function admit(
   { gate, refused, limits }: StreamContext,
   request: ObjectsToSynchronizeRequest,
   call: Call,
+  told: Witness,
 ): Promise<Admission | undefined> {
   const path = request.projectId.slice(0, LONGEST_PATH + 1)
   const [namespace, serviceAccount] = [call.metadata('berth-namespace'), call.metadata('berth-service-account')]
   try {
     const [authorization, projectUid] = [call.metadata('authorization'), call.metadata('berth-project-uid')]
     const claim = { authorization, namespace, serviceAccount, path, projectUid, peer: call.peer }
-    return await gate.admit(claim, { signal: call.signal, onUntrusted: () => call.accept() })
+    const onUntrusted = (caller: Caller, failure: Failure) => {
+      told(caller, { failure })
+      call.accept()
+    }
+    const onRefused = (caller: Caller, failure: Failure) => told(caller, { failure })
+    return await gate.admit(claim, { signal: call.signal, onUntrusted, onRefused })
   } catch (thrown) {
     refused('A caller was refused', call.peer, thrown, { path, namespace })
     // Who is known hears first of what makes no sense.
@@ -128,10 +154,15 @@ async function admit(
 type Next = (seen: PollSighting | undefined) => Promise<PollSighting | undefined>
 
 /** `undefined`: the stream ends before there is one. */
-async function newCommit(next: Next, known: string, call: Call): Promise<CommitSnapshot | undefined> {
+async function newCommit(
+  next: Next,
+  known: string,
+  { call, onNothing }: { call: Call; onNothing: (commit: string | undefined) => void },
+): Promise<CommitSnapshot | undefined> {
   for (let seen = await next(undefined); seen; seen = await next(seen)) {
     if ('failure' in seen) throw outward(seen.failure)
     if ('snapshot' in seen && seen.snapshot.commit !== known) return seen.snapshot
+    onNothing('snapshot' in seen ? known : undefined)
     call.accept()
   }
   return undefined
@@ -142,7 +173,7 @@ async function* batch(
   context: StreamContext,
   wanted: StreamRequest,
   snapshot: CommitSnapshot,
-  { admission, call }: { admission: Admission; call: Call },
+  { admission, call, onDelivered }: { admission: Admission; call: Call; onDelivered: (commit: string) => void },
 ): AsyncGenerator<ObjectsToSynchronizeResponse> {
   const signal = AbortSignal.any([call.hungUp, admission.ended])
   await admission.renew()
@@ -164,6 +195,7 @@ async function* batch(
   // Before its last message: who has that may hang up, and then nobody comes back here.
   const counter = unchanged ? context.unchanged : context.delivered
   counter.add()
+  onDelivered(snapshot.commit)
   yield trailer()
 }
 
@@ -243,9 +275,8 @@ function endOf({ clock, maxAge }: StreamContext, { ended }: Admission, call: Cal
   return { signal: AbortSignal.any([call.signal, ended, old.signal]), cancel }
 }
 
-function throwRevocation({ ended }: Admission): void {
-  if (ended.aborted && ended.reason instanceof Failure) throw ended.reason
-}
+const revocationOf = ({ ended }: Admission): Failure | undefined =>
+  ended.aborted && ended.reason instanceof Failure ? ended.reason : undefined
 
 const CHUNK = 128 * 2 ** 10
 

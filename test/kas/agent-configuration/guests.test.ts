@@ -59,7 +59,7 @@ async function given() {
     agents,
     projects,
     polls: { follow },
-    roll: { enter: () => () => undefined },
+    roll: { enter: () => () => undefined, tunnel: () => () => undefined },
     findings: { report: (_, finding) => void found.push('failure' in finding ? finding.failure.reason : 'good') },
     maxAge: minutes(10),
     refused: () => undefined,

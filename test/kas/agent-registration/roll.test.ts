@@ -21,9 +21,9 @@ const pass = (name: string): AgentPass => ({
 const meta = (podName: string, version = 'v1') => create(AgentMetaSchema, { podName, podNamespace: 'ns', version })
 
 describe('kas: roll of pods', (it) => {
-  const given = () => {
+  const given = (recalled = { pods: [{ podId: '77', name: 'known', namespace: 'ns' }], isElsewhere: false }) => {
     const clock = steppedClock()
-    const roll = createRoll({ clock, recall: (_, name) => (name === 'known' ? '77' : undefined) })
+    const roll = createRoll({ clock, recall: () => recalled })
     const news: string[] = []
     roll.onChange((agent) => news.push(keyOf(agent)))
     const names = () => roll.of('uid-dev').map(({ name }) => name)
@@ -101,12 +101,96 @@ describe('kas: roll of pods', (it) => {
     is(roll.of('uid-other').length, 1)
   })
 
+  const [here, there] = ['10.0.0.1:4000', '10.0.0.2:4000']
+
+  it('has a pod as long as tunnels of it are open, though it has not come back for its configuration', async () => {
+    const { clock, roll, news, names } = given()
+    const leave = roll.enter(pass('dev'), meta('a'), { peer: here })
+    const close = roll.tunnel(pass('dev'), '10.0.0.1:4001')
+    leave(true)
+    await clock.step(minutes(20))
+    equal(names(), ['a'])
+    close()
+    await clock.step(seconds(11))
+    equal(names(), [])
+    is(news.length, 2)
+    is(clock.waiting(), 0)
+  })
+
+  it('has a pod again that comes back with tunnels first', async () => {
+    const { clock, roll, names } = given({ pods: [], isElsewhere: false })
+    roll.enter(pass('dev'), meta('a'), { peer: here, reports: false })(true)
+    await clock.step(seconds(11))
+    equal(names(), [])
+    const close = roll.tunnel(pass('dev'), here)
+    await clock.step(seconds(9))
+    equal(names(), [], 'it may say who it is')
+    await clock.step(seconds(2))
+    equal(
+      roll.of('uid-dev').map(({ name, reports }) => [name, reports]),
+      [['a', false]],
+    )
+    const leave = roll.enter(pass('dev'), meta('b'), { peer: here })
+    await clock.step(seconds(11))
+    equal(names(), ['b'], 'it was another one')
+    leave(true)
+    close()
+    await clock.step(seconds(11))
+    equal([names(), clock.waiting()], [[], 0])
+  })
+
+  it('knows a pod with tunnels alone by the status, and calls it unnamed where that says nothing', async () => {
+    const { clock, roll } = given()
+    roll.tunnel(pass('dev'), here)
+    await clock.step(seconds(11))
+    equal(
+      roll.of('uid-dev').map(({ name, podId }) => [name, podId]),
+      [['known', '77']],
+    )
+    const other = given({ pods: [], isElsewhere: false })
+    other.roll.tunnel(pass('dev'), here)
+    await other.clock.step(seconds(11))
+    equal(other.names(), ['unnamed'])
+    other.roll.enter(pass('dev'), meta('a'), { peer: here })
+    equal(other.names(), ['a'])
+  })
+
+  it('leaves the pod of tunnels to another kas that lives', async () => {
+    const recalled = { pods: [{ podId: '5', name: 'a', namespace: 'ns' }], isElsewhere: true }
+    const { clock, roll, names } = given(recalled)
+    roll.tunnel(pass('dev'), here)
+    await clock.step(minutes(5))
+    equal(names(), [])
+    recalled.isElsewhere = false
+    await clock.step(seconds(11))
+    equal(names(), ['a'])
+  })
+
+  it('takes the tunnels of one pod for no other one', async () => {
+    const { clock, roll, names } = given()
+    const [a, b] = [roll.enter(pass('dev'), meta('a'), { peer: here }), roll.enter(pass('dev'), meta('b'), { peer: there })]
+    roll.tunnel(pass('dev'), here)
+    const close = roll.tunnel(pass('dev'), there)
+    b(true)
+    await clock.step(minutes(1))
+    equal(names(), ['a', 'b'])
+    close()
+    await clock.step(seconds(11))
+    equal(names(), ['a'])
+    roll.tunnel(pass('dev'), there)
+    await clock.step(seconds(11))
+    equal(names(), ['a', 'b'])
+    a(true)
+  })
+
   it('leaves nothing of an agent that is forgotten', async () => {
     const { clock, roll, names } = given()
     const leave = roll.enter(pass('dev'), meta('a'))
     roll.forget('uid-dev')
     equal(names(), [])
     leave(true)
+    roll.tunnel(pass('dev'), here)
+    roll.forget('uid-dev')
     await clock.step(minutes(1))
     is(clock.waiting(), 0)
   })

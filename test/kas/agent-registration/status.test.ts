@@ -5,6 +5,7 @@ import { agentReportFrom, statusAfter } from '../../../src/kas/agent-registratio
 import { type AgentPod, podFrom } from '../../../src/kas/agent-registration/pod.ts'
 import { numberOf } from '../../../src/kas/number.ts'
 import { AgentMetaSchema, ReportRequestSchema } from '../../../src/rpc/index.ts'
+import { Failure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
 const now = Date.UTC(2030, 0, 1)
@@ -18,7 +19,7 @@ const agentWith = (status?: Agent['status'], tokens = [{ name: 'first', sha256 }
 })
 const alone = { self: 'kas-1', isAlive: () => false, isAwaited: () => false }
 const nothing = {
-  ...{ pods: [], isSettled: true, holders: alone, configuration: undefined, report: undefined, used: [] },
+  ...{ pods: [], isSettled: true, holders: alone, configuration: undefined, report: undefined, served: [], used: [] },
   tokens: [{ sha256 }],
   projectOf: () => undefined,
 }
@@ -50,6 +51,23 @@ describe('Agent status', (it) => {
       ],
     )
     equal(statusAfter(agentWith(status), facts, now + 60_000), status)
+  })
+
+  it('says that the configuration may not be read any more, whatever was read before', () => {
+    const refusal = new Failure('forbidden', 'there is no GitProject', { reason: 'ProjectNotAccessible', remedy: 'Create one.' })
+    const valid = statusAfter(agentWith(), { ...nothing, pods: [pod], configuration: good }, now)
+    const said = (agent: Agent, more: object) => {
+      const { conditions } = statusAfter(agent, { ...nothing, pods: [pod], ...more }, now)
+      const condition = conditionOf(conditions, 'ConfigurationValid')
+      return [condition?.status, condition?.reason, condition?.message]
+    }
+    const barred = ['False', 'ProjectNotAccessible', 'there is no GitProject. Create one.']
+    equal(said(agentWith(valid), { refusal }), barred)
+    equal(said(agentWith(valid), { refusal, configuration: good }), barred)
+    const then = statusAfter(agentWith(valid), { ...nothing, pods: [pod], refusal }, now)
+    equal(said(agentWith(then), { refusal }), barred)
+    is(said(agentWith(then), {})[1], 'NotRead')
+    is(said(agentWith(), { refusal })[1], 'NotRead', 'nobody has asked for it yet')
   })
 
   it('keeps the last good configuration beside the mistakes of a newer one, until they are mended', () => {
@@ -107,7 +125,8 @@ describe('Agent status', (it) => {
   it('changes nothing of what a new kas has not heard of yet', () => {
     const facts = { ...nothing, pods: [pod], configuration: good }
     const before = statusAfter(agentWith(), facts, now)
-    equal(statusAfter(agentWith(before), { ...nothing, isSettled: false }, now), before)
+    const holders = { ...alone, self: 'kas-of-now' }
+    equal(statusAfter(agentWith(before), { ...nothing, holders, isSettled: false }, now), before)
     not(statusAfter(agentWith(before), nothing, now).connectedPods)
   })
 
@@ -137,6 +156,10 @@ describe('Agent status', (it) => {
       ['2', 'kas-3'],
     ])
     equal(shown(held([pod, 'kas-3']), {}), undefined)
+  })
+
+  it('knows from the start that a pod is gone which it has had itself', () => {
+    equal(shown(held([pod, 'kas-1'], [other, 'kas-0']), { isSettled: false }), [['2', 'kas-0']])
   })
 
   it('leaves a pod to the other kas for a while when it has left this one', () => {
@@ -184,6 +207,56 @@ describe('Agent status', (it) => {
     const text = JSON.stringify(status)
     ok(text.length < 300_000, String(text.length))
     not.match(text, /\\u00/)
+  })
+
+  const berths = { ...pod, reports: true }
+  const agentks = { ...pod, podId: '2', name: 'b', reports: false }
+  const project = { id: 'a/b', health: 'Healthy', commitId: 'c'.repeat(40), objects: 3 }
+  const berthWas = statusAfter(agentWith(), { ...nothing, pods: [berths], report: reported({ projects: [project] }) }, now)
+  const projectsOf = (pods: AgentPod[], more: Partial<Parameters<typeof statusAfter>[1]> = {}) =>
+    statusAfter(agentWith(berthWas), { ...nothing, pods, ...more }, now).projects
+
+  it('says that nothing is known of projects while only an agent that does not report is connected', () => {
+    const [told, ...others] = projectsOf([agentks]) ?? []
+    equal([told?.id, told?.health, told?.reason, told?.commit, others], ['a/b', 'Unknown', 'NotReported', undefined, []])
+    match(told?.message ?? '', 'does not report what it applies')
+    const configuration = { ...good, projects: ['a/b', 'c/d'] }
+    equal(
+      projectsOf([agentks], { configuration })?.map(({ id, health }) => [id, health]),
+      [
+        ['a/b', 'Unknown'],
+        ['c/d', 'Unknown'],
+      ],
+    )
+  })
+
+  it('keeps what was reported last while pods come back, are exchanged, or have not said yet what they are', () => {
+    for (const pods of [[], [berths], [{ ...pod, reports: undefined }], [berths, agentks], [agentks, { ...pod, name: 'c' }]])
+      equal(projectsOf(pods), berthWas.projects)
+    const unsettled = { isSettled: false, pods: [agentks], holders: { ...alone, self: 'kas-of-now' } }
+    equal(statusAfter(agentWith(berthWas), { ...nothing, ...unsettled }, now).projects, berthWas.projects)
+  })
+
+  it('believes whoever spoke last: an agent that asks for objects and reports nothing, or a report', () => {
+    const failure = new Failure('forbidden', 'there is no GitProject', { reason: 'ProjectNotAccessible', remedy: 'Create one.' })
+    const served = [
+      { path: 'c/d', commit: 'd'.repeat(40) },
+      { path: 'e/f', failure },
+    ]
+    const status = statusAfter(agentWith(berthWas), { ...nothing, pods: [berths, agentks], served }, now)
+    equal(
+      status.projects?.map(({ id, health, reason }) => [id, health, reason]),
+      [
+        ['a/b', 'Unknown', 'NotReported'],
+        ['c/d', 'Unknown', 'NotReported'],
+        ['e/f', 'Unknown', 'ProjectNotAccessible'],
+      ],
+    )
+    match(status.projects?.[1]?.message ?? '', 'kas gave it commit dddddddddddd.')
+    match(status.projects?.[2]?.message ?? '', 'there is no GitProject. Create one.')
+    equal(statusAfter(agentWith(status), { ...nothing, pods: [agentks] }, now).projects, status.projects)
+    const report = reported({ projects: [project] })
+    equal(statusAfter(agentWith(status), { ...nothing, pods: [agentks], report }, now).projects, berthWas.projects)
   })
 
   it('says what the agent does not take', () => {

@@ -35,8 +35,17 @@ describe('kas: two that write the status of one Agent', (it) => {
       agents,
       projects: { onChange: () => nothing },
       projectOf: nothing,
+      refusalOf: nothing,
       roll: {
-        ...{ enter: () => nothing, register: nothing, of: () => [], all: () => [], forget: nothing, onChange: nothing },
+        ...{
+          enter: () => nothing,
+          tunnel: () => nothing,
+          register: nothing,
+          of: () => [],
+          all: () => [],
+          forget: nothing,
+          onChange: nothing,
+        },
         stop: nothing,
       },
       presence: { self, isAlive: () => true, others: 1, onChange: nothing },

@@ -53,6 +53,7 @@ describe('kas: a stream at the end', (it) => {
       delivered: { add: () => undefined },
       unchanged: { add: () => undefined },
       refused: () => undefined,
+      onServed: () => undefined,
       clock: systemClock,
     })
     const server = await serveGrpc({ address: '127.0.0.1:0', services: [service], clock: systemClock, log: silentLog })

@@ -66,7 +66,13 @@ describe('kas that come while slow names are looked up', (it) => {
       onRouted: () => undefined,
       onPeerFailed: () => undefined,
     })
-    const service = createReverseTunnelService({ gate, workspaces: workspaceGate, tunnels, maxAge: hours(1) })
+    const service = createReverseTunnelService({
+      gate,
+      workspaces: workspaceGate,
+      tunnels,
+      roll: { tunnel: () => () => undefined },
+      maxAge: hours(1),
+    })
     const server = await serveGrpc({ address: '127.0.0.1:0', services: [service], ...around })
     closing.push(async () => {
       router.stop()

@@ -77,7 +77,15 @@ export async function openKas(
   const config = { privateApi, privateApiSecret: file, peers, peersCa, agentWait: wait, streamAge: hours(1) }
   const metrics = createMetrics({})
   const routes = await createRoutes({
-    ...{ config, agentGate: gate, workspaceGate, connected, tls, meters: createMeters(metrics).routes },
+    ...{
+      config,
+      agentGate: gate,
+      workspaceGate,
+      roll: { tunnel: () => () => undefined },
+      connected,
+      tls,
+      meters: createMeters(metrics).routes,
+    },
     ...around,
   })
   const server = await serveGrpc({ address: '127.0.0.1:0', services: [routes.service], ...around })

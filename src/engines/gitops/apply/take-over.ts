@@ -42,8 +42,36 @@ export function takingOver(
   if (theirs.length === 0) return [version, ...unmark]
   const ours = entries.find((entry) => entry.manager === manager && isApplied(entry))
   const rest = entries.filter((entry) => entry !== ours && !theirs.includes(entry))
-  const managedFields = [...rest.map(({ raw }) => raw), merged(manager, ours, theirs)]
-  return [version, { op: 'replace', path: '/metadata/managedFields', value: managedFields }, ...unmark]
+  return [version, owning([...rest.map(({ raw }) => raw), merged(manager, ours, theirs)]), ...unmark]
+}
+
+const owning = (managedFields: unknown[]): JsonPatchStep => ({
+  op: 'replace',
+  path: '/metadata/managedFields',
+  value: managedFields,
+})
+
+/** The other way: makes what this owner has set another manager's, which takes nothing over. `undefined` when there is nothing. */
+export function handingOver(live: AnyObject, owner: string, manager: string): JsonPatchStep[] | undefined {
+  const entries = managedEntriesOf(live)
+  const ours = entries.filter((entry) => entry.manager === managerOf(owner) && entry.subresource === '')
+  const [last, ...before] = ours
+  if (!last) return undefined
+  const theirs = entries.filter((entry) => entry.manager === manager && isApplied(entry))
+  const rest = entries.filter((entry) => !ours.includes(entry) && !theirs.includes(entry))
+  const version: JsonPatchStep = { op: 'replace', path: '/metadata/resourceVersion', value: live.metadata.resourceVersion }
+  // Of fields in two versions of the API ours are kept: the other manager says its own again with its next apply.
+  return [version, owning([...rest.map(({ raw }) => raw), merged(manager, last, [...before, ...theirs])])]
+}
+
+/** The managers that own this field. */
+export const appliedBy = (live: AnyObject, path: readonly string[]): string[] =>
+  managedEntriesOf(live).flatMap(({ manager, fields }) => (has(fields, path) ? [manager] : []))
+
+function has(fields: FieldTree, [first, ...rest]: readonly string[]): boolean {
+  if (first === undefined) return true
+  const below = fields[`f:${first}`]
+  return isRecord(below) && has(below, rest)
 }
 
 /** Fields are comparable within one version of the API only; those of another are dropped with their owner. */
