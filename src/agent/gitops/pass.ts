@@ -18,7 +18,7 @@ import { takeOverRulesFor } from './policy.ts'
 import { destinationOf, type LeadershipTerm, ownerFrom } from './services.ts'
 
 /** One commit of one project, about to be brought about. */
-interface CommitToSync extends ProjectInventory {
+export interface CommitToSync extends ProjectInventory {
   project: ManifestProject
   snapshot: Snapshot
   manifests: readonly Manifest[]

@@ -1,10 +1,9 @@
 import type { ManifestProject } from '../../agentcfg/index.ts'
-import type { Manifest } from '../../engines/render/index.ts'
 import { Failure, isFailure, logFieldsOf, minutes, sayFailure, seconds, waitOf } from '../../std/index.ts'
 import type { ManifestProjectStatus } from '../ports.ts'
 import { createBell } from './bell.ts'
 import { openInventory, type ProjectInventory, withoutTemplate } from './inventory-place.ts'
-import { type PassResult, syncCommit } from './pass.ts'
+import { type CommitToSync, type PassResult, syncCommit } from './pass.ts'
 import { renderingOf } from './render.ts'
 import type { LeadershipTerm } from './services.ts'
 import { type Commit, followProject } from './source.ts'
@@ -93,8 +92,7 @@ function createPasses(project: ManifestProject, term: LeadershipTerm, head: Head
   let leftAlone: readonly string[] = []
   let status = emptyStatus(project.id)
   let opened: ProjectInventory | undefined
-  /** The last commit that could be read, and its objects. */
-  let inEffect: { commit: Commit; manifests: readonly Manifest[] } | undefined
+  let inEffect: CommitToSync | undefined
   const tell = (part: Partial<ManifestProjectStatus>) => {
     status = { ...status, ...part }
     const { trouble } = head
@@ -104,36 +102,24 @@ function createPasses(project: ManifestProject, term: LeadershipTerm, head: Head
 
   const syncOnce = async (commit: Commit, signal: AbortSignal): Promise<void> => {
     const renderedSince = clock.now()
-    const all = await render(commit, signal)
-    const { manifests, template } = withoutTemplate(all)
+    const { manifests, template } = withoutTemplate(await render(commit, signal))
     opened = await openInventory(opened, { project, term, commit, template, ring }, signal)
     const compare = clock.now() >= compareAt
     if (compare) opened.inventory.expire()
-    const result = await syncCommit({ ...opened, project, snapshot: commit, manifests, renderedSince, compare }, term, signal)
-    inEffect = { commit, manifests }
+    const pass = { ...opened, project, snapshot: commit, manifests, renderedSince, compare }
+    const result = await syncCommit(pass, term, signal)
+    inEffect = pass
     if (compare) compareAt = clock.now() + COMPARE
     next = result.next
     tries = next === 'calm' ? 0 : tries + 1
     openSince = next === 'calm' ? undefined : (openSince ?? clock.now())
     const { next: _, leftAlone: left = [], ...said } = withTimeouts(result, project, clock.now() - (openSince ?? clock.now()))
     if (left.length > 0) leftAlone = left
-    const isIn = project.dryRun === 'none'
+    const [isIn, isNew] = [project.dryRun === 'none', status.commitId !== commit.commitId]
     tell({
       ...said,
       ...(said.reason === '' && sayLeftAlone(leftAlone)),
-      ...(isIn && { commitId: commit.commitId }),
-      ...(isIn && status.commitId !== commit.commitId && { syncedAt: clock.now() }),
-    })
-  }
-
-  /** What is changed in the objects of the commit before is set back while a newer one is refused, which is what is told. */
-  const keepInEffect = async (refused: Commit, signal: AbortSignal): Promise<void> => {
-    if (!opened || !inEffect || inEffect.commit === refused || project.dryRun !== 'none') return
-    const { commit: snapshot, manifests } = inEffect
-    const pass = { ...opened, project, snapshot, manifests, renderedSince: clock.now(), compare: false }
-    await syncCommit(pass, term, signal).catch((thrown: unknown) => {
-      const error = Failure.from(thrown)
-      if (!signal.aborted) log.info('the commit before is not kept in effect', { project: project.id, error })
+      ...(isIn && { commitId: commit.commitId, syncedAt: isNew ? clock.now() : status.syncedAt }),
     })
   }
 
@@ -162,7 +148,8 @@ function createPasses(project: ManifestProject, term: LeadershipTerm, head: Head
         next = 'failed'
         tries++
         tell({ reason: failure.reason ?? 'SyncFailed', message: sayFailure(failure) })
-        if (isFailure(failure, 'invalid', 'too-large')) await keepInEffect(commit, either)
+        if (inEffect && isFailure(failure, 'invalid', 'too-large'))
+          await keepInEffect({ ...inEffect, ...opened }, head, term, either)
       }
     },
     close(): void {
@@ -171,6 +158,17 @@ function createPasses(project: ManifestProject, term: LeadershipTerm, head: Head
       term.wants.rest(opened.owner)
     },
   }
+}
+
+/** What is changed in the objects of the commit before is set back while a newer one is refused, which is what is told. */
+async function keepInEffect(earlier: CommitToSync, { commit }: Head, term: LeadershipTerm, signal: AbortSignal): Promise<void> {
+  const { id, dryRun } = earlier.project
+  if (earlier.snapshot === commit || dryRun !== 'none') return
+  const pass = { ...earlier, renderedSince: term.clock.now(), compare: false }
+  await syncCommit(pass, term, signal).catch((thrown: unknown) => {
+    const error = Failure.from(thrown)
+    if (!signal.aborted) term.log.info('the commit before is not kept in effect', { project: id, error })
+  })
 }
 
 /** Of a project of which nothing is known. */

@@ -78,20 +78,16 @@ export function createPermissions({ kube, caches, clock, isWide = true }: Permis
   const isYoung = (namespace: string): boolean =>
     [namespace, EVERYWHERE].some((each) => clock.now() - (changed.get(each) ?? Number.NEGATIVE_INFINITY) < BEHIND)
 
-  const may = (
-    { user, groups, uid, extra }: AccessSubject,
-    { verb, kind, namespace, name }: Wanted,
-    onAsk?: () => void,
-  ): Promise<boolean> => {
+  const may = (person: AccessSubject, wanted: Wanted, onAsk?: () => void): Promise<boolean> => {
     // The name of nobody is nobody's: a server would decide about its caller.
-    if (user.trim() === '') return Promise.resolve(false)
-    const key = JSON.stringify([user, groups, uid, extra, verb, kind.group, kind.plural, namespace, name])
+    if (person.user.trim() === '') return Promise.resolve(false)
+    const key = keyOfQuestion(person, wanted)
+    const { namespace } = wanted
     const known = decisions.get(key)
     const now = clock.now()
     if (known && known.until > now && known.askedAt >= (forgotten.get(namespace) ?? 0)) return known.answer
     onAsk?.()
-    const subject = { user, groups: [...groups, 'system:authenticated'], uid, extra }
-    const answer = isAllowed(kube, subject, { verb, group: kind.group, resource: kind.plural, namespace, name })
+    const answer = isAllowed(kube, loggedIn(person), rightOf(wanted))
     const decision = { answer, askedAt: now, until: now + (isYoung(namespace) ? LASTS_THEN : LASTS) }
     decisions.set(key, decision)
     // A question that failed is not remembered.
@@ -128,3 +124,21 @@ export function createPermissions({ kube, caches, clock, isWide = true }: Permis
     },
   }
 }
+
+const keyOfQuestion = ({ user, groups, uid, extra }: AccessSubject, { verb, kind, namespace, name }: Wanted): string =>
+  JSON.stringify([user, groups, uid, extra, verb, kind.group, kind.plural, namespace, name])
+
+const loggedIn = ({ user, groups, uid, extra }: AccessSubject): AccessSubject => ({
+  user,
+  groups: [...groups, 'system:authenticated'],
+  uid,
+  extra,
+})
+
+const rightOf = ({ verb, kind, namespace, name }: Wanted) => ({
+  verb,
+  group: kind.group,
+  resource: kind.plural,
+  namespace,
+  name,
+})
