@@ -161,6 +161,7 @@ describe('validate', (it) => {
     assert.match((await validate('base')).stdout, 'stdin has no mistakes as far as it is here')
     await new Promise((resolve) => web.close(resolve))
     const late = await validate('good', '--devfile-hosts', host)
+    assert.is(late.code, 5)
     assert.match(late.stdout, 'stdin has no mistakes as far as it is here')
     assert.match(late.stderr, `https://${host}/devfiles/good/1.0.0: `)
   })

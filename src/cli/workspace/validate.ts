@@ -22,7 +22,7 @@ interface Options extends OutputOptions, ClusterOptions {
 }
 
 export const verb = actionVerb({
-  description: `Say everything for which a workspace is not made from a devfile, each with its file, line and column: by the specification, by what Berth makes of it, and by a WorkspaceClass, which is asked of the cluster where there is a kubeconfig. Parents are read from files below the folder of the devfile, and by https from the hosts that the class or --devfile-hosts lists, those of registries too; what others bring is not looked at. Exits with ${exitCodes.invalid} when something is wrong; warnings do not count.`,
+  description: `Say everything for which a workspace is not made from a devfile, each with its file, line and column: by the specification, by what Berth makes of it, and by a WorkspaceClass, which is asked of the cluster where there is a kubeconfig. Parents are read from files below the folder of the devfile, and by https from the hosts that the class or --devfile-hosts lists, those of registries too; what others bring is not looked at. Exits with ${exitCodes.invalid} when something is wrong, with ${exitCodes.unavailable} when one of these hosts does not answer; warnings do not count.`,
   examples: [
     ['berth validate .devfile.yaml', 'before it is pushed'],
     ['berth validate .devfile.yaml --class small', 'and what that class does not allow'],
@@ -53,12 +53,15 @@ async function validate(shell: Shell, given: string, options: Options): Promise<
   const [file, text] = given === '-' ? ['stdin', await shell.readInput()] : [given, await textOf(shell, given)]
   const ofClass = await classFor(shell, options)
   const settings = ofClass?.spec
+  let isLate = false
   const checking = {
     name: file,
     profile,
     settings,
     hasProject: true,
-    textAt: readerFor(shell, options, settings),
+    textAt: readerFor(shell, options, settings, () => {
+      isLate = true
+    }),
     signal: shell.signal,
   }
   const { problems, warnings } = await checkDevfile(text, checking)
@@ -68,11 +71,12 @@ async function validate(shell: Shell, given: string, options: Options): Promise<
   if (output === 'table' && problems.length === 0) shell.print(marked('ok', outcomeOf(file, ofClass, warnings), shell.paint))
   if (output === 'table' && problems.length > 0)
     shell.say(`\n${file} has ${problems.length} mistake${problems.length > 1 ? 's' : ''}.\n`)
-  return problems.length > 0 || isClosed ? exitCodes.invalid : exitCodes.ok
+  if (problems.length > 0 || isClosed) return exitCodes.invalid
+  return isLate ? exitCodes.unavailable : exitCodes.ok
 }
 
 /** Files of the project lie here; pages are read as kas reads them, but only from hosts that somebody has named. */
-function readerFor(shell: Shell, options: Options, settings: WorkspaceClassSpec | undefined) {
+function readerFor(shell: Shell, options: Options, settings: WorkspaceClassSpec | undefined, onLate: () => void) {
   const hosts = options.devfileHosts?.toLowerCase().split(',') ?? settings?.devfileHosts
   const startFetching = async (devfileHosts: readonly string[]) => {
     const { devfileFetcherOf } = await import('../../kas/index.ts')
@@ -91,6 +95,7 @@ function readerFor(shell: Shell, options: Options, settings: WorkspaceClassSpec 
       // That nobody answers here is no mistake of the devfile.
       if (!isFailure(thrown, 'unavailable', 'timeout')) throw thrown
       shell.say(`${uri}: ${thrown.message}\n`)
+      onLate()
       return undefined
     }
   }
