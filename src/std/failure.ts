@@ -1,3 +1,5 @@
+import { asSentence } from './text.ts'
+
 /** Every way in which something can go wrong here. What is retried, and how, stands in engines/controller/retry-policy.ts. */
 export type FailureCode =
   | 'invalid' // the user's mistake: the text is fit for a status condition; retried when the object changes
@@ -70,7 +72,8 @@ export async function unlessFailed(work: Promise<unknown>, ...codes: FailureCode
 export const failureReason = ({ reason, code }: Failure): string => reason ?? code
 
 /** With what can be done about it. */
-export const sayFailure = ({ message, remedy }: Failure): string => (remedy === undefined ? message : `${message}. ${remedy}`)
+export const sayFailure = ({ message, remedy }: Failure): string =>
+  remedy === undefined ? message : `${asSentence(message)} ${remedy}`
 
 const UNREACHABLE = /ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH|UND_ERR_(SOCKET|CLOSED|DESTROYED)/
 const TOO_LATE = /ETIMEDOUT|UND_ERR_(HEADERS|BODY|CONNECT)_TIMEOUT|TimeoutError/

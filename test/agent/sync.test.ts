@@ -53,6 +53,8 @@ describe('an agent beside a kas of GitLab', (it) => {
     await begin()
     await eventually(() => kas.registered.length > 0 && kas.asked.length > 0)
     assert.is(kas.registered[0]?.podName, agent?.podName)
+    // GitLab's agents never say a negative one.
+    assert.ok((kas.registered[0]?.podId ?? 0n) > 0n)
     assert.equal(kas.asked[0], { commitId: '', skipRegister: true, berth: true })
     assert.equal([...kas.authorizations], ['Bearer secret-of-the-agent'])
     assert.not(agent?.log().includes('secret-of-the-agent'))

@@ -10,11 +10,11 @@ import { releaseFormer } from './removal/removal.ts'
 import { rememberedOpenings } from './schedule/windows.ts'
 import { type GitOpsSettings, NAME, rememberedRules, type SyncServices } from './services/services.ts'
 import { createTargets, keepTidy, targetsIn, tenantOf } from './services/targets.ts'
-import { createVariableMemory, createVariableReader } from './services/variables.ts'
+import { createVariableMemory, createVariableReader, SOURCES_PACE } from './services/variables.ts'
 import { createAllotments } from './source/allotments.ts'
 import { createFollowing } from './source/following.ts'
 import { statusFor } from './status/status.ts'
-import { openCaches, watchesOf } from './watch/caches.ts'
+import { followSources, openCaches, versionsOfSources, watchesOf } from './watch/caches.ts'
 
 /** Each is kept with what it should be, and with what is seen of it. */
 const MOST_OBJECTS = 100_000
@@ -29,7 +29,10 @@ export function gitopsDeployments(context: ControllerContext, settings: GitOpsSe
   const targets = createTargets(reach)
   const wakeups = createWakeups(({ signal }) => void keepTidy(targets, { clock, used: () => targetsIn(caches) }, signal))
   const following = createFollowing({ source, clock, wakeups, yaml, waited, mostFiles: settings.mostFiles })
-  const variables = createVariableReader(context.kube, clock, createVariableMemory())
+  const variables = createVariableReader(context.kube, clock, createVariableMemory(), (deployment) =>
+    versionsOfSources(deployment, caches),
+  )
+  followSources(caches, wakeups, { clock, pace: SOURCES_PACE })
   const memories = createSyncMemories({ clock, log, mostWatches })
   meter?.watches(() => memories.watches)
   const notifier = createNotifier({

@@ -1,7 +1,14 @@
 import * as assert from 'uvu/assert'
 import type { Kube } from '../../../src/adapters/kube/index.ts'
 import { createMemory } from '../../../src/adapters/kube/memory.ts'
-import { type CoreSecret, type GitOpsDeployment, GitOpsDeployments, type KubeObject, Secrets } from '../../../src/api/index.ts'
+import {
+  ConfigMaps,
+  type CoreSecret,
+  type GitOpsDeployment,
+  GitOpsDeployments,
+  type KubeObject,
+  Secrets,
+} from '../../../src/api/index.ts'
 import { withVariables } from '../../../src/engines/render/variables.ts'
 import {
   createVariableReader,
@@ -11,9 +18,11 @@ import {
 import { isFailure, systemClock } from '../../../src/std/index.ts'
 import { grant } from '../../support/builders/credentials.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
+import { steppedClock } from '../../support/clock.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { at, openStage, type Stage } from '../../support/deployments.ts'
 import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
 
 const LARGE = 400_000
 const MEBIBYTE = 2 ** 20
@@ -125,6 +134,65 @@ describe('variables of a GitOpsDeployment', (it) => {
     await reader.of(small, 'commit')
     assert.equal([...(reader.secretsOf(keyOf('small')) ?? [])].sort(), ['after', 'before'])
     assert.equal(got, ['small', 'small'])
+  })
+})
+
+describe('variables whose sources change', (it) => {
+  it('are read again a second after they were read last, however often those change', async () => {
+    const clock = steppedClock()
+    let version = 1
+    let reads = 0
+    const kube = { get: async () => ({ data: { a: String(++reads) } }), as: () => kube } as unknown as Kube // as: nothing else is asked
+    const reader = createVariableReader(kube, clock, createMemory({ all: MEBIBYTE, each: MEBIBYTE }), () => [String(version)])
+    const deployment: GitOpsDeployment = {
+      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+      kind: 'GitOpsDeployment',
+      metadata: { name: 'shop', namespace: 'team', uid: 'u', generation: 1 },
+      spec: {
+        source: { repoURL: '', path: '' },
+        type: 'automated',
+        variables: { from: [{ kind: 'ConfigMap', name: 'size' }] },
+      },
+    }
+    const read = async () => (await reader.of(deployment, 'commit'))?.values.get('a')
+    assert.equal([await read(), await read()], ['1', '1'])
+    version++
+    assert.is(await read(), '1')
+    await clock.step(1000)
+    assert.equal([await read(), await read()], ['2', '2'])
+    await clock.step(5000)
+    assert.is(await read(), '2')
+  })
+})
+
+describe('a GitOpsDeployment whose variables change', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let stage: Stage
+
+  it.before(async () => {
+    stage = await openStage(cluster)
+  })
+  it.after(async () => {
+    await stage.stop()
+    await cluster.close()
+  })
+
+  it('follows their ConfigMaps and Secrets without waiting for its interval, from when they are made', async () => {
+    const { namespace, git } = stage
+    const from: Source[] = [...named('hue'), { kind: 'ConfigMap', name: 'size' }]
+    await stage.deploy({ interval: '1h', variables: { from } })
+    const commit = await git.push({ 'deploy/one.yaml': configMap('one', { is: '${hue} ${size}' }) })
+    await stage.complains('VariablesNotFound')
+    await kube.create(Secrets, secretOf(namespace, 'hue', 'red'))
+    await kube.create(ConfigMaps, configMap('size', { size: 'small' }, namespace))
+    await stage.synced(commit)
+    const becomes = (is: string) => eventually(async () => (await stage.configMap('one'))?.data?.is === is)
+    await becomes('red small')
+    await kube.patch(Secrets, { name: 'hue', namespace }, { data: { hue: Buffer.from('blue').toString('base64') } })
+    await becomes('blue small')
+    await kube.patch(ConfigMaps, { name: 'size', namespace }, { data: { size: 'large' } })
+    await becomes('blue large')
   })
 })
 

@@ -1,7 +1,7 @@
 import { createMemoryOfHeap, type Kube, type Memory, sayShare, weightOf } from '../../../adapters/kube/index.ts'
 import { ConfigMaps, type GitOpsDeployment, keyOf, refFromKey, Secrets } from '../../../api/index.ts'
 import type { Variables } from '../../../engines/render/index.ts'
-import { type Clock, Failure, isFailure } from '../../../std/index.ts'
+import { type Clock, Failure, isFailure, seconds } from '../../../std/index.ts'
 import { intervalOf } from '../schedule/interval.ts'
 import { tenantOf } from './targets.ts'
 
@@ -11,6 +11,8 @@ export type VariableReader = ReturnType<typeof createVariableReader>
 interface Kept {
   /** The generation and commit for which they were read; `undefined` when they are to be read again. */
   version: string | undefined
+  /** The versions of the ConfigMaps and Secrets then. */
+  sources: string
   at: number
   variables: Variables
   /** The values of Secrets before the last change. */
@@ -22,13 +24,24 @@ interface Kept {
   inObjects: number
 }
 
+/** Not sooner after a change than this: what a deployment applies may be what its variables come from. Milliseconds. */
+export const SOURCES_PACE = seconds(1)
+
 /** For what the deployments of each namespace read: with a program's heap of 512 MiB, 16 MiB for one and 64 for all. */
 export const createVariableMemory = (): Memory => createMemoryOfHeap({ all: 8, each: 32 })
 
-/** The values of `spec.variables`, kept until the spec or the commit changes or an interval is over. */
-export function createVariableReader(kube: Kube, clock: Clock, memory: Memory) {
+/** The values of `spec.variables`, kept until the spec, the commit or the version of a source changes or an interval is over. */
+export function createVariableReader(
+  kube: Kube,
+  clock: Clock,
+  memory: Memory,
+  versionsOf: (deployment: GitOpsDeployment) => readonly string[] = () => [],
+) {
   const kept = new Map<string, Kept>()
-  const keep = ({ metadata }: GitOpsDeployment, version: string | undefined, { variables, bytes }: Found) => {
+  const keep = (
+    { metadata }: GitOpsDeployment,
+    { variables, bytes, version, sources = '' }: Found & { version?: string; sources?: string },
+  ) => {
     const { namespace = '' } = metadata
     const last = kept.get(keyOf(metadata))
     const before = formerSecrets(last, variables.secrets)
@@ -36,7 +49,7 @@ export function createVariableReader(kube: Kube, clock: Clock, memory: Memory) {
     if (!memory.take(namespace, sum - (last?.bytes ?? 0), !last)) throw noRoom(namespace, memory)
     const secrets = new Set([...(variables.secrets ?? []), ...before])
     const inObjects = last?.inObjects ?? 0
-    kept.set(keyOf(metadata), { version, at: clock.now(), variables, before, secrets, bytes: sum, inObjects })
+    kept.set(keyOf(metadata), { version, sources, at: clock.now(), variables, before, secrets, bytes: sum, inObjects })
   }
   const put = (key: string, characters: number) => {
     const known = kept.get(key)
@@ -56,11 +69,14 @@ export function createVariableReader(kube: Kube, clock: Clock, memory: Memory) {
       const key = keyOf(metadata)
       if (!spec.variables) return drop(key)
       const version = JSON.stringify([metadata.uid, metadata.generation, commitId])
+      const sources = versionsOf(deployment).join(' ')
       const last = kept.get(key)
-      if (last?.version === version && clock.now() - last.at < intervalOf(spec.interval)) return last.variables
+      const age = clock.now() - (last?.at ?? 0)
+      const isSame = last?.version === version && (last.sources === sources || age < SOURCES_PACE)
+      if (isSame && age < intervalOf(spec.interval)) return last.variables
       const { variables, bytes } = await read(deployment, spec.variables, kube)
       const counted = { ...variables, put: (characters: number) => put(key, characters) }
-      keep(deployment, version, { variables: counted, bytes })
+      keep(deployment, { variables: counted, bytes, version, sources })
       return counted
     },
     /** Knows `secretsOf`, if that can be: for a deployment whose values are needed only to hide them. Tells whether it does. */
@@ -68,7 +84,7 @@ export function createVariableReader(kube: Kube, clock: Clock, memory: Memory) {
       const { metadata, spec } = deployment
       if (!spec.variables || kept.has(keyOf(metadata))) return true
       try {
-        keep(deployment, undefined, await read(deployment, spec.variables, kube))
+        keep(deployment, await read(deployment, spec.variables, kube))
         return true
       } catch {
         return false

@@ -22,8 +22,9 @@ import {
   secretTypes,
   withoutGit,
 } from '../../../api/index.ts'
-import type { ControllerContext, Watch } from '../../../engines/controller/index.ts'
+import type { ControllerContext, Waker, Watch } from '../../../engines/controller/index.ts'
 import { INVENTORY_LABEL } from '../../../engines/gitops/index.ts'
+import type { Clock } from '../../../std/index.ts'
 
 const INVENTORIES = { labels: INVENTORY_LABEL }
 const CREDENTIALS = { fields: `type=${secretTypes.managedEnvironment}` }
@@ -37,6 +38,8 @@ export interface SyncCaches {
   projects: Cache<GitProject>
   runs: Cache<GitOpsDeploymentSyncRun>
   inventories: Cache<ConfigMap>
+  /** Which ConfigMaps and Secrets there are, and in which version; what is in them is read with the rights of tenants. */
+  sources: { ConfigMap: Cache<ConfigMap>; Secret: Cache<CoreSecret> }
 }
 
 /** By the repository, however it is spelt. */
@@ -50,6 +53,10 @@ const byDependency = indexBy((deployment: GitOpsDeployment) => dependenciesOf(de
 export const byEnvironment = indexBy((deployment: GitOpsDeployment) =>
   environmentNames(deployment.spec).flatMap((name) => keysBeside(deployment, name)),
 )
+/** By what their variables come from. */
+const bySource = indexBy(({ metadata, spec }: GitOpsDeployment) =>
+  (spec.variables?.from ?? []).map(({ kind, name }) => `${kind} ${metadata.namespace}/${name}`),
+)
 export const byDeployment = indexBy((run: GitOpsDeploymentSyncRun) => keysBeside(run, run.spec.gitopsDeploymentName))
 
 export const openCaches = ({ caches }: ControllerContext): SyncCaches => ({
@@ -60,6 +67,7 @@ export const openCaches = ({ caches }: ControllerContext): SyncCaches => ({
   projects: caches.of(GitProjects),
   runs: caches.of(GitOpsDeploymentSyncRuns),
   inventories: caches.of(ConfigMaps, INVENTORIES),
+  sources: { ConfigMap: caches.of(ConfigMaps, { namesOnly: true }), Secret: caches.of(Secrets, { namesOnly: true }) },
 })
 
 /** The GitOpsDeployments that have to be Ready before this one. */
@@ -82,6 +90,41 @@ export const MADE_PREFIX = 'managed-environment-'
 export function environmentNames({ destination }: GitOpsDeploymentSpec): string[] {
   const name = destination?.environment
   return name ? [name, MADE_PREFIX + name] : []
+}
+
+/** The versions of what the variables of a deployment come from, as far as they can be seen: other ones are other values. */
+export const versionsOfSources = ({ metadata, spec }: GitOpsDeployment, { sources }: SyncCaches): string[] =>
+  (spec.variables?.from ?? []).map(
+    ({ kind, name }) => sources[kind].get({ namespace: metadata.namespace, name })?.metadata.resourceVersion ?? '',
+  )
+
+/** Wakes the deployments whose variables come from a ConfigMap or Secret some time after it has changed, and once for all changes until then. */
+export function followSources(
+  { deployments, sources }: SyncCaches,
+  { wake, signal }: Waker,
+  { clock, pace }: { clock: Clock; pace: number },
+): void {
+  const due = new Map<string, () => void>()
+  const wakeSoon = (ref: Ref) => {
+    const key = keyOf(ref)
+    if (due.has(key)) return
+    const ring = () => {
+      due.delete(key)
+      wake(ref)
+    }
+    due.set(key, clock.after(pace, ring))
+  }
+  for (const kind of ['ConfigMap', 'Secret'] as const) {
+    const forget = sources[kind].onChange((now, before) => {
+      const { namespace, name } = (now ?? before)?.metadata ?? {}
+      for (const deployment of deployments.by(bySource, `${kind} ${namespace}/${name}`)) wakeSoon(refOf(deployment))
+    })
+    signal.addEventListener('abort', forget, { once: true })
+  }
+  const callOff = () => {
+    for (const cancel of due.values()) cancel()
+  }
+  signal.addEventListener('abort', callOff, { once: true })
 }
 
 /** Whatever a deployment may wait for wakes it. */
