@@ -40,7 +40,7 @@ export function createVariableReader(
   const kept = new Map<string, Kept>()
   const keep = (
     { metadata }: GitOpsDeployment,
-    { variables, bytes, version, sources = '' }: Found & { version?: string; sources?: string },
+    { variables, bytes, at, version, sources = '' }: Found & { at: number; version?: string; sources?: string },
   ) => {
     const { namespace = '' } = metadata
     const last = kept.get(keyOf(metadata))
@@ -49,7 +49,7 @@ export function createVariableReader(
     if (!memory.take(namespace, sum - (last?.bytes ?? 0), !last)) throw noRoom(namespace, memory)
     const secrets = new Set([...(variables.secrets ?? []), ...before])
     const inObjects = last?.inObjects ?? 0
-    kept.set(keyOf(metadata), { version, sources, at: clock.now(), variables, before, secrets, bytes: sum, inObjects })
+    kept.set(keyOf(metadata), { version, sources, at, variables, before, secrets, bytes: sum, inObjects })
   }
   const put = (key: string, characters: number) => {
     const known = kept.get(key)
@@ -71,12 +71,14 @@ export function createVariableReader(
       const version = JSON.stringify([metadata.uid, metadata.generation, commitId])
       const sources = versionsOf(deployment).join(' ')
       const last = kept.get(key)
-      const age = clock.now() - (last?.at ?? 0)
+      // What changes while it is read is younger than what was read.
+      const at = clock.now()
+      const age = at - (last?.at ?? 0)
       const isSame = last?.version === version && (last.sources === sources || age < SOURCES_PACE)
       if (isSame && age < intervalOf(spec.interval)) return last.variables
       const { variables, bytes } = await read(deployment, spec.variables, kube)
       const counted = { ...variables, put: (characters: number) => put(key, characters) }
-      keep(deployment, { variables: counted, bytes, version, sources })
+      keep(deployment, { variables: counted, bytes, at, version, sources })
       return counted
     },
     /** Knows `secretsOf`, if that can be: for a deployment whose values are needed only to hide them. Tells whether it does. */
@@ -84,7 +86,8 @@ export function createVariableReader(
       const { metadata, spec } = deployment
       if (!spec.variables || kept.has(keyOf(metadata))) return true
       try {
-        keep(deployment, await read(deployment, spec.variables, kube))
+        const at = clock.now()
+        keep(deployment, { ...(await read(deployment, spec.variables, kube)), at })
         return true
       } catch {
         return false

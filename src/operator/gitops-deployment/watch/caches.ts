@@ -98,21 +98,30 @@ export const versionsOfSources = ({ metadata, spec }: GitOpsDeployment, { source
     ({ kind, name }) => sources[kind].get({ namespace: metadata.namespace, name })?.metadata.resourceVersion ?? '',
   )
 
-/** Wakes the deployments whose variables come from a ConfigMap or Secret some time after it has changed, and once for all changes until then. */
+/**
+ * Wakes the deployments whose variables come from a ConfigMap or Secret, at a pace. After each change comes a wake that is so much later, or
+ * what was read a moment before it would count for what is there now.
+ */
 export function followSources(
   { deployments, sources }: SyncCaches,
   { wake, signal }: Waker,
   { clock, pace }: { clock: Clock; pace: number },
 ): void {
-  const due = new Map<string, () => void>()
+  const due = new Map<string, { cancel: () => void; isOnceMore: boolean }>()
   const wakeSoon = (ref: Ref) => {
     const key = keyOf(ref)
-    if (due.has(key)) return
+    const known = due.get(key)
+    if (known) {
+      known.isOnceMore = true
+      return
+    }
     const ring = () => {
+      const isOnceMore = due.get(key)?.isOnceMore
       due.delete(key)
       wake(ref)
+      if (isOnceMore) wakeSoon(ref)
     }
-    due.set(key, clock.after(pace, ring))
+    due.set(key, { cancel: clock.after(pace, ring), isOnceMore: false })
   }
   for (const kind of ['ConfigMap', 'Secret'] as const) {
     const forget = sources[kind].onChange((now, before) => {
@@ -122,7 +131,7 @@ export function followSources(
     signal.addEventListener('abort', forget, { once: true })
   }
   const callOff = () => {
-    for (const cancel of due.values()) cancel()
+    for (const { cancel } of due.values()) cancel()
   }
   signal.addEventListener('abort', callOff, { once: true })
 }
