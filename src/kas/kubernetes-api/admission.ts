@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Agent, isDeleting, keyOf, type Ref, refOf, type SpaceRequest } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, LRUCache, minutes, seconds } from '../../std/index.ts'
-import { numberOf } from '../number.ts'
 import { digestOf } from '../token.ts'
 import type { Ask } from './address.ts'
 import { type AccessSources, type AccessVerdict, byNumber, judge } from './judge.ts'
@@ -112,9 +111,9 @@ class Watch {
     this.#cancelEnd?.()
     await this.#found
     if (visit.signal.aborted || !this.#verdict) throw Failure.from(visit.signal.reason)
-    const { agent, right } = this.#verdict
+    const { agentId, right } = this.#verdict
     return {
-      agentId: numberOf(agent.metadata.uid ?? ''),
+      agentId,
       right,
       ended: visit.signal,
       close: () => this.#leave(visit),

@@ -32,6 +32,8 @@ export const byNumber = indexBy((agent: Agent) => [String(numberOf(agent.metadat
 
 export interface AccessVerdict {
   agent: Agent
+  /** The number by which tunnels know it. */
+  agentId: bigint
   person: TokenOwner
   right: Right
   /** The right depends on it, unless it comes from a space: no repository has a say in those. */
@@ -45,8 +47,9 @@ export async function judge(sources: AccessSources, ask: Ask): Promise<AccessVer
   const person = await sources.identify(ask.token)
   const agent = agentOf(sources, ask)
   if (!agent) throw refusal(ask)
+  const agentId = numberOf(agent.metadata.uid ?? '')
   const bySpace = spaceRight(sources.spaces, agent, person)
-  if (bySpace) return { agent, person, configuration: undefined, right: bySpace, askedIn: new Set() }
+  if (bySpace) return { agent, agentId, person, configuration: undefined, right: bySpace, askedIn: new Set() }
   const configuration = await sources.configurations.of(refOf(agent))
   if (!configuration) throw refusal(ask)
   const askedIn = new Set<string>()
@@ -58,7 +61,7 @@ export async function judge(sources: AccessSources, ask: Ask): Promise<AccessVer
   const byJob = ask.as === 'pat' ? undefined : await jobRight(situation)
   const right = byJob ?? (ask.as === 'ci' ? undefined : await userRight(situation))
   if (!right) throw refusal(ask)
-  return { agent, person, configuration, right, askedIn }
+  return { agent, agentId, person, configuration, right, askedIn }
 }
 
 function agentOf({ agents }: AccessSources, { agent }: Ask): Agent | undefined {

@@ -1,14 +1,5 @@
-import { accountOfUser, keyOf, type Ref } from '../../api/index.ts'
-import {
-  type Clock,
-  createBuckets,
-  createLimiter,
-  isFailure,
-  LRUCache,
-  type Rate,
-  type Secret,
-  seconds,
-} from '../../std/index.ts'
+import { accountOfUser, keyOf, type ServiceAccountName, userOfAccount } from '../../api/index.ts'
+import { type Buckets, type Clock, createBuckets, isFailure, LRUCache, type Rate, type Secret, seconds } from '../../std/index.ts'
 import type { Develops } from '../develop.ts'
 import { createProve, tooManyRequests } from '../strangers.ts'
 import type { Ask } from './address.ts'
@@ -21,7 +12,7 @@ export interface PaceOptions {
   /** Requests of one person in a second; for a moment ten times as many. */
   perSecond: number
   /** Works for all tenants at once, and is not limited. */
-  operator: Ref
+  operator: ServiceAccountName
   /** Told of each that has to wait, and by which limit. */
   slowed: (limit: Limit) => void
   clock: Clock
@@ -47,22 +38,33 @@ const REMEMBERED = 0.1
 const MOST_DEBT = seconds(4)
 const MOST_KNOWN = 10_000
 
+interface TakenLimit {
+  buckets: Buckets
+  key: string
+  limit: Limit
+}
+
 export type VisitPace = ReturnType<typeof createPace>
 
 /** Limits how fast people may ask, over all agents together. */
 export function createPace({ identify, perSecond, operator, slowed, clock }: PaceOptions) {
-  const ofPerson = createLimiter({ burst: perSecond * BURST, perSecond }, clock)
+  const ofPerson = createBuckets({ burst: perSecond * BURST, perSecond }, clock)
   const prove = createProve(() => slowed('unknown'), clock)
   const together = { burst: perSecond * BURST * TOGETHER, perSecond: perSecond * TOGETHER }
-  const ofNamespace = createLimiter(together, clock)
+  const ofNamespace = createBuckets(together, clock)
   const ofRefusals = createBuckets(REFUSALS, clock)
   const ofRefusalsTogether = createBuckets(REFUSALS_TOGETHER, clock)
   const reached = new LRUCache<string, true>({ max: MOST_KNOWN })
-  const isOperator = isAccount(operator)
-  const take = (wait: number, limit: Limit): void => {
-    if (wait === 0) return
-    slowed(limit)
-    throw tooManyRequests(wait)
+  const isOperator = ({ name }: TokenOwner): boolean => name === userOfAccount(operator)
+  /** Takes one from each, or fails and takes nothing. */
+  const take = (...limits: readonly TakenLimit[]): void => {
+    for (const { buckets, key, limit } of limits) {
+      const wait = buckets.wait(key)
+      if (wait === 0) continue
+      slowed(limit)
+      throw tooManyRequests(wait)
+    }
+    for (const { buckets, key } of limits) buckets.spend(key, 1)
   }
   const giveBack = (person: TokenOwner): void => {
     ofRefusals.giveBack(person.name)
@@ -82,8 +84,10 @@ export function createPace({ identify, perSecond, operator, slowed, clock }: Pac
       prove(token, peer, async () => {
         const person = await identify(token)
         if (isOperator(person)) return person
-        take(ofPerson(person.name), 'person')
-        take(ofNamespace(payerOf(person)), 'namespace')
+        take(
+          { buckets: ofPerson, key: person.name, limit: 'person' },
+          { buckets: ofNamespace, key: payerOf(person), limit: 'namespace' },
+        )
         return person
       }),
     /** Does `judge`, which says whether he may reach the agent, unless too many agents have been refused to him already. */
@@ -92,8 +96,10 @@ export function createPace({ identify, perSecond, operator, slowed, clock }: Pac
       if (isOperator(person)) return judge()
       if (reached.has(key)) return stillReached(key, judge)
       // Taken before, so that many at once are no way around it.
-      take(ofRefusals.take(person.name), 'refused')
-      take(ofRefusalsTogether.take(payerOf(person)), 'refused')
+      take(
+        { buckets: ofRefusals, key: person.name, limit: 'refused' },
+        { buckets: ofRefusalsTogether, key: payerOf(person), limit: 'refused' },
+      )
       try {
         const verdict = await judge()
         giveBack(person)
@@ -113,14 +119,6 @@ export function payerOf({ name }: Pick<TokenOwner, 'name'>): string {
   return account ? `namespace ${account.namespace}` : `user ${name}`
 }
 
-function isAccount(expected: Ref): (person: Pick<TokenOwner, 'name'>) => boolean {
-  const key = keyOf(expected)
-  return ({ name }) => {
-    const account = accountOfUser(name)
-    return account !== undefined && keyOf(account) === key
-  }
-}
-
 /** Gives one for each visit that is to be let in. */
 export function createDevelopsAtPace({
   develops,
@@ -129,11 +127,11 @@ export function createDevelopsAtPace({
   clock,
 }: Pick<PaceOptions, 'operator' | 'slowed' | 'clock'> & { develops: Develops }): () => Develops {
   const questions = createBuckets(QUESTIONS, clock)
-  const isOperator = isAccount(operator)
+  const operatorName = userOfAccount(operator)
   return () => {
     let isBegun = false
     return async (person, project) => {
-      if (isOperator(person)) return develops(person, project)
+      if (person.name === operatorName) return develops(person, project)
       const payer = payerOf(person)
       const wait = questions.wait(payer)
       if (wait > (isBegun ? MOST_DEBT : 0)) {

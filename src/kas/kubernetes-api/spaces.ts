@@ -6,8 +6,8 @@ import {
   keyOf,
   keysBeside,
   nameOfSpaceAccount,
-  type Ref,
   refOf,
+  type ServiceAccountName,
   type SpaceRequest,
   userOfAccount,
 } from '../../api/index.ts'
@@ -17,7 +17,7 @@ import type { Right } from './rules.ts'
 export interface Spaces {
   requests: Cache<SpaceRequest>
   /** The operator's own service account. */
-  operator: Ref
+  operator: ServiceAccountName
 }
 
 /** The service account that lies beside each request whose space is in an agent's cluster. */

@@ -136,6 +136,16 @@ describe('kas: how fast people may ask', (it) => {
     is(await judged(account('evil', 'b'), 1, refuse), 'out')
   })
 
+  it('takes nothing of an account that has to wait for the others of its namespace', async () => {
+    const { clock, judged } = given()
+    const refuse = () => Promise.reject(new Failure('forbidden', 'no'))
+    for (let n = 0; n < 1000; n++) await judged(account('evil', `a${n}`), n, refuse)
+    for (let n = 0; n < 100; n++) is(await judged(account('evil', 'b'), n, refuse), 'later')
+    await clock.step(seconds(5))
+    for (let n = 0; n < 50; n++) is(await judged(account('evil', 'b'), n, refuse), 'out')
+    is(await judged(account('evil', 'b'), 50, refuse), 'later')
+  })
+
   it('counts no agent that somebody may reach, however many there are', async () => {
     const { judged } = given()
     const away = () => Promise.reject(new Failure('unavailable', 'the API server is away'))
