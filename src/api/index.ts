@@ -175,6 +175,7 @@ export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } f
 export { isMadeFor, requesterOf } from './space-request.ts'
 export {
   clonerImageOf,
+  DEFAULT_CLASS,
   WORKSPACE_IMAGE,
   workspaceKeptUntil,
   workspaceObjectName,

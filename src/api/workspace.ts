@@ -15,6 +15,9 @@ export function workspaceObjectName({ metadata: { name } }: Pick<Workspace, 'met
   return `${withoutEnd(plain.slice(0, LONGEST - 9), '-')}-${hash('sha256', name).slice(0, 8)}`
 }
 
+/** The class of a workspace that names none. */
+export const DEFAULT_CLASS = 'default'
+
 /** Its actual state, as far as the operator has said. */
 export const workspaceStateOf = ({ status }: Pick<Workspace, 'status'>): string => status?.actualState ?? 'CreationRequested'
 

@@ -8,6 +8,9 @@ export type Refusals = (message: string, peer: string, thrown: unknown, about?: 
 /** Of one network: enough to see who it is, and not so many that nothing else can be seen. All are counted by their code. */
 const TOLD: Rate = { burst: 20, perSecond: 0.2 }
 
+/** The reason for whoever may not read a project, or asks for one that does not exist. */
+export const PROJECT_NOT_ACCESSIBLE = 'ProjectNotAccessible'
+
 export function createRefusals(log: Log, clock: Clock): Refusals {
   const ofNetwork = createLimiter(TOLD, clock)
   return (message, peer, thrown, about = {}) => {

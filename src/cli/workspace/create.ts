@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { type Kube, whoWeAre } from '../../adapters/kube/index.ts'
 import {
+  DEFAULT_CLASS,
   DeploymentTargetClaims,
   GitProjects,
   typeMetaOf,
@@ -66,8 +67,6 @@ function variable(text: string, before: Variable[] = []): Variable[] {
   if (at < 1) throw new InvalidArgumentError('Write it like NAME=value.')
   return [...before, { name: text.slice(0, at), value: text.slice(at + 1) }]
 }
-
-const DEFAULT_CLASS = 'default'
 
 async function create(shell: Shell, kube: Kube, name: string, options: Options): Promise<ExitCode> {
   if (options.devfile !== undefined && options.devfilePath !== undefined)

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Option } from 'commander'
-import { conditionOf, type WorkspaceClass, WorkspaceClasses, type WorkspaceClassSpec } from '../../api/index.ts'
+import { conditionOf, DEFAULT_CLASS, type WorkspaceClass, WorkspaceClasses, type WorkspaceClassSpec } from '../../api/index.ts'
 import { type DevfileProblem, type DevfileProfile, PROFILES } from '../../devfile/index.ts'
 import { allowedUrl, type DevfileAddress } from '../../engines/devfiles/index.ts'
 import { Failure, isFailure, seconds, within } from '../../std/index.ts'
@@ -108,7 +108,6 @@ function outcomeOf(file: string, ofClass: WorkspaceClass | undefined, warnings: 
   return `${file} is valid${ofClass ? ` for WorkspaceClass ${ofClass.metadata.name}` : ''}.`
 }
 
-const DEFAULT = 'default'
 /** Who names no class waits for no cluster that does not answer. */
 const PATIENCE = seconds(5)
 
@@ -120,7 +119,7 @@ async function classFor(shell: Shell, options: Options): Promise<WorkspaceClass 
   if (!mayHaveCluster(shell, options)) return undefined
   try {
     const found = await within(PATIENCE, shell.signal, (signal) =>
-      withKube(shell, options, (kube) => kube.get(WorkspaceClasses, { name: DEFAULT }, signal)),
+      withKube(shell, options, (kube) => kube.get(WorkspaceClasses, { name: DEFAULT_CLASS }, signal)),
     )
     if (!found) shell.say('The cluster has no WorkspaceClass default, so no class was asked: name one with --class.\n')
     return found

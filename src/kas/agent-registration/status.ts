@@ -12,7 +12,7 @@ import { isAnother } from '../known-project.ts'
 import { numberIn, numberOf, type ProjectKnownToAgent } from '../number.ts'
 import type { ConfigurationFinding, ServedProject, UsedProject } from '../ports.ts'
 import type { Project } from '../project.ts'
-import { sentenceOf } from '../refusals.ts'
+import { PROJECT_NOT_ACCESSIBLE, sentenceOf } from '../refusals.ts'
 import type { KnownToken } from '../token-holder.ts'
 import { type AgentPod, isDerived } from './pod.ts'
 import { projectsAfter } from './projects.ts'
@@ -246,8 +246,6 @@ function goodIn(status: AgentStatus | undefined): ConfigurationFinding | undefin
 }
 
 const NOT_READ = 'The configuration is read when the agent connects.'
-/** Of the failure of whoever may not read a project. */
-const NOT_ACCESSIBLE = 'ProjectNotAccessible'
 
 /** Before anything was read in this life of kas, what was said in the one before still holds. */
 function unread(said: Condition | undefined): Short {
@@ -257,7 +255,7 @@ function unread(said: Condition | undefined): Short {
 
 /** What was said of a project that might not be read holds no longer when it may. */
 const readable = (said: Condition | undefined): Short =>
-  said?.reason === NOT_ACCESSIBLE ? say('Unknown', 'NotRead', NOT_READ) : unread(said)
+  said?.reason === PROJECT_NOT_ACCESSIBLE ? say('Unknown', 'NotRead', NOT_READ) : unread(said)
 
 function unreadable(failure: Failure, at?: { commit: string; path?: string }): Short {
   const sentence = sentenceOf(failure, 'Internal error; the cause is in the log of kas')

@@ -2,6 +2,7 @@ import { covers } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { Caller } from '../ports.ts'
 import type { Project } from '../project.ts'
+import { PROJECT_NOT_ACCESSIBLE } from '../refusals.ts'
 
 /**
  * The one rule of who may read what. In another namespace an agent or service account needs a grant; public visibility alone is not
@@ -30,7 +31,7 @@ export function refusal(caller: Caller, path: string, isConfiguration = false): 
   const remedy = `Create one, or add ${titleOf(caller)} to spec.grants.${field} of the GitProject.`
   const elsewhere = 'If it is in another namespace, name that in spec.configurationProjectNamespace of the Agent.'
   return new Failure('forbidden', `there is no GitProject with path ${path} that ${titleOf(caller)} may read`, {
-    reason: 'ProjectNotAccessible',
+    reason: PROJECT_NOT_ACCESSIBLE,
     remedy: isConfiguration ? `${remedy} ${elsewhere}` : remedy,
   })
 }

@@ -1,6 +1,7 @@
 import { BlockList } from 'node:net'
 import type { Cache } from '../../../adapters/kube/index.ts'
 import {
+  DEFAULT_CLASS,
   indexBy,
   notTrue,
   type Statement,
@@ -10,8 +11,6 @@ import {
 } from '../../../api/index.ts'
 import { withPresetImage } from '../desired/index.ts'
 import { classObstacle, type Obstacle } from './obstacle.ts'
-
-const DEFAULT_CLASS = 'default'
 
 /** The settings of a workspace: those of its class when it was created, or when it was upgraded on purpose. */
 export interface ChosenClass {
