@@ -12,7 +12,7 @@ import { type Controller, type ControllerContext, settled } from '../../../engin
 import { reconcileClaim } from './reconcile.ts'
 import type { BindingCaches } from './situation.ts'
 import { statusAfter } from './status.ts'
-import type { AskedClaims } from './unmet.ts'
+import { type AskedClaims, createNodeArchs } from './unmet.ts'
 import { watchesOf } from './watches.ts'
 
 /** Binds DeploymentTargetClaims to DeploymentTargets (ADR 8: DeploymentTargetBinder). */
@@ -27,11 +27,12 @@ export function claimBinding(context: ControllerContext): Controller<DeploymentT
   }
   const taken = new Set<string>()
   const asked: AskedClaims = new Map()
+  const nodeArchs = createNodeArchs(context.kube, context.clock)
   return {
     name: 'claim-binding',
     kind: DeploymentTargetClaims,
     watches: watchesOf(caches),
-    reconcile: (claim) => reconcileClaim(claim, { context, caches, taken, asked }),
+    reconcile: (claim) => reconcileClaim(claim, { context, caches, taken, asked, nodeArchs }),
     async gone(ref) {
       asked.delete(keyOf(ref))
       return settled()

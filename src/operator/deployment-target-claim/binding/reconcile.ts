@@ -40,7 +40,7 @@ import {
   resourcesCondition,
   statusOf,
 } from './status.ts'
-import { type AskedClaims, archMissing, askedOfBerth, askedOfOthers } from './unmet.ts'
+import { type AskedClaims, archMissing, askedOfBerth, askedOfOthers, type NodeArchs } from './unmet.ts'
 
 const MANAGER = 'claim-binding'
 
@@ -50,6 +50,7 @@ interface BindingContext {
   /** UIDs of targets that another claim is just being given, by this process. */
   taken: Set<string>
   asked: AskedClaims
+  nodeArchs: NodeArchs
 }
 
 /** Claims get targets, one each. The write of `claimRef` with the claim's UID on the target is what decides. */
@@ -165,7 +166,7 @@ async function askForOne(claim: DeploymentTargetClaim, binding: BindingContext, 
   // Not of a class that has made something already: what is made goes on.
   if (isOurs && !news?.isUnderWay) {
     parametersOf(found)
-    const missing = await archMissing(claim, found, binding.context.kube)
+    const missing = await archMissing(claim, found, binding.nodeArchs)
     if (missing) return report(claim, missing, binding)
   }
   const now = binding.context.clock.now()

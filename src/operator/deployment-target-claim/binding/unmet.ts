@@ -11,7 +11,7 @@ import {
   refOf,
   SANDBOX_PROVISIONER,
 } from '../../../api/index.ts'
-import { isFailure, minutes } from '../../../std/index.ts'
+import { type Clock, isFailure, minutes, remembered } from '../../../std/index.ts'
 import { compareTargets, sameArch, shortOf } from './match.ts'
 import { type BindingCaches, type News, offeredTargets } from './situation.ts'
 import { type BindingVerdict, pending } from './status.ts'
@@ -82,13 +82,27 @@ function troubleOfTarget(claim: DeploymentTargetClaim, caches: BindingCaches): B
   return pending(ready.reason, message, message)
 }
 
-/** A space in this cluster is on its nodes. Where there are none yet, or none may be listed, nobody knows. */
+/** The architectures of this cluster's nodes; none where there are none yet, or none may be listed. */
+export type NodeArchs = () => Promise<string[]>
+
+/** Asked once for all claims that look again within a minute: nodes may be thousands. */
+export const createNodeArchs = (kube: Kube, clock: Clock): NodeArchs => {
+  const ask = remembered(
+    () => archsOf(kube),
+    () => '',
+    clock,
+    { fresh: RECHECK, most: 1 },
+  )
+  return () => ask(undefined)
+}
+
+/** A space in this cluster is on its nodes. */
 export async function archMissing(
   { spec: { arch } }: DeploymentTargetClaim,
   { spec: { provisioner } }: DeploymentTargetClass,
-  kube: Kube,
+  nodeArchs: NodeArchs,
 ): Promise<BindingVerdict | undefined> {
-  const known = arch && provisioner === SANDBOX_PROVISIONER ? await archsOf(kube) : []
+  const known = arch && provisioner === SANDBOX_PROVISIONER ? await nodeArchs() : []
   if (known.length === 0 || known.some((each) => sameArch(arch, each))) return undefined
   const message = `no node here has arch "${arch}"; there is ${known.join(', ')}. Make a claim that asks for one of these, or for none, or add such a node.`
   return { ...pending('ArchNotAvailable', message, message), recheck: RECHECK }
