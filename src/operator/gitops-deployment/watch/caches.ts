@@ -98,17 +98,32 @@ export const versionsOfSources = ({ metadata, spec }: GitOpsDeployment, { source
     ({ kind, name }) => sources[kind].get({ namespace: metadata.namespace, name })?.metadata.resourceVersion ?? '',
   )
 
-/**
- * Wakes the deployments whose variables come from a ConfigMap or Secret, at a pace. After each change comes a wake that is so much later, or
- * what was read a moment before it would count for what is there now.
- */
+/** Wakes the deployments whose variables come from a ConfigMap or Secret, at a pace. */
 export function followSources(
   { deployments, sources }: SyncCaches,
   { wake, signal }: Waker,
   { clock, pace }: { clock: Clock; pace: number },
 ): void {
+  const wakeLater = createLaterWakes(wake, { clock, pace, signal })
+  for (const kind of ['ConfigMap', 'Secret'] as const) {
+    const forget = sources[kind].onChange((now, before) => {
+      const { namespace, name } = (now ?? before)?.metadata ?? {}
+      for (const deployment of deployments.by(bySource, `${kind} ${namespace}/${name}`)) wakeLater(refOf(deployment))
+    })
+    signal.addEventListener('abort', forget, { once: true })
+  }
+}
+
+/**
+ * Wakes each at most once in the time of `pace`, milliseconds. After each call comes a wake that is so much later, or what was read a moment
+ * before it would count for what is there now.
+ */
+export function createLaterWakes(
+  wake: (ref: Ref) => void,
+  { clock, pace, signal }: { clock: Clock; pace: number; signal: AbortSignal },
+): (ref: Ref) => void {
   const due = new Map<string, { cancel: () => void; isOnceMore: boolean }>()
-  const wakeSoon = (ref: Ref) => {
+  const wakeLater = (ref: Ref) => {
     const key = keyOf(ref)
     const known = due.get(key)
     if (known) {
@@ -119,21 +134,15 @@ export function followSources(
       const isOnceMore = due.get(key)?.isOnceMore
       due.delete(key)
       wake(ref)
-      if (isOnceMore) wakeSoon(ref)
+      if (isOnceMore) wakeLater(ref)
     }
     due.set(key, { cancel: clock.after(pace, ring), isOnceMore: false })
   }
-  for (const kind of ['ConfigMap', 'Secret'] as const) {
-    const forget = sources[kind].onChange((now, before) => {
-      const { namespace, name } = (now ?? before)?.metadata ?? {}
-      for (const deployment of deployments.by(bySource, `${kind} ${namespace}/${name}`)) wakeSoon(refOf(deployment))
-    })
-    signal.addEventListener('abort', forget, { once: true })
-  }
-  const callOff = () => {
+  const cancelAll = () => {
     for (const { cancel } of due.values()) cancel()
   }
-  signal.addEventListener('abort', callOff, { once: true })
+  signal.addEventListener('abort', cancelAll, { once: true })
+  return wakeLater
 }
 
 /** Whatever a deployment may wait for wakes it. */
