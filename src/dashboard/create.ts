@@ -1,5 +1,6 @@
 import type { Kube } from '../adapters/kube/index.ts'
 import {
+  DEFAULT_CLASS,
   type GitProject,
   GitProjects,
   type Ref,
@@ -9,7 +10,8 @@ import {
   Workspaces,
   withoutGit,
 } from '../api/index.ts'
-import { sentenceOf, validateDevfile } from '../devfile/index.ts'
+import { sentenceOf } from '../devfile/index.ts'
+import { checkDevfile, leftToKas } from '../engines/devfiles/index.ts'
 import type { Permissions } from '../engines/permissions/index.ts'
 import { Failure, type ReadYamlTree } from '../std/index.ts'
 import { type Child, type Html, html } from './html.ts'
@@ -159,7 +161,12 @@ export async function createWorkspace({ kube, user: { person }, yaml }: Creation
   if (devfile.trim() !== '' && said('devfilePath') !== '') problems.push('Give the devfile or its path, not both.')
   if (devfile.trim() !== '') {
     const read: ReadYamlTree = (text, options) => yaml(text, options, person.user)
-    const found = await validateDevfile(devfile, { name: 'the devfile', profile: 'full', read })
+    const ofClass = await kube.get(WorkspaceClasses, { name: said('class') || DEFAULT_CLASS })
+    const settings = ofClass?.spec
+    const found = await checkDevfile(devfile, {
+      ...{ name: 'the devfile', profile: 'full', settings, hasProject: true },
+      ...{ textAt: leftToKas(settings), read },
+    })
     problems.push(...found.problems.map(sentenceOf))
   }
   if (problems.length > 0) throw new Failure('invalid', problems.join('\n'))

@@ -117,7 +117,10 @@ export const LAW: Record<string, Room> = {
   },
   agentw: { imports: ['std', 'rpc', 'adapters/files', 'adapters/grpc', 'engines/tunnel'], isProgram: true },
   dashboard: {
-    imports: ['std', 'api', 'devfile', 'adapters/kube', 'engines/access', 'engines/lookout', 'engines/permissions'],
+    imports: [
+      ...['std', 'api', 'devfile', 'adapters/kube'],
+      ...['engines/access', 'engines/devfiles', 'engines/lookout', 'engines/permissions'],
+    ],
   },
   proxy: {
     imports: [...CONTROLLERS, 'adapters/auth', 'adapters/grpc', 'engines/access', 'dashboard'],

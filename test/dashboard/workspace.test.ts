@@ -149,6 +149,12 @@ describe('the page about a workspace', (it) => {
     is(refused.status, 422)
     match(refused.body, /“NOTHING” is no variable/)
     match(refused.body, /components: 3<\/textarea>/)
+    const notMade = await ada.press(form, 'Make it and start it', {
+      class: namespace,
+      devfile: 'schemaVersion: 2.2.0\ncomponents: [{ name: berth-tools, container: { image: tools } }]',
+    })
+    is(notMade.status, 422)
+    match(notMade.body, /the name of component .*berth-tools.* is reserved/)
     const made = await ada.press(form, 'Make it and start it', { class: namespace, ref: 'main', variables: 'GREETING=a=b\r\n' })
     is(made.url.pathname, path('shop'))
     const { spec } = (await read('shop')) ?? {}

@@ -126,19 +126,15 @@ const projectNamed = async (kube: Kube, given: string, namespace: string): Promi
 /** A mistake is told here, with its line, before anything is made. What only the cluster knows is told by the status. */
 async function checked(shell: Shell, kube: Kube, file: string, options: Options): Promise<string> {
   const text = await textOf(shell, file)
-  const [{ sentenceOf }, { allowedUrl }, { checkDevfile }] = await Promise.all([
+  const [{ sentenceOf }, { checkDevfile, leftToKas }] = await Promise.all([
     import('../../devfile/index.ts'),
     import('../../engines/devfiles/index.ts'),
-    import('./devfile-check.ts'),
   ])
   const ofClass = await unlessForbidden(() => kube.get(WorkspaceClasses, { name: options.class ?? DEFAULT_CLASS }))
   const { problems } = await checkDevfile(text, {
     ...{ name: file, profile: 'full', settings: ofClass?.spec, signal: shell.signal },
     hasProject: options.project !== undefined,
-    // kas reads what lies elsewhere, and the project as it is where the workspace has it.
-    textAt: async ({ by, uri }) => {
-      if (by === 'page' && ofClass?.spec.devfileHosts) allowedUrl(uri, ofClass.spec.devfileHosts, 'class')
-    },
+    textAt: leftToKas(ofClass?.spec),
   })
   if (problems.length === 0) return text
   for (const problem of problems) shell.say(`${harmlessLine(sentenceOf(problem))}\n`)

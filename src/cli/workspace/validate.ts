@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { Option } from 'commander'
 import { conditionOf, DEFAULT_CLASS, type WorkspaceClass, WorkspaceClasses, type WorkspaceClassSpec } from '../../api/index.ts'
 import { type DevfileProblem, type DevfileProfile, PROFILES } from '../../devfile/index.ts'
-import { allowedUrl, type DevfileAddress } from '../../engines/devfiles/index.ts'
+import { allowedUrl, checkDevfile, type DevfileAddress, UNRESOLVED } from '../../engines/devfiles/index.ts'
 import { Failure, isFailure, seconds, within } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { findObject } from '../find-object.ts'
@@ -12,7 +12,6 @@ import { type ClusterOptions, kubeconfigOf, type OutputOptions, withKube, withKu
 import { marked, type OutputFormat, render } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
-import { checkDevfile, UNRESOLVED } from './devfile-check.ts'
 
 interface Options extends OutputOptions, ClusterOptions {
   profile: DevfileProfile

@@ -1,12 +1,13 @@
 /**
  * What Berth makes of devfiles, as far as it can be said without a cluster: with which parts no workspace is made, for the class or at
- * all, where parents are read from, and how commands, resources and Kubernetes objects in a devfile are read. Pure. The operator and `berth validate` say the same
- * because both ask here.
+ * all, where parents are read from, and how commands, resources and Kubernetes objects in a devfile are read. Pure. The operator, `berth validate`
+ * and the dashboard say the same because all ask here.
  * Not here: the specification (devfile/), and the objects that come of it (operator/workspace/desired).
- * Read refusals.ts (the story), then override-rules.ts, manifests.ts, amounts.ts with resources.ts, event-steps.ts, addresses.ts and hosts.ts.
+ * Read check.ts and refusals.ts (the story), then override-rules.ts, manifests.ts, amounts.ts with resources.ts, event-steps.ts, addresses.ts and hosts.ts.
  */
 export { addressOf, type DevfileAddress, MOST_KEPT } from './addresses.ts'
 export { crossedAmounts, overMaxima } from './amounts.ts'
+export { checkDevfile, leftToKas, UNRESOLVED } from './check.ts'
 export {
   appliedAt,
   type EventCommand,

@@ -9,16 +9,12 @@ import {
   flattenDevfile,
   inOrder,
 } from '../../devfile/index.ts'
-import {
-  addressOf,
-  type DevfileAddress,
-  MOST_KEPT,
-  manifestsByUri,
-  refusalsOf,
-  remarksOn,
-  withResources,
-} from '../../engines/devfiles/index.ts'
-import { Failure } from '../../std/index.ts'
+import { Failure, type ReadYamlTree } from '../../std/index.ts'
+import { addressOf, type DevfileAddress, MOST_KEPT } from './addresses.ts'
+import { allowedUrl } from './hosts.ts'
+import { manifestsByUri } from './manifests.ts'
+import { refusalsOf, remarksOn } from './refusals.ts'
+import { withResources } from './resources.ts'
 
 export interface CheckOptions {
   /** Of the file. */
@@ -30,7 +26,9 @@ export interface CheckOptions {
   hasProject: boolean
   /** Reads what a devfile brings along; nothing where it is not read from here. */
   textAt(address: DevfileAddress): Promise<string | undefined>
-  signal: AbortSignal
+  /** How texts are read, where that is not for one user alone. */
+  read?: ReadYamlTree
+  signal?: AbortSignal
 }
 
 /** The rule of what was not looked at. */
@@ -56,8 +54,8 @@ export async function checkDevfile(text: string, options: CheckOptions): Promise
     unread.set(`cannot be read: ${message}`, message)
     throw new Failure('unavailable', message, { remedy: REMEDIES[address.by] })
   }
-  const { name, profile, signal } = options
-  const flat = await flattenDevfile(text, { name, profile, signal, fetch })
+  const { name, profile, read, signal } = options
+  const flat = await flattenDevfile(text, { name, profile, read, fetch, ...(signal && { signal }) })
   const found = 'devfile' in flat ? await findingsIn(flat, fetch, options) : flat
   const remarks = found.problems.flatMap((each): DevfileProblem[] => {
     const message = unread.get(each.message)
@@ -65,6 +63,13 @@ export async function checkDevfile(text: string, options: CheckOptions): Promise
   })
   return { problems: found.problems.filter(({ message }) => !unread.has(message)), warnings: [...found.warnings, ...remarks] }
 }
+
+/** For who reads nothing: kas does so later, for the workspace. What the class forbids is told now. */
+export const leftToKas =
+  (settings: WorkspaceClassSpec | undefined): CheckOptions['textAt'] =>
+  async ({ by, uri }) => {
+    if (by === 'page' && settings?.devfileHosts) allowedUrl(uri, settings.devfileHosts, 'class')
+  }
 
 /** What the rules of the specification do not say. */
 async function findingsIn(
