@@ -1,12 +1,18 @@
 import type { DeploymentTarget, DeploymentTargetClaim, DeploymentTargetClass } from './kinds.ts'
 import { isDeleting, type KubeObject } from './kube-object.ts'
-import { annotations, SPACE_PROVISIONERS, YES } from './labels.ts'
+import { annotations, SANDBOX_TIER, SPACE_PROVISIONERS, YES } from './labels.ts'
 
 /** The claim that a target names, whichever way it is written; a blank name is none. */
 export function claimRefOf(target: DeploymentTarget): { name: string; uid?: string } | undefined {
   const { claimRef } = target.spec
   const written = typeof claimRef === 'string' ? { name: claimRef } : claimRef
   return written?.name ? written : undefined
+}
+
+/** The SpaceTier of the spaces that a class makes, which its parameters may name, or anything else. */
+export function tierNameOf({ spec: { parameters = {} } }: DeploymentTargetClass): unknown {
+  const { tierName = SANDBOX_TIER } = parameters
+  return tierName
 }
 
 /** The provisioner that made the target; `undefined` for a target that a user made. */

@@ -68,6 +68,7 @@ export {
   reclaimPolicyOf,
   sayKept,
   targetNameOf,
+  tierNameOf,
 } from './deployment-target.ts'
 export type { AgentSpec, AgentStatus } from './generated/agent.ts'
 export type { DeploymentTargetStatus } from './generated/deployment-target.ts'
@@ -169,7 +170,7 @@ export {
   YES,
 } from './labels.ts'
 export { notOnboarded, tenantRoles } from './onboarding.ts'
-export { credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf } from './privacy.ts'
+export { credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf, workspacesOwning } from './privacy.ts'
 export { dataOf, kubeconfigIn, textIn, whyNotRead } from './secret-content.ts'
 export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } from './service-account.ts'
 export { isMadeFor, requesterOf } from './space-request.ts'

@@ -1,7 +1,7 @@
 import type { CoreSecret } from './core.ts'
 import { claimRefOf } from './deployment-target.ts'
 import { type DeploymentTarget, type DeploymentTargetClaim, type DeploymentTargetClass, Workspaces } from './kinds.ts'
-import type { KubeObject, Ref } from './kube-object.ts'
+import { groupOf, type KubeObject, type Ref } from './kube-object.ts'
 import { annotations, CREDENTIALS_NAMESPACE, labels, SANDBOX_PROVISIONER } from './labels.ts'
 
 /** A claim, a SpaceRequest or a target is private: its credentials lie with Berth and not beside the claim (decision 273). */
@@ -21,9 +21,14 @@ export function isPrivateBy({ spec }: DeploymentTargetClass, madeForWorkspace: b
 }
 
 /** The claim is a workspace's, or a warm pool's. */
-export const isForWorkspace = ({ metadata }: DeploymentTargetClaim): boolean =>
-  metadata.labels?.[labels.warmPool] !== undefined ||
-  (metadata.ownerReferences?.some(({ kind }) => kind === Workspaces.kind) ?? false)
+export const isForWorkspace = (claim: DeploymentTargetClaim): boolean =>
+  claim.metadata.labels?.[labels.warmPool] !== undefined || workspacesOwning(claim).length > 0
+
+/** The UIDs of the workspaces that own a claim: one, or none. */
+export const workspacesOwning = ({ metadata }: DeploymentTargetClaim): string[] =>
+  (metadata.ownerReferences ?? [])
+    .filter(({ apiVersion, kind }) => kind === Workspaces.kind && groupOf(apiVersion) === Workspaces.group)
+    .map(({ uid }) => uid)
 
 /** The Secret with the credentials of a target. */
 export const credentialsRefOf = (target: DeploymentTarget): Ref => ({

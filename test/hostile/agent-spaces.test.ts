@@ -70,6 +70,14 @@ describe('hostile: spaces in the cluster of an agent', (it) => {
     await expectObject(berth.kube, SpaceRequests, at('plain'), ({ status }) =>
       /no DeploymentTargetClaim of this namespace is behind it/.test(JSON.stringify(status)),
     )
+    // Nor for that of a colleague.
+    const eve = await berth.person('eve', 'evil', 'edit')
+    const shop = await berth.kube.get(DeploymentTargetClaims, at('shop'))
+    const hersToo = { [labels.claim]: 'shop', [labels.claimUid]: shop?.metadata.uid ?? '' }
+    await eve.create(SpaceRequests, spaceRequest('evil', 'hers', { tierName: TIER }, { ...notes, labels: hersToo }))
+    await expectObject(berth.kube, SpaceRequests, at('hers'), ({ status }) =>
+      /no DeploymentTargetClaim of this namespace is behind it/.test(JSON.stringify(status)),
+    )
     // In her namespace there is no such claim: it is taken for what one has left behind.
     await expectGone(berth.kube, SpaceRequests, at('marked'))
     const made = (await berth.kube.list(Namespaces)).map(({ metadata }) => metadata.annotations?.[annotations.spaceRequest])

@@ -6,9 +6,12 @@ import {
   conditionOf,
   DeploymentTargetClaims,
   DeploymentTargetClasses,
+  DeploymentTargets,
+  labels,
   Namespaces,
   type Ref,
   SANDBOX_PROVISIONER,
+  Secrets,
   SpaceRequests,
   SpaceTiers,
   WorkspaceClasses,
@@ -19,7 +22,7 @@ import { inParallel } from '../support/parallel.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { leaveForPrivileged, requestedBy, spaceRequest, spaceTier } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
-import { claim, targetClass } from '../support/targets.ts'
+import { claim, credentialsSecret, target, targetClass } from '../support/targets.ts'
 import { apply, eventually, expectObject } from '../support/verbs.ts'
 import { workspace, workspaceClass } from '../support/workspaces.ts'
 import { bringUp, type Installation } from './installation.ts'
@@ -32,7 +35,7 @@ describe('hostile: classes and tiers', (it) => {
   let berth: Installation
   let mallory: Kube
   it.before(async () => {
-    berth = await bringUp(['team-a', 'evil'])
+    berth = await bringUp(['team-a', 'evil', 'nook'])
     await berth.kube.create(SpaceTiers, spaceTier('platform-ops', { podSecurityLevel: 'privileged', clusterRole: 'admin' }))
     const parameters = { tierName: 'platform-ops' }
     await berth.kube.create(DeploymentTargetClasses, targetClass('ops', { provisioner: SANDBOX_PROVISIONER, parameters }))
@@ -40,6 +43,7 @@ describe('hostile: classes and tiers', (it) => {
     await berth.kube.create(WorkspaceClasses, workspaceClass('ops', { ...shipped?.spec, deploymentTargetClassName: 'ops' }))
     await apply(berth.kube, leaveForPrivileged())
     mallory = await berth.person('mallory', 'evil', 'edit')
+    await berth.person('mallory', 'nook', 'edit')
   })
   it.after(() => berth.stop())
 
@@ -148,5 +152,58 @@ describe('hostile: classes and tiers', (it) => {
     is(waits.status?.phase, 'Pending')
     await mallory.delete(SpaceRequests, { name: 'plain', namespace: 'evil' })
     await eventually(async () => equal((await told()).at(-1), most) ?? true)
+  })
+
+  /** A claim of `nook` that is bound to a target which mallory has made, and of which she says that it was made for it. */
+  const pinned = async (name: string, deploymentTargetClassName: string) => {
+    const ref = { name, namespace: 'nook' }
+    const notes = { annotations: { [annotations.provisionedBy]: SANDBOX_PROVISIONER } }
+    await mallory.create(DeploymentTargets, target('nook', name, { deploymentTargetClassName }, notes))
+    await mallory.create(DeploymentTargetClaims, claim('nook', name, { deploymentTargetClassName, targetName: name }))
+    const { metadata } = await bound(ref)
+    await mallory.patch(DeploymentTargets, ref, { metadata: { labels: { [labels.claimUid]: metadata.uid ?? '' } } })
+    const asked = { metadata: { annotations: { [annotations.provisioner]: SANDBOX_PROVISIONER } } }
+    await mallory.patch(DeploymentTargetClaims, ref, asked)
+    return metadata.uid
+  }
+  const askedFor = async () => (await requestsIn('nook')).map(({ metadata }) => metadata.labels?.[labels.claimUid])
+
+  it('make nothing for whoever may not use them and says that it was made before', async () => {
+    await berth.kube.create(DeploymentTargetClasses, targetClass('gated', { provisioner: SANDBOX_PROVISIONER }))
+    await mallory.create(Secrets, credentialsSecret('nook'))
+    const gated = await pinned('gated', 'gated')
+    const open = await pinned('open', 'isolation-level-namespace')
+    // A target wakes nobody who makes spaces; a claim that is written does.
+    let touched = 0
+    await eventually(async () => {
+      const note = { metadata: { annotations: { touched: String(touched++) } } }
+      for (const name of ['gated', 'open']) await mallory.patch(DeploymentTargetClaims, { name, namespace: 'nook' }, note)
+      const isRefused = berth.logOf('operator').includes('mallory may not use DeploymentTargetClass \\"gated\\"')
+      return isRefused && (await askedFor()).includes(open)
+    })
+    is((await askedFor()).includes(gated), false)
+  })
+
+  it('give the spares of a pool to those only who may use the tier that they lead to', async () => {
+    await berth.kube.create(SpaceTiers, spaceTier('roomy'))
+    const parameters = { tierName: 'roomy' }
+    await berth.kube.create(DeploymentTargetClasses, targetClass('roomy', { provisioner: SANDBOX_PROVISIONER, parameters }))
+    const shipped = await berth.kube.get(WorkspaceClasses, { name: 'default' })
+    const warmPool = { size: 1, namespaces: ['nook'] }
+    await berth.kube.create(
+      WorkspaceClasses,
+      workspaceClass('roomy', { ...shipped?.spec, deploymentTargetClassName: 'roomy', warmPool }),
+    )
+    await expectObject(berth.kube, WorkspaceClasses, { name: 'roomy' }, ({ status }) => status?.warmPool?.ready === 1)
+    await allowUse(berth.kube, 'nook', 'mallory', { group: 'berth.dev', resource: 'workspaceclasses', name: 'roomy' })
+    await mallory.create(Workspaces, workspace('nook', 'refused', { workspaceClassName: 'roomy' }))
+    await expectObject(berth.kube, DeploymentTargetClaims, { name: 'workspace-refused', namespace: 'nook' }, ({ status }) =>
+      JSON.stringify(status).includes('mallory may not use SpaceTier \\"roomy\\"'),
+    )
+    await allowUse(berth.kube, 'nook', 'mallory', { group: 'berth.dev', resource: 'spacetiers', name: 'roomy' })
+    await mallory.create(Workspaces, workspace('nook', 'quick', { workspaceClassName: 'roomy' }))
+    await expectObject(berth.kube, Workspaces, { name: 'quick', namespace: 'nook' }, ({ status }) =>
+      /^warm-/.test(status?.target?.claimName ?? ''),
+    )
   })
 })

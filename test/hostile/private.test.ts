@@ -115,6 +115,17 @@ describe('hostile: the space behind another’s workspace', (it) => {
     }
     const owned = claim(NAMESPACE, 'bobs', {}, { ownerReferences: owners })
     match(await refusalOf(bob.create(DeploymentTargetClaims, owned)), 'only Berth makes a workspace the owner')
+    // In two steps: an owner of another kind, or of another name, which becomes the workspace later.
+    for (const [name, other] of Object.entries({
+      kind: { kind: 'Space' },
+      group: { apiVersion: 'example.com/v1', kind: 'Space' },
+    })) {
+      const ownerReferences = owners.map((owner) => ({ ...owner, ...other }))
+      await bob.create(DeploymentTargetClaims, claim(NAMESPACE, `owned-by-${name}`, {}, { ownerReferences }))
+      const becoming = bob.patch(DeploymentTargetClaims, ref(`owned-by-${name}`), { metadata: { ownerReferences: owners } })
+      match(await refusalOf(becoming), 'only Berth makes a workspace the owner')
+      await bob.delete(DeploymentTargetClaims, ref(`owned-by-${name}`))
+    }
     const spare = claim(NAMESPACE, 'bobs', {}, { labels: { [labels.warmPool]: 'of-a-class' } })
     match(await refusalOf(bob.create(DeploymentTargetClaims, spare)), 'which claims wait for a workspace')
     // One that says that it is the claim's, and is not private, is not the claim's.

@@ -1,4 +1,4 @@
-import { accountOfUser, Roles, type Subject } from '../../api/index.ts'
+import { accountOfUser, type Kind, Roles, type Subject } from '../../api/index.ts'
 import type { Kube } from './kube.ts'
 
 /** Somebody, as the API server knows them: with all groups, `system:authenticated` among them. */
@@ -26,6 +26,21 @@ export interface ResourceAttributes {
 export async function isAllowed(kube: Kube, subject: AccessSubject, resourceAttributes: ResourceAttributes): Promise<boolean> {
   const spec = { ...subject, resourceAttributes }
   return (await review<AccessReviewStatus>(kube, 'authorization.k8s.io/v1', 'SubjectAccessReview', spec)).allowed === true
+}
+
+/** Of them the API server asks nobody: they may do everything. */
+const SUPERUSERS = 'system:masters'
+
+/** Asks whether somebody may use the class or tier of that name in a namespace. `requester`: as `requesterOf` names them. */
+export async function mayUse(
+  kube: Kube,
+  requester: string,
+  { kind, name, namespace }: { kind: Kind; name: string; namespace: string },
+): Promise<boolean> {
+  const [user = '', ...given] = requester.split('\n')
+  const groups = given.length > 0 ? given : ['system:authenticated']
+  if (groups.includes(SUPERUSERS)) return true
+  return isAllowed(kube, { user, groups }, { group: kind.group, resource: kind.plural, name, namespace, verb: 'use' })
 }
 
 /** Asks whether we ourselves may do it. Everybody who is known to the API server may ask that. */

@@ -8,6 +8,7 @@ export {
   type AccessSubject,
   isAllowed,
   isAllowedToUs,
+  mayUse,
   type ResourceAttributes,
   review,
   subjectOf,

@@ -1,4 +1,4 @@
-import { type AccessSubject, isAllowed, type Kube } from '../../adapters/kube/index.ts'
+import { type Kube, mayUse } from '../../adapters/kube/index.ts'
 import { labels, type Namespace, requesterOf, type SpaceRequest, type SpaceTier, SpaceTiers } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 
@@ -15,21 +15,12 @@ export async function assertLeave(
 ): Promise<void> {
   if (there?.metadata.labels?.[labels.tier] === name) return
   const { namespace = '' } = request.metadata
-  const subject = subjectOf(requesterOf(request))
-  if (subject.groups.includes(SUPERUSERS)) return
-  const tier = { group: SpaceTiers.group, resource: SpaceTiers.plural, name }
-  if (await isAllowed(kube, subject, { ...tier, namespace, verb: 'use' })) return
-  const who = subject.user === '' ? 'nobody knows who asked for this, and not everybody may' : `${subject.user} may not`
+  const requester = requesterOf(request)
+  if (await mayUse(kube, requester, { kind: SpaceTiers, name, namespace })) return
+  const [user] = requester.split('\n')
+  const who = user === '' ? 'nobody knows who asked for this, and not everybody may' : `${user} may not`
   throw new Failure('forbidden', `${who} use SpaceTier "${name}" in namespace ${namespace}`, {
     reason: 'UnableToProvision',
-    remedy: `Name another class or tier, or ask a platform engineer for the verb use on ${tier.resource}.${tier.group}; it goes on by itself then, within two minutes`,
+    remedy: `Name another class or tier, or ask a platform engineer for the verb use on ${SpaceTiers.plural}.${SpaceTiers.group}; it goes on by itself then, within two minutes`,
   })
-}
-
-/** Of them the API server asks nobody: they may do everything. */
-const SUPERUSERS = 'system:masters'
-
-function subjectOf(requester: string): AccessSubject {
-  const [user = '', ...groups] = requester.split('\n')
-  return { user, groups: groups.length > 0 ? groups : ['system:authenticated'] }
 }

@@ -16,9 +16,11 @@ import {
   type Ref,
   refFromKey,
   refOf,
+  requesterOf,
   ServiceAccounts,
   type SpaceRequest,
   SpaceRequests,
+  tierNameOf,
 } from '../../api/index.ts'
 import type { ControllerContext, Waker } from '../../engines/controller/index.ts'
 import { type AgentAccess, agentSite, type OpenSite } from './agent-site.ts'
@@ -124,14 +126,23 @@ function agentFor(key: string, { agents }: SiteCaches): Agent {
   throw unableToProvision(`Agent ${key} takes no spaces`, 'Set spec.spaces of the Agent to true')
 }
 
-/** A tenant may write any annotation; whose cluster it is, the class says. */
-function mandate({ metadata }: SpaceRequest, key: string, { claims, classes }: SiteCaches): void {
+/**
+ * A tenant may write any annotation; whose cluster it is, and what may be had there, the class says. Whether somebody may use the class was
+ * asked of who made the claim, so a request that somebody else makes for it is none.
+ */
+function mandate(request: SpaceRequest, key: string, { claims, classes }: SiteCaches): void {
+  const { metadata, spec } = request
   const [claim] = claims.by(byUid, metadata.labels?.[labels.claimUid] ?? 'none')
   const from = claim && classes.get({ name: claim.spec.deploymentTargetClassName })
-  const isMeant = from?.spec.provisioner === AGENT_PROVISIONER && from.spec.parameters?.agent === key
-  if (isMeant && claim?.metadata.namespace === metadata.namespace) return
+  const isMeant =
+    claim !== undefined &&
+    from?.spec.provisioner === AGENT_PROVISIONER &&
+    from.spec.parameters?.agent === key &&
+    tierNameOf(from) === spec.tierName &&
+    requesterOf(claim) === requesterOf(request)
+  if (isMeant && claim.metadata.namespace === metadata.namespace) return
   throw unableToProvision(
-    `no DeploymentTargetClaim of this namespace is behind it whose class names Agent ${key}`,
+    `no DeploymentTargetClaim of this namespace is behind it, by the same requester, whose class names Agent ${key} and this tier`,
     'Claim a target of a class with that agent instead of writing a SpaceRequest by hand',
   )
 }

@@ -20,6 +20,7 @@ import {
   type WorkspaceClass,
   WorkspaceClasses,
   Workspaces,
+  workspacesOwning,
 } from '../../api/index.ts'
 import { type Controller, type ControllerContext, createWakeups, type Waker, type Watch } from '../../engines/controller/index.ts'
 import { watchCredentials } from '../../engines/targets/index.ts'
@@ -32,7 +33,7 @@ import { type Applied, type ApplyServices, OF_REGISTRIES } from './objects/apply
 import { isApplyFailure } from './objects/apply-failure.ts'
 import { createComparisons } from './objects/comparisons.ts'
 import { createErrands } from './objects/errands.ts'
-import { CONTROLLER, claimNameOf, ownersOf } from './place/claim.ts'
+import { CONTROLLER, claimNameOf } from './place/claim.ts'
 import { byClass, type ClassDefaults, classNameOf, counts } from './place/class.ts'
 import { hasPlace } from './place/quota.ts'
 import { createTargetLookup } from './place/target.ts'
@@ -158,7 +159,7 @@ function watchesOf({ caches }: ControllerContext, { places: { workspaces: all, c
   const ofClaim = (claim: DeploymentTargetClaim): Ref[] => [
     ...all.by(byClaimed, keyOf(refOf(claim))).map(refOf),
     // One of a warm pool has another name than the workspace gives its own.
-    ...ownersOf(claim).flatMap((uid) => all.by(byUid, uid).map(refOf)),
+    ...workspacesOwning(claim).flatMap((uid) => all.by(byUid, uid).map(refOf)),
   ]
   const ofTarget = ({ metadata }: DeploymentTarget): Ref[] =>
     claims.by(byTarget, `${metadata.namespace}/${metadata.name}`).flatMap(ofClaim)

@@ -9,9 +9,9 @@ import {
   MANAGED_BY_BERTH,
   privateToOf,
   requesterOf,
-  SANDBOX_TIER,
   type SpaceRequest,
   SpaceRequests,
+  tierNameOf,
   typeMetaOf,
 } from '../../../api/index.ts'
 import { Failure, withoutEnd } from '../../../std/index.ts'
@@ -48,11 +48,11 @@ function assertKnown({ metadata, spec: { provisioner, parameters = {} } }: Deplo
   )
 }
 
-function tierOf({ metadata, spec: { parameters = {} } }: DeploymentTargetClass): string {
-  const { tierName = SANDBOX_TIER } = parameters
+function tierOf(from: DeploymentTargetClass): string {
+  const tierName = tierNameOf(from)
   if (typeof tierName === 'string') return tierName
   throw invalidParameter(
-    `DeploymentTargetClass ${metadata.name}: parameters.tierName is ${JSON.stringify(tierName)}`,
+    `DeploymentTargetClass ${from.metadata.name}: parameters.tierName is ${JSON.stringify(tierName)}`,
     'Make a class whose parameters.tierName names a SpaceTier',
   )
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Cache, isNamespaceTerminating } from '../../../adapters/kube/index.ts'
+import { type Cache, isNamespaceTerminating, mayUse } from '../../../adapters/kube/index.ts'
 import {
   annotations,
   askedProvisionerOf,
@@ -8,6 +8,7 @@ import {
   type DeploymentTarget,
   type DeploymentTargetClaim,
   type DeploymentTargetClass,
+  DeploymentTargetClasses,
   isDeleting,
   isMadeFor,
   isPrivate,
@@ -16,6 +17,7 @@ import {
   privateToOf,
   provisionedByOf,
   refOf,
+  requesterOf,
   SPACE_PROVISIONERS,
   type SpaceRequest,
   SpaceRequests,
@@ -46,9 +48,31 @@ export async function provision(claim: DeploymentTargetClaim, provisioning: Prov
   if (request) return follow(claim, from, request, provisioning)
   // A claim that has a target, or wants a certain one, needs no new one.
   const isFree = claim.status?.phase === 'Pending' && !claim.spec.targetName
-  if (!isFree && !lostItsSpace(claim, provisioning)) return settled()
+  if (!isFree) {
+    if (!lostItsSpace(claim, provisioning)) return settled()
+    await assertUse(claim, from, provisioning)
+  }
   await ask(claim, from, provisioning)
   return settled()
+}
+
+/**
+ * Admission does not ask it of a claim that names its target, for which nothing is made; and whoever writes targets may say of one that it was
+ * made for a claim. Throws a `forbidden` Failure, which is tried again.
+ */
+async function assertUse(
+  claim: DeploymentTargetClaim,
+  { metadata: { name } }: DeploymentTargetClass,
+  { context }: ProvisioningContext,
+): Promise<void> {
+  const { namespace = '' } = claim.metadata
+  const requester = requesterOf(claim)
+  if (await mayUse(context.kube, requester, { kind: DeploymentTargetClasses, name, namespace })) return
+  const who = requester.split('\n')[0] || 'whoever made the claim'
+  throw new Failure('forbidden', `${who} may not use DeploymentTargetClass "${name}" in namespace ${namespace}`, {
+    reason: 'Forbidden',
+    remedy: `Make a claim of another class, or ask a platform engineer for the verb use on ${DeploymentTargetClasses.plural}.${DeploymentTargetClasses.group}`,
+  })
 }
 
 /** What its target was made of is gone, with the namespace; the target is there, and takes another. */

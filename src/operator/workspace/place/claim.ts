@@ -12,7 +12,7 @@ import {
   typeMetaOf,
   type Workspace,
   type WorkspaceClassSpec,
-  Workspaces,
+  workspacesOwning,
 } from '../../../api/index.ts'
 import { ownLabels } from '../desired/envelope.ts'
 import { objectNameOf } from '../desired/names.ts'
@@ -24,12 +24,8 @@ export const CONTROLLER = 'workspace'
 /** The claim that somebody shares, or the one that is made for the workspace where none of a warm pool is its own. */
 export const claimNameOf = (workspace: Workspace): string => workspace.spec.target?.claimName ?? objectNameOf(workspace)
 
-/** The UIDs of the workspaces that own it: one, or none. */
-export const ownersOf = ({ metadata }: DeploymentTargetClaim): string[] =>
-  (metadata.ownerReferences ?? []).filter(({ kind }) => kind === Workspaces.kind).map(({ uid }) => uid)
-
 export const isOwnClaim = (workspace: Workspace, claim: DeploymentTargetClaim): boolean =>
-  ownersOf(claim).includes(workspace.metadata.uid ?? '')
+  workspacesOwning(claim).includes(workspace.metadata.uid ?? '')
 
 /** The claim to make for the workspace; nothing when there is one, or when it uses somebody else's. */
 export function claimToMake(

@@ -15,6 +15,7 @@ import {
   targetNameOf,
   type Workspace,
   whyNotRead,
+  workspacesOwning,
 } from '../../../api/index.ts'
 import {
   type CheckKubeconfig,
@@ -25,7 +26,7 @@ import {
 } from '../../../engines/targets/index.ts'
 import type { WarmVolume } from '../desired/index.ts'
 import { objectNameOf } from '../desired/names.ts'
-import { claimNameOf, isOwnClaim, ownersOf } from './claim.ts'
+import { claimNameOf, isOwnClaim } from './claim.ts'
 import { isObstacle, type Obstacle, targetObstacle } from './obstacle.ts'
 
 /** Where a workspace runs, and how to get there. */
@@ -60,13 +61,25 @@ export const createTargetLookup = (caches: Caches): TargetLookup => ({
 })
 
 /** Of claims: by the workspaces that own them. */
-const byOwner = indexBy(ownersOf)
+const byOwner = indexBy(workspacesOwning)
 
 /** The claim that the workspace owns, or the one that has the name of it. */
 export function ownClaim(workspace: Workspace, lookup: ClaimLookup): DeploymentTargetClaim | undefined {
   const { uid = '', namespace } = workspace.metadata
-  const owned = lookup.claims.by(byOwner, uid).find((claim) => claim.metadata.namespace === namespace)
+  const [owned] = lookup.claims
+    .by(byOwner, uid)
+    .filter((claim) => claim.metadata.namespace === namespace)
+    .sort(byTrust)
   return owned ?? lookup.claims.get({ name: objectNameOf(workspace), namespace })
+}
+
+/**
+ * One is enough, but claims may be older than the policy that lets only Berth say whose they are. A private one was made by Berth; and whoever
+ * would lead a workspace elsewhere comes later than it.
+ */
+function byTrust(a: DeploymentTargetClaim, b: DeploymentTargetClaim): number {
+  if (isPrivate(a) !== isPrivate(b)) return isPrivate(a) ? -1 : 1
+  return (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '')
 }
 
 /** The claim that the workspace shares, or its own. */

@@ -1,4 +1,4 @@
-import type { Cache } from '../../../adapters/kube/index.ts'
+import { type Cache, mayUse } from '../../../adapters/kube/index.ts'
 import {
   annotations,
   type DeploymentTargetClaim,
@@ -7,6 +7,10 @@ import {
   labels,
   ownedBy,
   refOf,
+  requesterOf,
+  SPACE_PROVISIONERS,
+  SpaceTiers,
+  tierNameOf,
   type Workspace,
   type WorkspaceClass,
 } from '../../../api/index.ts'
@@ -63,8 +67,17 @@ async function adopt(workspace: Workspace, devfile: Devfile, chosen: ChosenClass
   const spares = supply.claims
     .by(byPool, found.metadata.uid ?? '')
     .filter((spare) => spare.metadata.namespace === namespace && isReady(spare) && fits(spare, settings, targetClass))
+  if (spares.length === 0 || !(await mayHave(workspace, targetClass, supply))) return false
   for (const spare of spares.sort(byAge)) if (await take(spare, workspace, supply)) return true
   return false
+}
+
+/** Berth asked for the spare; who takes it may use the tier that it leads to, as if it were made for him (decision 270). */
+async function mayHave(workspace: Workspace, from: DeploymentTargetClass | undefined, { kube }: ClaimSupply): Promise<boolean> {
+  const tier = from && SPACE_PROVISIONERS.includes(from.spec.provisioner) ? tierNameOf(from) : undefined
+  if (typeof tier !== 'string') return true
+  const { namespace = '' } = workspace.metadata
+  return mayUse(kube, requesterOf(workspace, workspace.spec.owner), { kind: SpaceTiers, name: tier, namespace })
 }
 
 const needsMore = (devfile: Devfile, settings: ChosenClass['settings']): boolean =>
