@@ -88,6 +88,8 @@ describe('hostile: spaces in the cluster of an agent', (it) => {
   it('let their members into no other, nor into the rest of the cluster, whomever they say they are', async () => {
     const { kube, namespace } = hers
     ok(await kube.list(ConfigMaps, { namespace }))
+    // Where Berth is in that cluster, too, nothing of Berth's either.
+    match(await refusalOf(kube.list(Agents, { namespace })), 'cannot list resource "agents"')
     const account = `system:serviceaccount:${adas.namespace}:namespace-manager`
     const guises = [kube.as({ user: account, groups: [] }), kube.as({ user: 'root', groups: ['system:masters'] })]
     for (const place of [adas.namespace, 'team-a', 'kube-system']) {

@@ -11,9 +11,9 @@ export function refuseRemoteReference(source: string, written: string): void {
   if (isRemote(written) || isRemote(written.slice(written.indexOf('=') + 1))) throw remote(source, written)
 }
 
-/** kustomize takes for remote what has a scheme, a `user@host:` or a `?ref=`, and hosts that it knows by name. */
+/** kustomize takes for remote what has a scheme, a `user@host:` or a `?ref=`, and hosts that it knows by name, whoever is before them. */
 const isRemote = (written: string): boolean =>
-  /^[a-z][a-z0-9+.-]*:|[?&](ref|version|timeout|submodules)=|^(github\.com|gitlab\.com|bitbucket\.org)[/:]|^git@/i.test(
+  /^[a-z][a-z0-9+.-]*:|[?&](ref|version|timeout|submodules)=|^([^@/]*@)?(github\.com|gitlab\.com|bitbucket\.org)[/:]|^git@/i.test(
     written,
   ) || isOfHost(written.split('/', 1)[0] ?? '')
 

@@ -8,6 +8,7 @@ import {
   requestToken,
 } from '../../adapters/kube/index.ts'
 import {
+  ClusterRoles,
   type KubeObject,
   Namespaces,
   nameOfSpaceAccount,
@@ -19,8 +20,8 @@ import {
 } from '../../api/index.ts'
 import { createOnce } from '../../engines/apply/index.ts'
 import type { ControllerContext } from '../../engines/controller/index.ts'
-import { type Secret, withoutEnd } from '../../std/index.ts'
-import { ownLabels, type Space } from './desired.ts'
+import { isFailure, minutes, remembered, type Secret, withoutEnd } from '../../std/index.ts'
+import { ownLabels, SPACE_ROLE_PREFIX, type Space } from './desired.ts'
 import { unableToProvision } from './failures.ts'
 import { uidOf } from './namespace.ts'
 import { createPieces, MANAGER, OF_SPACES, PIECE_WATCHES } from './pieces.ts'
@@ -73,13 +74,14 @@ export function agentSite(
     caches
       .of<KubeObject>(kind, options)
       .onChange((now, before) => bell.changed(namespaces.get({ name: (now ?? before)?.metadata.namespace ?? '' })))
+  const hasBerth = remembered(hasSpaceRoles, () => '', clock, { fresh: minutes(1), most: 1 })
   const stopping = new AbortController()
   caches.ready(stopping.signal).then(bell.ready, () => undefined) // Closed before it was ready.
   return {
     agent,
     kube: caches.kube,
     namespaces,
-    pieces: createPieces(context, caches.kube, caches),
+    pieces: createPieces(context, caches.kube, caches, { hasBerth: () => hasBerth(caches.kube) }),
     endpoint: () => ({
       server,
       certificateAuthority: Buffer.from(ca ?? '').toString('base64'),
@@ -93,6 +95,16 @@ export function agentSite(
       stopping.abort()
       void caches.stop().then(() => kube.close())
     },
+  }
+}
+
+/** Where Berth is installed, too, `admin` gives its kinds. An agent that may not read roles lets nobody see that. */
+async function hasSpaceRoles(kube: Kube): Promise<boolean> {
+  try {
+    return (await kube.get(ClusterRoles, { name: `${SPACE_ROLE_PREFIX}admin` })) !== undefined
+  } catch (thrown) {
+    if (isFailure(thrown, 'forbidden')) return false
+    throw thrown
   }
 }
 

@@ -65,25 +65,23 @@ export function namespaceOf(request: SpaceRequest, tier: SpaceTierSpec, name: st
   }
 }
 
-/** Names a ClusterRole of a tier as it is called in the cluster where the space is. */
-export type NameRole = (role: string) => string
+/** Of the roles that have the same rights as `admin` and `edit` but for those to Berth's kinds, which spaces are not to have. */
+export const SPACE_ROLE_PREFIX = 'berth-space-'
 
-/** In Berth's own cluster `admin` and `edit` have Berth's kinds, which spaces are not to have. */
-export const withoutBerth: NameRole = (role) => (role === 'admin' || role === 'edit' ? `berth-space-${role}` : role)
-
-/** Everything in the namespace that the tier asks for. */
-export function piecesOf(space: Space, nameRole: NameRole): Piece[] {
+/** Everything in the namespace that the tier asks for. `hasBerth`: Berth's kinds and roles are in that cluster. */
+export function piecesOf(space: Space, hasBerth: boolean): Piece[] {
   const { tier, quota } = space
   return [
     ...(Object.keys(quota).length > 0 ? [piece(space, ResourceQuotas, 'tier', { spec: { hard: quota } })] : []),
     ...(tier.limitRange?.length ? [piece(space, LimitRanges, 'tier', { spec: { limits: tier.limitRange } })] : []),
     ...(tier.networkPolicies ?? []).map(({ name, spec }) => piece(space, NetworkPolicies, name, { spec })),
-    ...(serviceAccountOf(tier) === '' ? [] : accessOf(space, nameRole)),
+    ...(serviceAccountOf(tier) === '' ? [] : accessOf(space, hasBerth)),
   ]
 }
 
-function accessOf(space: Space, nameRole: NameRole): Piece[] {
+function accessOf(space: Space, hasBerth: boolean): Piece[] {
   const { tier } = space
+  const nameRole = (role: string) => (hasBerth && ['admin', 'edit'].includes(role) ? `${SPACE_ROLE_PREFIX}${role}` : role)
   const roles = tier.roles ?? []
   const given = roles.length > 0 ? roles.map(({ name }) => name) : [nameRole(tier.clusterRole ?? 'admin')]
   const kind = roles.length > 0 ? 'Role' : 'ClusterRole'

@@ -2,7 +2,7 @@ import { requestToken } from '../../adapters/kube/index.ts'
 import { ConfigMaps, Namespaces, ServiceAccounts } from '../../api/index.ts'
 import type { ControllerContext } from '../../engines/controller/index.ts'
 import type { AgentAccess } from './agent-site.ts'
-import { serviceAccountOf, withoutBerth } from './desired.ts'
+import { serviceAccountOf } from './desired.ts'
 import { ownEntry } from './entry.ts'
 import { createPieces, OF_SPACES } from './pieces.ts'
 import type { Site } from './site.ts'
@@ -33,7 +33,7 @@ export function ownSite(context: ControllerContext, settings: SpaceSettings): Si
   return {
     kube,
     namespaces: caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true }),
-    pieces: createPieces(context, kube, caches, { nameRole: withoutBerth, entry: ownEntry(context) }),
+    pieces: createPieces(context, kube, caches, { hasBerth: async () => true, entry: ownEntry(context) }),
     endpoint() {
       const pem = settings.certificateAuthority ?? certificates.get(ROOT_CA)?.data?.['ca.crt'] ?? ''
       return {

@@ -16,7 +16,7 @@ import {
 import { createCanonical, keepExactly, type Piece } from '../../engines/apply/index.ts'
 import type { ControllerContext } from '../../engines/controller/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
-import { type NameRole, piecesOf, type Space } from './desired.ts'
+import { piecesOf, type Space } from './desired.ts'
 import type { NamespaceEntry } from './entry.ts'
 
 export const MANAGER = 'space-request'
@@ -39,7 +39,7 @@ export function createPieces(
   { events }: Pick<ControllerContext, 'events'>,
   kube: Kube,
   caches: Caches,
-  { nameRole = (role) => role, entry }: { nameRole?: NameRole; entry?: NamespaceEntry } = {},
+  { hasBerth, entry }: { hasBerth: () => Promise<boolean>; entry?: NamespaceEntry },
 ) {
   const watched = PIECE_WATCHES.map(({ kind, ...options }) => ({ kind, cache: caches.of<KubeObject>(kind, options) }))
   const by = { kube, canonical: createCanonical(kube, MANAGER), manager: MANAGER }
@@ -77,7 +77,7 @@ export function createPieces(
     },
     async keep(space: Space): Promise<void> {
       const keys = await enter(space)
-      const wanted = piecesOf(space, nameRole)
+      const wanted = piecesOf(space, await hasBerth())
       await settleAll(wanted.map((piece) => keepPiece(space, piece)))
       const remove = ({ kind, object }: Piece) => kube.delete(kind, refOf(object), { uid: object.metadata.uid })
       await settleAll(leftOver(space, [...keys, ...wanted]).map(remove))

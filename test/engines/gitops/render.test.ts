@@ -148,6 +148,7 @@ describe('rendering', (it) => {
       'generators: ["apiVersion: builtin\\nkind: ConfigMapGenerator\\nfiles: [https://example.com/x]\\n"]',
       'openapi: {path: "https://example.com/openapi.json"}',
       'resources: [example.com/org/repo]',
+      'resources: ["me@github.com/org/repo"]',
       'resources: ["me@elsewhere:repo"]',
       'resources: ["me@@elsewhere:repo"]',
       'Resources: ["https://example.com/base.yaml"]',
