@@ -115,6 +115,11 @@ describe('hostile: the space behind another’s workspace', (it) => {
     }
     const owned = claim(NAMESPACE, 'bobs', {}, { ownerReferences: owners })
     match(await refusalOf(bob.create(DeploymentTargetClaims, owned)), 'only Berth makes a workspace the owner')
+    const volume = { metadata: { annotations: { [annotations.volume]: 'of-another' } } }
+    match(
+      await refusalOf(bob.patch(DeploymentTargetClaims, ref('workspace-web'), volume)),
+      'which volume in a private space is the workspace',
+    )
     // In two steps: an owner of another kind, or of another name, which becomes the workspace later.
     for (const [name, other] of Object.entries({
       kind: { kind: 'Space' },
