@@ -1,8 +1,8 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type Deployment, Deployments, GitProjects, Leases, nameOf, Pods } from '../../api/index.ts'
+import { type Deployment, Deployments, GitProjects, nameOf, Pods } from '../../api/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import { type LocalPrograms, upAgain } from '../local/local-programs.ts'
-import { type Leader, leaderIn, leaseOfOperator, sayLeader, secondsSince } from '../local/others.ts'
+import { findLeader, type Leader, sayLeader, secondsSince } from '../local/others.ts'
 import { logOf } from '../local/parts.ts'
 import { isRolledOut, remedyForAbsent, troubleOfPods } from '../pods.ts'
 import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
@@ -37,18 +37,10 @@ export async function examineOperator({
 }: Pick<CheckContext, 'kube' | 'namespace' | 'now' | 'localPrograms'>): Promise<DoctorFinding> {
   const found = await findingOf('operator', localPrograms)
   if (found?.mark === 'fail') return found
-  const lease = await kube.get(Leases, leaseOfOperator(namespace))
-  if (!lease?.spec)
-    return fail(`no operator has ever led in ${namespace}: there is no Lease ${namespace}/berth-operator`, START_OPERATOR)
-  const leader = leaderIn(lease, now)
-  if (!leader) return fail('nobody leads: the last operator gave up its Lease', START_OPERATOR)
-  if (!leader.isFresh)
-    return fail(
-      `${leader.holder} holds the Lease, and has not renewed it for ${secondsSince(leader)} s`,
-      `Look at its log. ${START_OPERATOR}`,
-    )
+  const lead = await findLeader(kube, namespace, now)
+  if ('why' in lead) return fail(lead.why, lead.isSilent ? `Look at its log. ${START_OPERATOR}` : START_OPERATOR)
   const pods = (await kube.get(Deployments, { name: 'operator', namespace })) ? { kube, namespace } : undefined
-  return findingOfLead(leader, { localPrograms, pods })
+  return findingOfLead(lead.leader, { localPrograms, pods })
 }
 
 /** Whoever was killed has the Lease for a while: where it can be known who is there, that one is not said to lead. */

@@ -1,7 +1,7 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type AnyObject, BERTH_NAMESPACE, CREDENTIALS_NAMESPACE, Namespaces, nameOf } from '../../api/index.ts'
 import { Failure, seconds, systemClock } from '../../std/index.ts'
-import { examineOperator } from '../doctor/programs.ts'
+import { findLeader } from '../local/others.ts'
 import { listOwnObjects } from '../manifests.ts'
 import { type ClusterOptions, positiveSeconds, withKube, withKubeconfig } from '../options.ts'
 import { table, wrap } from '../output.ts'
@@ -108,9 +108,9 @@ async function assertFreed(
 ): Promise<void> {
   const held = objects.find(({ metadata }) => metadata.finalizers?.length)
   if (!held) return
-  const trouble = await examineOperator({ kube, namespace, localPrograms: undefined, now: systemClock.now() })
-  if (trouble.mark !== 'fail') return
-  throw new Failure('unavailable', `nobody would free what Berth's objects hold (${nameOf(held)} for one): ${trouble.message}`, {
+  const lead = await findLeader(kube, namespace, systemClock.now())
+  if ('leader' in lead) return
+  throw new Failure('unavailable', `nobody would free what Berth's objects hold (${nameOf(held)} for one): ${lead.why}`, {
     remedy: 'Start the operator: `berth install --apply` with your values does. `berth doctor` says more.',
   })
 }

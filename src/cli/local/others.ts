@@ -3,7 +3,7 @@ import { BERTH_NAMESPACE, Deployments, keyOf, type Lease, Leases, PART_OF_BERTH,
 import { Failure, seconds, systemClock } from '../../std/index.ts'
 
 /** The Lease of the operator that acts. */
-export const leaseOfOperator = (namespace: string) => ({ name: 'berth-operator', namespace })
+const leaseOfOperator = (namespace: string) => ({ name: 'berth-operator', namespace })
 
 /** Lease times are written by another machine's clock. */
 const SKEW = seconds(15)
@@ -18,10 +18,25 @@ export interface Leader {
 }
 
 /** Who has the Lease; nothing where it was given up. */
-export function leaderIn({ spec }: Lease, now: number): Leader | undefined {
+function leaderIn({ spec }: Lease, now: number): Leader | undefined {
   if (!spec?.holderIdentity) return undefined
   const age = now - Date.parse(spec.renewTime ?? '')
   return { holder: spec.holderIdentity, age, isFresh: age < (spec.leaseDurationSeconds ?? LASTS) * 1000 + SKEW }
+}
+
+/** The operator that leads, or why nobody does; `isSilent`: somebody has the Lease, and does not renew it. */
+export async function findLeader(
+  kube: Kube,
+  namespace: string,
+  now: number,
+): Promise<{ leader: Leader } | { why: string; isSilent: boolean }> {
+  const lease = await kube.get(Leases, leaseOfOperator(namespace))
+  if (!lease?.spec)
+    return { why: `no operator has ever led in ${namespace}: there is no Lease ${namespace}/berth-operator`, isSilent: false }
+  const leader = leaderIn(lease, now)
+  if (!leader) return { why: 'nobody leads: the last operator gave up its Lease', isSilent: false }
+  if (leader.isFresh) return { leader }
+  return { why: `${leader.holder} holds the Lease, and has not renewed it for ${secondsSince(leader)} s`, isSilent: true }
 }
 
 /** An operator that leads from outside of the cluster, or did so a moment ago. */

@@ -1,4 +1,4 @@
-import type { Kube } from '../adapters/kube/index.ts'
+import type { Kube } from '../../adapters/kube/index.ts'
 import {
   BERTH_NAMESPACE,
   ClusterRoles,
@@ -10,13 +10,13 @@ import {
   refOf,
   tenantRoles,
   typeMetaOf,
-} from '../api/index.ts'
-import { Failure, isFailure } from '../std/index.ts'
-import { namespaceOfBerth } from './install/shipped.ts'
-import { type ClusterOptions, type OutputOptions, withKube, withKubeconfig, withOutput } from './options.ts'
-import { renderData, table } from './output.ts'
-import type { Shell } from './shell.ts'
-import { actionVerb } from './verb.ts'
+} from '../../api/index.ts'
+import { Failure, isFailure } from '../../std/index.ts'
+import { type ClusterOptions, type OutputOptions, withKube, withKubeconfig, withOutput } from '../options.ts'
+import { renderData, table } from '../output.ts'
+import type { Shell } from '../shell.ts'
+import { actionVerb } from '../verb.ts'
+import { namespaceOfBerth } from './shipped.ts'
 
 interface Options extends ClusterOptions, OutputOptions {
   berthNamespace?: string
