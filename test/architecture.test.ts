@@ -65,7 +65,7 @@ const TOY_LAW: Record<string, Room> = {
   std: { imports: [] },
   api: { imports: ['std'] },
   'adapters/disk': { imports: ['std'], packages: ['yaml'], process: ['kill'], casts: true },
-  program: { imports: ['std', 'api', 'adapters/disk'], isProgram: true },
+  program: { imports: ['std', 'api', 'adapters/disk'], isProgram: true, ground: ['floor'] },
 }
 const DOOR = '/**\n * What this room is for.\n */\n'
 const TOY: Record<string, string> = {
@@ -83,6 +83,8 @@ const TOY: Record<string, string> = {
   'program/index.ts': `${DOOR}export const a = 1\n`,
   'program/one/reconcile.ts':
     "import { b } from '../two/rest.ts'\nimport { now } from '../../std/clock.ts'\nexport const c = [b, now]\n",
+  'program/floor/board.ts': "import { c } from '../one/reconcile.ts'\nexport const board = c\n",
+  'program/two/standing.ts': "import { board } from '../floor/board.ts'\nexport const standing = board\n",
   'program/two/rest.ts': 'export let b = 1\nexport const cache = new Map()\nexport const fixed = new Set([1])\n',
   'program/two/desired.ts': "import { end } from '../../adapters/disk/index.ts'\nexport const d = end\n",
   'program/two/loose.ts': 'export default (x: any) => x!.y as string\nexport enum Z {}\n',
@@ -115,7 +117,10 @@ describe('the checker', (it) => {
       'program/one/reconcile.ts:2: enter std by its door, not by std/clock.ts',
       'std/upwards.ts:1: std must not import api',
     ],
-    'inside a program, rooms do not know their siblings': ['program/one/reconcile.ts:1: sibling room program/two/rest.ts'],
+    'inside a program, rooms do not know their siblings': [
+      'program/floor/board.ts:1: sibling room program/one/reconcile.ts',
+      'program/one/reconcile.ts:1: sibling room program/two/rest.ts',
+    ],
     'each package has its home': ['api/package.ts:1: yaml is not at home here'],
     'a door holds a comment and exports, nothing else': [
       'api/index.ts: has 1 statements beside exports',

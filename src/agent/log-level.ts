@@ -1,6 +1,6 @@
 import { LogLevelCF } from '../rpc/index.ts'
 import type { Log, LogLevel } from '../std/index.ts'
-import type { ConfigurationFollower } from './ports.ts'
+import type { ConfigurationFollower } from './ports/configuration-follower.ts'
 
 const ORDER: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent']
 const LEVELS: Readonly<Record<LogLevelCF, LogLevel>> = {

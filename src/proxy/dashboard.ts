@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { readBody } from '../adapters/http/index.ts'
 import type { Dashboard, Reply } from '../dashboard/index.ts'
 import { type Clock, Failure, seconds } from '../std/index.ts'
-import type { Recipient, Session, Sessions } from './ports.ts'
+import type { Recipient, Session, Sessions } from './web/ports.ts'
 
 /** A form with a devfile in it. */
 const MOST_BYTES = 256 * 1024

@@ -1,6 +1,6 @@
 import { isAllowed, type Kube } from '../adapters/kube/index.ts'
 import { type Clock, remembered, seconds } from '../std/index.ts'
-import type { MayOpen } from './ports.ts'
+import type { MayOpen } from './web/ports.ts'
 
 /** An answer counts so long for who asks next. */
 const FRESH = seconds(3)

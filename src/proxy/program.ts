@@ -5,11 +5,10 @@ import { ConfigMaps, labels, Secrets, Services, Workspaces } from '../api/index.
 import { requestMeter, requireKinds } from '../engines/controller/index.ts'
 import { aborted, type Clock, createLog, pause, systemClock } from '../std/index.ts'
 import type { ProxyConfig } from './config.ts'
-import { CONNECTIONS } from './connections.ts'
 import type { WaysToPorts } from './routed-workspace.ts'
 import { followRoutes } from './routes.ts'
 import { buildServices, type Frame } from './services.ts'
-import { createRotatingKeys, KEYS, SIGN_OUTS } from './session/index.ts'
+import { CONNECTIONS, createRotatingKeys, KEYS, SIGN_OUTS } from './session/index.ts'
 import { connectTunnels } from './tunnels.ts'
 
 export interface Addresses {

@@ -3,7 +3,7 @@ import type { Upstream } from '../adapters/http/index.ts'
 import { annotations, type Service, type Workspace, workspaceObjectName } from '../api/index.ts'
 import { accessRulesOf } from '../engines/access/index.ts'
 import { defined, withoutEnd } from '../std/index.ts'
-import type { RoutedWorkspace } from './ports.ts'
+import type { RoutedWorkspace } from './web/ports.ts'
 
 /** Ports of workspaces are reached by these. */
 export interface WaysToPorts {

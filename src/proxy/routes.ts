@@ -1,8 +1,8 @@
 import type { Cache } from '../adapters/kube/index.ts'
 import { byUid, indexBy, labels, type Service, type Workspace } from '../api/index.ts'
 import type { Log } from '../std/index.ts'
-import type { Route, RoutedWorkspace, RouteTable } from './ports.ts'
 import { routedWorkspaceOf, type WaysToPorts } from './routed-workspace.ts'
+import type { Route, RoutedWorkspace, RouteTable } from './web/ports.ts'
 
 const byWorkspace = indexBy(({ metadata }: Service) => [metadata.labels?.[labels.workspaceUid] ?? ''])
 

@@ -5,19 +5,23 @@ import type { Cache, Caches, Kube } from '../adapters/kube/index.ts'
 import type { ConfigMap, Workspace } from '../api/index.ts'
 import { createDashboard } from '../dashboard/index.ts'
 import { type Clock, type Log, Secret } from '../std/index.ts'
-import { createActivity } from './activity.ts'
 import type { ProxyConfig } from './config.ts'
-import { CONNECTIONS, publishConnections } from './connections.ts'
 import { askDashboard } from './dashboard.ts'
-import { createLinkAnswer } from './links.ts'
 import { createMayOpen } from './may-open.ts'
 import { createMeters } from './meters.ts'
-import type { RouteTable } from './ports.ts'
-import { createConsultation, createReception } from './reception/index.ts'
-import { createArrivals, createSessions, createSignIn, createSignOuts, SIGN_OUTS } from './session/index.ts'
+import { createActivity, createConsultation, createLinkAnswer, createReception, createStreams } from './reception/index.ts'
+import {
+  CONNECTIONS,
+  createArrivals,
+  createSessions,
+  createSignIn,
+  createSignOuts,
+  publishConnections,
+  SIGN_OUTS,
+} from './session/index.ts'
 import { createStarter } from './start-workspace.ts'
-import { createStreams } from './streams.ts'
 import { addressesIn, createVisitorOf } from './visitor.ts'
+import type { RouteTable } from './web/ports.ts'
 
 export interface Frame {
   log: Log

@@ -3,9 +3,9 @@ import { keyOf, Workspaces } from '../api/index.ts'
 import { isFromOwnPage, type Reply } from '../dashboard/index.ts'
 import { judgeAccess } from '../engines/access/index.ts'
 import { type Clock, Failure, isFailure, type Log } from '../std/index.ts'
-import { type Notice, renderNotice } from './page.ts'
-import type { OwnPathRequest, Sessions } from './ports.ts'
-import { TO_FIRST_PAGE } from './redirect.ts'
+import { type Notice, renderNotice } from './web/page.ts'
+import type { OwnPathRequest, Sessions } from './web/ports.ts'
+import { TO_FIRST_PAGE } from './web/redirect.ts'
 
 /**
  * Starts a workspace for its owner, as the owner: whether they may is up to the roles of the cluster. It is asked by a form on a

@@ -11,6 +11,8 @@ export interface Room {
   process?: string[] | 'everything'
   /** A program: its rooms do not know one another; only its root files know them. */
   isProgram?: boolean
+  /** Of a program: the rooms that its other rooms may know, and that know none of those. */
+  ground?: string[]
   /** Casts are allowed here, with a reason on the same line. */
   casts?: boolean
 }
@@ -110,6 +112,7 @@ export const LAW: Record<string, Room> = {
     ],
     packages: ['@bufbuild/protobuf'],
     isProgram: true,
+    ground: ['ports'],
   },
   certificates: {
     imports: ['std', 'api', 'adapters/kube', 'adapters/http', 'adapters/certificates'],
@@ -125,6 +128,7 @@ export const LAW: Record<string, Room> = {
   proxy: {
     imports: [...CONTROLLERS, 'adapters/auth', 'adapters/grpc', 'engines/access', 'dashboard'],
     isProgram: true,
+    ground: ['web'],
   },
   cli: {
     imports: [

@@ -57,10 +57,11 @@ function importsByLaw(source: Source, law: Record<string, Room>): string[] {
 
 const isData = (path: string): boolean => path.endsWith('.json')
 
-/** `operator/x/…` and `operator/y/…` meet only in the root files of the program. */
+/** `operator/x/…` and `operator/y/…` meet only in the root files of the program, and on its ground. */
 function siblings(source: Source, law: Record<string, Room>): string[] {
   const here = roomOf(source.file, law)
-  if (!here || !law[here]?.isProgram) return []
+  const { isProgram, ground = [] } = law[here ?? ''] ?? {}
+  if (!here || !isProgram) return []
   const inner = (file: string) => file.slice(here.length + 1).split('/')
   const [own, ...below] = inner(source.file)
   if (below.length === 0) return []
@@ -68,7 +69,9 @@ function siblings(source: Source, law: Record<string, Room>): string[] {
     const to = targetOf(source.file, imported)
     if (!imported.from.startsWith('.') || roomOf(to, law) !== here) return []
     const [other, ...rest] = inner(to)
-    return rest.length > 0 && other !== own ? [`${source.file}:${imported.line}: sibling room ${to}`] : []
+    return rest.length > 0 && other !== own && !ground.includes(other ?? '')
+      ? [`${source.file}:${imported.line}: sibling room ${to}`]
+      : []
   })
 }
 
@@ -155,6 +158,9 @@ export const ORDERED = [
   'engines/apply',
   'operator/gitops-deployment',
   'operator/workspace',
+  'agent',
+  'proxy',
+  'cli',
 ]
 
 /** Cycles of the folders inside of one room. */

@@ -11,7 +11,7 @@ import {
   sync,
 } from '../../engines/gitops/index.ts'
 import type { Manifest, Render, Snapshot } from '../../engines/render/index.ts'
-import type { ManifestProjectStatus } from '../ports.ts'
+import type { ManifestProjectStatus } from '../ports/reports.ts'
 import { adopt } from './adopt.ts'
 import type { ProjectInventory } from './inventory-place.ts'
 import { takeOverRulesFor } from './policy.ts'

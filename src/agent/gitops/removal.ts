@@ -1,7 +1,7 @@
 import type { ManifestProject } from '../../agentcfg/index.ts'
 import { entriesOf, removeAll } from '../../engines/gitops/index.ts'
 import { Failure, pause, waitOf } from '../../std/index.ts'
-import type { ManifestProjectStatus } from '../ports.ts'
+import type { ManifestProjectStatus } from '../ports/reports.ts'
 import type { InventoryPlace, RegisteredProject } from './register.ts'
 import { destinationOf, inventoryAt, isNear, type LeadershipTerm, ownerFrom, ownerIdOf } from './services.ts'
 import { emptyStatus } from './worker.ts'

@@ -1,5 +1,5 @@
 import { hours, pause } from '../../std/index.ts'
-import type { Reports } from '../ports.ts'
+import type { Reports } from '../ports/reports.ts'
 import type { RegisteredProject } from './register.ts'
 import { type InventoryLimits, retire } from './removal.ts'
 import type { LeadershipTerm } from './services.ts'

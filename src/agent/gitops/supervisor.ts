@@ -1,7 +1,7 @@
 import { manifestProjects } from '../../agentcfg/index.ts'
 import { createSyncMemories, createWants } from '../../engines/gitops/index.ts'
 import { hours } from '../../std/index.ts'
-import type { ConfigurationFollower } from '../ports.ts'
+import type { ConfigurationFollower } from '../ports/configuration-follower.ts'
 import { createBell } from './bell.ts'
 import type { AgentSyncServices } from './services.ts'
 import { createWorkers, type DesiredProjects } from './workers.ts'

@@ -1,6 +1,6 @@
 import type { ManifestProject } from '../../agentcfg/index.ts'
 import { Failure, isFailure, logFieldsOf, minutes, sayFailure, seconds, waitOf } from '../../std/index.ts'
-import type { ManifestProjectStatus } from '../ports.ts'
+import type { ManifestProjectStatus } from '../ports/reports.ts'
 import { createBell } from './bell.ts'
 import { openInventory, type ProjectInventory, withoutTemplate } from './inventory-place.ts'
 import { type CommitToSync, type PassResult, syncCommit } from './pass.ts'

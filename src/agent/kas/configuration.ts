@@ -18,7 +18,8 @@ import {
   seconds,
   waitOf,
 } from '../../std/index.ts'
-import type { ConfigurationFollower, Reports } from '../ports.ts'
+import type { ConfigurationFollower } from '../ports/configuration-follower.ts'
+import type { Reports } from '../ports/reports.ts'
 
 export interface AgentMeta {
   version: string

@@ -3,7 +3,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { type GrpcConnection, UNIMPLEMENTED } from '../../adapters/grpc/index.ts'
 import { AgentReports, ProjectReportSchema, ReportRequestSchema } from '../../rpc/index.ts'
 import { type Backoff, beginningOf, type Clock, Failure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
-import type { ManifestProjectStatus, Reports } from '../ports.ts'
+import type { ManifestProjectStatus, Reports } from '../ports/reports.ts'
 
 interface ReporterOptions {
   connection: GrpcConnection

@@ -1,9 +1,7 @@
 import type { Reply } from '../../dashboard/index.ts'
 import { type Judgement, judgeAccess } from '../../engines/access/index.ts'
 import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
-import { linksOf } from '../links.ts'
-import { notices } from '../notices.ts'
-import { type Notice, renderNotice } from '../page.ts'
+import { type Notice, renderNotice } from '../web/page.ts'
 import {
   type BrowserRequestHead,
   type MayOpen,
@@ -15,9 +13,11 @@ import {
   type RouteTable,
   type Session,
   type Sessions,
-} from '../ports.ts'
-import { TO_FIRST_PAGE } from '../redirect.ts'
+} from '../web/ports.ts'
+import { TO_FIRST_PAGE } from '../web/redirect.ts'
 import { isOwnOrigin } from './head.ts'
+import { linksOf } from './links.ts'
+import { notices } from './notices.ts'
 import type { RequestRecord } from './record.ts'
 
 export interface AdmissionServices {

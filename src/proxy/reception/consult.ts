@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Reply } from '../../dashboard/index.ts'
-import type { Activity } from '../activity.ts'
-import type { ProxyConfig } from '../config.ts'
-import { withoutOwn } from '../cookies.ts'
-import type { BrowserRequestHead } from '../ports.ts'
+import { withoutOwn } from '../web/cookies.ts'
+import type { BrowserRequestHead } from '../web/ports.ts'
+import type { Activity } from './activity.ts'
 import { type AdmissionServices, admit, OWN, type OwnAnswer } from './admit.ts'
 import { DIALECTS, type Dialect } from './dialects.ts'
 import { beginRecord, type CountRequest, type RequestRecord, wantsPage } from './record.ts'
@@ -12,7 +11,7 @@ import { writeReply } from './reply.ts'
 interface ConsultationServices extends AdmissionServices {
   /** Ingresses ask from these addresses; others could invent a request. */
   isCaller(address: string): boolean
-  passAuthorization: ProxyConfig['passAuthorization']
+  passAuthorization: boolean
   visitorOf(request: IncomingMessage): string
   activity: Pick<Activity, 'used'>
   done: CountRequest

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { BrowserRequestHead } from '../ports.ts'
+import type { BrowserRequestHead } from '../web/ports.ts'
 import { countOf, isPlainTarget, plainHost } from './head.ts'
 
 /** An ingress asks and is answered in its own way. */

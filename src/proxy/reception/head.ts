@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { BrowserRequestHead, RoutedWorkspace } from '../ports.ts'
+import type { BrowserRequestHead, RoutedWorkspace } from '../web/ports.ts'
 
 /** Reads the head of a request. `undefined`: not everybody on the way would read the same. */
 export function headOf(request: IncomingMessage, isUpgrade: boolean): BrowserRequestHead | undefined {

@@ -1,5 +1,5 @@
 import { type FlatHeaders, HOP_BY_HOP } from '../../adapters/http/index.ts'
-import { harmlessCookie, withoutOwn } from '../cookies.ts'
+import { harmlessCookie, withoutOwn } from '../web/cookies.ts'
 
 /** The proxy has answered `Expect` itself. */
 const HOP: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'expect'])

@@ -3,17 +3,16 @@ import type { Duplex } from 'node:stream'
 import { type Forwarder, passUpgrade, responseOn } from '../../adapters/http/index.ts'
 import type { Reply } from '../../dashboard/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { Activity } from '../activity.ts'
-import type { ProxyConfig } from '../config.ts'
-import { notices } from '../notices.ts'
-import { renderNotice } from '../page.ts'
-import type { Route } from '../ports.ts'
-import type { OpenStream } from '../streams.ts'
+import { renderNotice } from '../web/page.ts'
+import type { Route } from '../web/ports.ts'
+import type { Activity } from './activity.ts'
 import { type AdmissionServices, admit, type OwnAnswer, type RequestAdmission } from './admit.ts'
 import { headOf } from './head.ts'
 import { headersBack, headersOnward } from './headers.ts'
+import { notices } from './notices.ts'
 import { beginRecord, type CountRequest, type RequestRecord, wantsPage } from './record.ts'
 import { writeReply } from './reply.ts'
+import type { OpenStream } from './streams.ts'
 
 interface ReceptionServices extends AdmissionServices {
   forwarder: Forwarder
@@ -21,7 +20,7 @@ interface ReceptionServices extends AdmissionServices {
   /** Hears that somebody uses a workspace: at requests, and by the bytes of upgraded connections. */
   activity: Pick<Activity, 'used' | 'lineOpened'>
   visitorOf(request: IncomingMessage): string
-  passAuthorization: ProxyConfig['passAuthorization']
+  passAuthorization: boolean
   /** Connections are not kept while the program stops. */
   isStopping(): boolean
   done: CountRequest

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { keyOf } from '../../api/index.ts'
 import type { Clock, Failure, Log } from '../../std/index.ts'
-import type { Recipient, Route, Session } from '../ports.ts'
+import type { Recipient, Route, Session } from '../web/ports.ts'
 
 /** Collects what is told of a request when it is over. */
 export interface RequestRecord {

@@ -1,7 +1,7 @@
 import type { Tickets } from '../../adapters/auth/index.ts'
 import { type Clock, isFailure, LRUCache } from '../../std/index.ts'
-import { cookieOf, SESSION, setCookie } from '../cookies.ts'
-import type { Session, Sessions } from '../ports.ts'
+import { cookieOf, SESSION, setCookie } from '../web/cookies.ts'
+import type { Session, Sessions } from '../web/ports.ts'
 import type { SignOuts } from './sign-outs.ts'
 
 export interface IssuedSessions extends Sessions {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Cache, Kube } from '../../adapters/kube/index.ts'
 import type { ConfigMap } from '../../api/index.ts'
 import type { Clock } from '../../std/index.ts'
-import { writeInto } from '../config-map.ts'
-import type { Session } from '../ports.ts'
+import type { Session } from '../web/ports.ts'
+import { writeInto } from './config-map.ts'
 
 /** The ConfigMap says when people have signed out, for all proxies of an installation: sessions themselves are kept nowhere. */
 export const SIGN_OUTS = 'berth-proxy-sign-outs'

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { Upstream } from '../adapters/http/index.ts'
-import type { Ref, WorkspaceStatus } from '../api/index.ts'
-import type { AccessRules, Person } from '../engines/access/index.ts'
+import type { Upstream } from '../../adapters/http/index.ts'
+import type { Ref, WorkspaceStatus } from '../../api/index.ts'
+import type { AccessRules, Person } from '../../engines/access/index.ts'
 
 /** The proxy knows this of a workspace; it is another object after each change. */
 export interface RoutedWorkspace {

@@ -1,6 +1,6 @@
-import { judgeAccess } from '../engines/access/index.ts'
-import { type Clock, every, seconds } from '../std/index.ts'
-import { type MayOpen, type RequestCredentials, ROLE_COUNTS, type RouteTable, type Sessions } from './ports.ts'
+import { judgeAccess } from '../../engines/access/index.ts'
+import { type Clock, every, seconds } from '../../std/index.ts'
+import { type MayOpen, type RequestCredentials, ROLE_COUNTS, type RouteTable, type Sessions } from '../web/ports.ts'
 
 /** A request or an upgraded connection that is not over. */
 export interface OpenStream extends RequestCredentials {

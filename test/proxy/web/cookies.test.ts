@@ -1,6 +1,6 @@
 import { equal, is, throws } from 'uvu/assert'
-import { cookieOf, harmlessCookie, SESSION, withoutOwn } from '../../src/proxy/cookies.ts'
-import { describe } from '../support/suite.ts'
+import { cookieOf, harmlessCookie, SESSION, withoutOwn } from '../../../src/proxy/web/cookies.ts'
+import { describe } from '../../support/suite.ts'
 
 const request = (cookie: string) => ({ headers: { cookie } })
 

@@ -1,4 +1,4 @@
-import { Failure } from '../std/index.ts'
+import { Failure } from '../../std/index.ts'
 import type { BrowserRequestHead } from './ports.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Reply } from '../dashboard/index.ts'
+import type { Reply } from '../../dashboard/index.ts'
 import type { Recipient } from './ports.ts'
 
 /** The content of a page. */

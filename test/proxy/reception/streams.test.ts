@@ -1,11 +1,11 @@
 import { equal, is } from 'uvu/assert'
-import { accessRulesOf } from '../../src/engines/access/index.ts'
-import type { MayOpen, RoutedWorkspace } from '../../src/proxy/ports.ts'
-import { createStreams } from '../../src/proxy/streams.ts'
-import { hours, seconds } from '../../src/std/index.ts'
-import { published } from '../engines/access/neighbourhood.ts'
-import { steppedClock } from '../support/clock.ts'
-import { describe } from '../support/suite.ts'
+import { accessRulesOf } from '../../../src/engines/access/index.ts'
+import { createStreams } from '../../../src/proxy/reception/streams.ts'
+import type { MayOpen, RoutedWorkspace } from '../../../src/proxy/web/ports.ts'
+import { hours, seconds } from '../../../src/std/index.ts'
+import { published } from '../../engines/access/neighbourhood.ts'
+import { steppedClock } from '../../support/clock.ts'
+import { describe } from '../../support/suite.ts'
 
 const workspace: RoutedWorkspace = {
   ...{ uid: 'u', ref: { name: 'web', namespace: 'team-a' }, rules: accessRulesOf(published('web')), status: {} },

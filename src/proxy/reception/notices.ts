@@ -1,7 +1,7 @@
-import type { Judgement } from '../engines/access/index.ts'
-import type { Failure } from '../std/index.ts'
-import type { Notice } from './page.ts'
-import type { RoutedWorkspace, Session } from './ports.ts'
+import type { Judgement } from '../../engines/access/index.ts'
+import type { Failure } from '../../std/index.ts'
+import type { Notice } from '../web/page.ts'
+import type { RoutedWorkspace, Session } from '../web/ports.ts'
 
 /** The proxy says these to people who want to reach a workspace. */
 export const notices = {

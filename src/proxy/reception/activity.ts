@@ -1,8 +1,8 @@
-import type { UpgradedConnection } from '../adapters/http/index.ts'
-import type { Kube } from '../adapters/kube/index.ts'
-import { annotations, Workspaces } from '../api/index.ts'
-import { type Clock, every, Failure, isFailure, type Log, minutes, timestamp } from '../std/index.ts'
-import type { Route, RoutedWorkspace, RouteTable } from './ports.ts'
+import type { UpgradedConnection } from '../../adapters/http/index.ts'
+import type { Kube } from '../../adapters/kube/index.ts'
+import { annotations, Workspaces } from '../../api/index.ts'
+import { type Clock, every, Failure, isFailure, type Log, minutes, timestamp } from '../../std/index.ts'
+import type { Route, RoutedWorkspace, RouteTable } from '../web/ports.ts'
 
 export type Activity = ReturnType<typeof createActivity>
 

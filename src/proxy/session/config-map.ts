@@ -1,6 +1,6 @@
-import type { Kube } from '../adapters/kube/index.ts'
-import { ConfigMaps, type Ref } from '../api/index.ts'
-import { isFailure } from '../std/index.ts'
+import type { Kube } from '../../adapters/kube/index.ts'
+import { ConfigMaps, type Ref } from '../../api/index.ts'
+import { isFailure } from '../../std/index.ts'
 
 /** Writes keys of a ConfigMap that all proxies share, and makes it where it is not there; `null` takes a key out. */
 export async function writeInto(kube: Kube, { name, namespace = '' }: Ref, data: Record<string, string | null>): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Reply } from '../dashboard/index.ts'
+import type { Reply } from '../../dashboard/index.ts'
 import type { Route } from './ports.ts'
 
 /** Nothing of it is kept, and where it came from is not told: addresses on the way hold tickets. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { Reply } from '../dashboard/index.ts'
-import type { Clock } from '../std/index.ts'
-import { cookieOf, LINK, setCookie } from './cookies.ts'
-import { renderNotice } from './page.ts'
-import type { BrowserRequestHead, OwnPathRequest } from './ports.ts'
-import { redirect, returnTo } from './redirect.ts'
+import type { Reply } from '../../dashboard/index.ts'
+import type { Clock } from '../../std/index.ts'
+import { cookieOf, LINK, setCookie } from '../web/cookies.ts'
+import { renderNotice } from '../web/page.ts'
+import type { BrowserRequestHead, OwnPathRequest } from '../web/ports.ts'
+import { redirect, returnTo } from '../web/redirect.ts'
 
 /** `berth share` makes 32 bytes. */
 const TOKEN = /^[\w-]{43}$/

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { Cache, Kube } from '../adapters/kube/index.ts'
-import { type ConfigMap, keyOf } from '../api/index.ts'
-import { type Clock, every, Failure, type Log, minutes, seconds, timestamp } from '../std/index.ts'
+import type { Cache, Kube } from '../../adapters/kube/index.ts'
+import { type ConfigMap, keyOf } from '../../api/index.ts'
+import { type Clock, every, Failure, type Log, minutes, seconds, timestamp } from '../../std/index.ts'
+import type { RouteTable, Session } from '../web/ports.ts'
 import { writeInto } from './config-map.ts'
-import type { RouteTable, Session } from './ports.ts'
 
 export const CONNECTIONS = 'berth-proxy-connections'
 

@@ -1,13 +1,3 @@
-import type { AgentConfiguration } from '../rpc/index.ts'
-
-/**
- * A part of the agent of which the configuration speaks. `prepare` throws a `Failure` when it cannot do as it says; its answer puts the
- * configuration into effect, and is called only when no part has thrown.
- */
-export interface ConfigurationFollower {
-  prepare(configuration: AgentConfiguration): () => void
-}
-
 /** The state of one manifest project, as kas is told. */
 export interface ManifestProjectStatus {
   /** Path of the project. */

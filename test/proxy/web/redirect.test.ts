@@ -1,6 +1,6 @@
 import { equal, is, ok } from 'uvu/assert'
-import { returnTo } from '../../src/proxy/redirect.ts'
-import { describe } from '../support/suite.ts'
+import { returnTo } from '../../../src/proxy/web/redirect.ts'
+import { describe } from '../../support/suite.ts'
 
 const HOST = '3000-web-1a2b3c.ws.example.com'
 const HOME = `https://${HOST}/`
@@ -95,8 +95,8 @@ const VECTORS = [
   '*',
   '.',
   '..',
-  './/evil.example',
   '../evil.example',
+  '../../evil.example',
   `/${'a'.repeat(2048)}`,
 ]
 
