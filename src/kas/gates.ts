@@ -13,13 +13,13 @@ import {
   projectOf,
 } from './authorization/index.ts'
 import type { KasConfig } from './config.ts'
-import type { KasMeters } from './meters.ts'
 import { createModuleRequestService } from './module-requests/index.ts'
-import { PROJECT_PATHS, pathHoldersOf } from './path-holders.ts'
-import type { Polls, Presence } from './ports.ts'
-import { projectsOf } from './project.ts'
-import { createRefusals, requireToken } from './refusals.ts'
-import type { Prove } from './strangers.ts'
+import type { KasMeters } from './ports/meters.ts'
+import type { Polls, Presence } from './ports/ports.ts'
+import { createRefusals, requireToken } from './ports/refusals.ts'
+import { PROJECT_PATHS, pathHoldersOf } from './projects/path-holders.ts'
+import { projectsOf } from './projects/project.ts'
+import type { Prove } from './tokens/strangers.ts'
 
 /** The objects that kas keeps in sight. */
 export function watchObjects({ leaseNamespace: namespace }: KasConfig, caches: Caches) {

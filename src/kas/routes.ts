@@ -13,11 +13,11 @@ import { createTunnels } from '../engines/tunnel/index.ts'
 import { CONNECT_PORT, MAKE_REQUEST } from '../rpc/index.ts'
 import { seconds } from '../std/index.ts'
 import type { KasConfig } from './config.ts'
-import type { RouteMeters } from './meters.ts'
-import type { AgentGate, AgentRoll, WorkspaceGate } from './ports.ts'
+import type { RouteMeters } from './ports/meters.ts'
+import type { AgentGate, AgentRoll, WorkspaceGate } from './ports/ports.ts'
 import { createReverseTunnelService } from './reverse-tunnel/index.ts'
 import { answerCensus, type Connected, createCensus, createGateway, createPeerRegistry, createRouter } from './routing/index.ts'
-import { sharedSecret } from './shared-secret.ts'
+import { sharedSecret } from './tokens/shared-secret.ts'
 
 interface RoutesOptions extends Pick<ServeOptions, 'tls' | 'onTurnedAway' | 'clock' | 'log'> {
   config: Pick<KasConfig, 'privateApi' | 'privateApiSecret' | 'peers' | 'peersCa' | 'agentWait' | 'streamAge'>

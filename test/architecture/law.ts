@@ -98,6 +98,7 @@ export const LAW: Record<string, Room> = {
     ],
     packages: ['@bufbuild/protobuf'],
     isProgram: true,
+    ground: ['projects', 'tokens', 'ports'],
   },
   agent: {
     imports: [

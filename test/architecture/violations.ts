@@ -158,6 +158,7 @@ export const ORDERED = [
   'engines/apply',
   'operator/gitops-deployment',
   'operator/workspace',
+  'kas',
   'agent',
   'proxy',
   'cli',

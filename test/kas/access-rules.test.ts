@@ -1,6 +1,6 @@
 import { is } from 'uvu/assert'
 import { Agents, GitProjects } from '../../src/api/index.ts'
-import { numberOf } from '../../src/kas/number.ts'
+import { numberOf } from '../../src/kas/projects/number.ts'
 import { developer } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { type GitHost, gitHost } from '../support/git-host.ts'

@@ -6,7 +6,7 @@ import { createObjectStream, type ObjectStream } from '../../src/adapters/grpc/i
 import type { Kube } from '../../src/adapters/kube/index.ts'
 import { type Agent, Agents, type CoreSecret, type GitProject, GitProjects, Secrets } from '../../src/api/index.ts'
 import { type KasAddresses, parseConfig, start } from '../../src/kas/index.ts'
-import { isOwnPath, type PathHolders } from '../../src/kas/path-holders.ts'
+import { isOwnPath, type PathHolders } from '../../src/kas/projects/path-holders.ts'
 import { Secret, systemClock } from '../../src/std/index.ts'
 
 export interface RunningKas {

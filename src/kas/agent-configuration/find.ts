@@ -1,5 +1,5 @@
 import { type ParsedConfiguration, parseConfigurationFile } from '../../agentcfg/index.ts'
-import type { CommitSnapshot } from '../ports.ts'
+import type { CommitSnapshot } from '../ports/ports.ts'
 
 /** The configuration of an agent in one commit. */
 export interface FoundConfiguration {

@@ -4,9 +4,9 @@ import { accessRules, isSameFile } from '../../agentcfg/index.ts'
 import { type Agent, keyOf, type Ref, refOf } from '../../api/index.ts'
 import type { ConfigurationFile } from '../../rpc/index.ts'
 import { type Clock, Failure, hours, isFailure, type Log, pause, seconds } from '../../std/index.ts'
-import { newsOf } from '../news.ts'
-import type { Admission, PollSighting, Polls, ProjectGate } from '../ports.ts'
-import { configurationOf, type Projects } from '../project.ts'
+import { newsOf } from '../ports/news.ts'
+import type { Admission, PollSighting, Polls, ProjectGate } from '../ports/ports.ts'
+import { configurationOf, type Projects } from '../projects/project.ts'
 import { findConfiguration } from './find.ts'
 
 export interface RulesOptions {

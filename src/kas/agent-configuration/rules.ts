@@ -1,6 +1,6 @@
 import { type Agent, keyOf, type Ref, refOf } from '../../api/index.ts'
 import { minutes, pause, seconds } from '../../std/index.ts'
-import type { AgentConfigurations } from '../ports.ts'
+import type { AgentConfigurations } from '../ports/ports.ts'
 import { type RulesOptions, RulesReader } from './rules-reader.ts'
 
 interface Followed {

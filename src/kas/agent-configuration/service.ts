@@ -11,7 +11,7 @@ import {
   ConfigurationResponseSchema,
 } from '../../rpc/index.ts'
 import { areTooFarApart, type Clock, Failure, isFailure, type Log, VERSION_SKEW } from '../../std/index.ts'
-import { newsOf } from '../news.ts'
+import { newsOf } from '../ports/news.ts'
 import {
   type Admission,
   type AgentGate,
@@ -23,9 +23,9 @@ import {
   type PollSighting,
   type Polls,
   type ProjectGate,
-} from '../ports.ts'
-import { configurationOf, type Projects } from '../project.ts'
-import type { Refusals } from '../refusals.ts'
+} from '../ports/ports.ts'
+import type { Refusals } from '../ports/refusals.ts'
+import { configurationOf, type Projects } from '../projects/project.ts'
 import { type FoundConfiguration, findConfiguration } from './find.ts'
 
 export interface ConfigurationOptions {

@@ -1,7 +1,7 @@
 import { type AgentStatus, NOT_REPORTED } from '../../api/index.ts'
 import { beginningOf } from '../../std/index.ts'
-import type { ServedProject } from '../ports.ts'
-import { sentenceOf } from '../refusals.ts'
+import type { ServedProject } from '../ports/ports.ts'
+import { sentenceOf } from '../ports/refusals.ts'
 import type { AgentReport } from './report.ts'
 
 type ShownProject = NonNullable<AgentStatus['projects']>[number]

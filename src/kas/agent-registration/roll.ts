@@ -1,7 +1,7 @@
 import type { AgentStatus, Ref } from '../../api/index.ts'
 import type { AgentMeta } from '../../rpc/index.ts'
 import { type Clock, Failure, minutes } from '../../std/index.ts'
-import type { AgentPass, AgentRoll } from '../ports.ts'
+import type { AgentPass, AgentRoll } from '../ports/ports.ts'
 import { type AgentPod, podFrom, podShown, type RegisteredAgent } from './pod.ts'
 import { GRACE, type RollEntry, type Sheet, Sheets } from './sheets.ts'
 

@@ -11,8 +11,8 @@ import {
   type GetConnectedAgentsRequest,
   type ReportRequest,
 } from '../../rpc/index.ts'
-import type { AgentGate, AgentPass } from '../ports.ts'
-import { configurationProjectOf, type Projects } from '../project.ts'
+import type { AgentGate, AgentPass } from '../ports/ports.ts'
+import { configurationProjectOf, type Projects } from '../projects/project.ts'
 import type { RollOfPods } from './roll.ts'
 
 export interface RegistrationOptions {

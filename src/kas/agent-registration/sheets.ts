@@ -1,5 +1,5 @@
 import { type Clock, seconds } from '../../std/index.ts'
-import type { AgentPass } from '../ports.ts'
+import type { AgentPass } from '../ports/ports.ts'
 import type { AgentPod, RegisteredAgent } from './pod.ts'
 
 /** A pod of an agent, and what speaks for its being there. */

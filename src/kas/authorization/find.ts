@@ -1,7 +1,7 @@
 import type { Agent } from '../../api/index.ts'
 import type { Failure } from '../../std/index.ts'
-import type { AccessRequest, Caller } from '../ports.ts'
-import { configurationProjectOf, type Project, type Projects } from '../project.ts'
+import type { AccessRequest, Caller } from '../ports/ports.ts'
+import { configurationProjectOf, type Project, type Projects } from '../projects/project.ts'
 import { mayRead, refusal } from './grants.ts'
 import { callerOf } from './identify.ts'
 

@@ -1,7 +1,7 @@
 import { type Agent, isDeleting, type Ref, type ServiceAccountName } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
-import { isAnother, trustOf } from '../known-project.ts'
-import { newsOf } from '../news.ts'
+import { isAnother, trustOf } from '../ports/known-project.ts'
+import { newsOf } from '../ports/news.ts'
 import {
   type AccessRequest,
   type Admission,
@@ -10,10 +10,10 @@ import {
   moved,
   type OnUsed,
   type ProjectGate,
-} from '../ports.ts'
-import { asKnownTo, type Project, type Projects, sourceOf } from '../project.ts'
-import { digestOf } from '../token.ts'
-import { byToken } from '../token-holder.ts'
+} from '../ports/ports.ts'
+import { asKnownTo, type Project, type Projects, sourceOf } from '../projects/project.ts'
+import { digestOf } from '../tokens/token.ts'
+import { byToken } from '../tokens/token-holder.ts'
 import { findFor } from './find.ts'
 import { refusal, replaced } from './grants.ts'
 import { agentOf, bearerOf, callerOf, type Identities, identify, known } from './identify.ts'

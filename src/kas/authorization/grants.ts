@@ -1,8 +1,8 @@
 import { covers } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { Caller } from '../ports.ts'
-import type { Project } from '../project.ts'
-import { PROJECT_NOT_ACCESSIBLE } from '../refusals.ts'
+import type { Caller } from '../ports/ports.ts'
+import { PROJECT_NOT_ACCESSIBLE } from '../ports/refusals.ts'
+import type { Project } from '../projects/project.ts'
 
 /**
  * The one rule of who may read what. In another namespace an agent or service account needs a grant; public visibility alone is not

@@ -1,9 +1,9 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import type { Agent, ServiceAccountName } from '../../api/index.ts'
 import { type Clock, Failure, type Secret } from '../../std/index.ts'
-import type { AccessRequest, Caller } from '../ports.ts'
-import { bearerIn, digestOf } from '../token.ts'
-import { holderOf } from '../token-holder.ts'
+import type { AccessRequest, Caller } from '../ports/ports.ts'
+import { bearerIn, digestOf } from '../tokens/token.ts'
+import { holderOf } from '../tokens/token-holder.ts'
 import type { ReviewToken } from './token-reviews.ts'
 
 export interface Identities {

@@ -1,9 +1,9 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { accountOfUser, type ServiceAccountName } from '../../api/index.ts'
 import { type Clock, Failure, remembered, type Secret } from '../../std/index.ts'
-import type { Prove } from '../strangers.ts'
-import { digestOf } from '../token.ts'
-import { reviewToken } from '../token-review.ts'
+import type { Prove } from '../tokens/strangers.ts'
+import { digestOf } from '../tokens/token.ts'
+import { reviewToken } from '../tokens/token-review.ts'
 
 export type ReviewToken = (token: Secret<string>, peer: string) => Promise<ServiceAccountName>
 

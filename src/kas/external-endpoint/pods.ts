@@ -1,6 +1,6 @@
 import { encodeRequest, MAKE_REQUEST, type RequestHead, responseFrames, type Values } from '../../rpc/index.ts'
 import { Failure, isRecord, seconds, within } from '../../std/index.ts'
-import type { Router } from '../ports.ts'
+import type { Router } from '../ports/ports.ts'
 
 export interface PodsWanted {
   router: Router

@@ -22,16 +22,22 @@ import {
   Notifications,
 } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { KasConfig } from '../config.ts'
-import type { Census, Polls, Router } from '../ports.ts'
-import type { Projects } from '../project.ts'
-import { sharedSecret } from '../shared-secret.ts'
+import type { Census, Polls, Router } from '../ports/ports.ts'
+import type { Projects } from '../projects/project.ts'
+import { sharedSecret } from '../tokens/shared-secret.ts'
 import { listPods } from './pods.ts'
 
 interface ExternalEndpoint
   extends Omit<ExternalOptions, 'verify' | 'patience'>,
     Pick<ServeOptions, 'tls' | 'onTurnedAway' | 'clock' | 'log'> {
-  config: Pick<KasConfig, 'api' | 'apiSecret' | 'agentWait'>
+  config: {
+    /** Where it listens. */
+    api: ServeOptions['address']
+    /** The file of the secret by which callers sign. */
+    apiSecret: string | undefined
+    /** So long a request waits for an agent, milliseconds. */
+    agentWait: number
+  }
 }
 
 /** Callers sign as GitLab does. */

@@ -23,13 +23,13 @@ import {
   YES,
 } from '../../api/index.ts'
 import { Failure, minutes, type Secret, seconds } from '../../std/index.ts'
-import type { Develops } from '../develop.ts'
-import { createPodProof, type PodProofOptions, type ProvePod } from '../pod-proof.ts'
-import type { Credentials } from '../ports.ts'
-import type { Project, Projects } from '../project.ts'
-import { readSecret } from '../read-secret.ts'
-import type { Prove } from '../strangers.ts'
-import { bearerIn } from '../token.ts'
+import type { Credentials } from '../ports/ports.ts'
+import type { Develops } from '../projects/develop.ts'
+import type { Project, Projects } from '../projects/project.ts'
+import { createPodProof, type PodProofOptions, type ProvePod } from '../tokens/pod-proof.ts'
+import { readSecret } from '../tokens/read-secret.ts'
+import type { Prove } from '../tokens/strangers.ts'
+import { bearerIn } from '../tokens/token.ts'
 import { advertisementOf } from './advertisement.ts'
 
 interface GitCredentialsServer extends Omit<PodProofOptions, 'audienceOf'>, Pick<ServeHttpOptions, 'address' | 'tls'> {

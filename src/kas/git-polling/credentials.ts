@@ -2,9 +2,9 @@ import type { GitAccess, GitCredential, SshKey } from '../../adapters/git/index.
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type CoreSecret, keyOf, type Ref, textIn } from '../../api/index.ts'
 import { Failure, Secret } from '../../std/index.ts'
-import type { Credentials } from '../ports.ts'
-import type { Project } from '../project.ts'
-import { readSecret } from '../read-secret.ts'
+import type { Credentials } from '../ports/ports.ts'
+import type { Project } from '../projects/project.ts'
+import { readSecret } from '../tokens/read-secret.ts'
 
 const LOGIN = ['username', 'password', 'token']
 

@@ -1,7 +1,7 @@
 import { keyOf, type Ref } from '../../api/index.ts'
 import { type Backoff, type Clock, Failure, minutes, pause, seconds, unlessAborted, waitOf } from '../../std/index.ts'
-import type { PollSighting, PollSubscriber, PollSubscription } from '../ports.ts'
-import type { Project } from '../project.ts'
+import type { PollSighting, PollSubscriber, PollSubscription } from '../ports/ports.ts'
+import type { Project } from '../projects/project.ts'
 import type { PollPace, PollTurn } from './pace.ts'
 
 export interface PollWork {

@@ -1,7 +1,7 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import { type GitProject, isDeleting, isTrue, keyOf, type Ref, refOf } from '../../api/index.ts'
-import type { Polls } from '../ports.ts'
-import { projectFrom } from '../project.ts'
+import type { Polls } from '../ports/ports.ts'
+import { projectFrom } from '../projects/project.ts'
 
 interface Look {
   generation: number | undefined

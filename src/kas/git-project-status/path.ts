@@ -1,5 +1,5 @@
 import { byAge, conditionOf, type GitProject, type GitProjectStatus, isDeleting, type Statement } from '../../api/index.ts'
-import { type PathHolders, PROJECT_PATHS } from '../path-holders.ts'
+import { type PathHolders, PROJECT_PATHS } from '../projects/path-holders.ts'
 
 /** True while callers who ask for the project's path get this project. */
 const PATH_UNIQUE = 'PathUnique'

@@ -21,9 +21,9 @@ import {
   timestamp,
   type WorkQueue,
 } from '../../std/index.ts'
-import { isOwnPath, type PathHolders } from '../path-holders.ts'
-import type { PollOutcome, Polls } from '../ports.ts'
-import { byPath, projectFrom, sourceOf } from '../project.ts'
+import type { PollOutcome, Polls } from '../ports/ports.ts'
+import { isOwnPath, type PathHolders } from '../projects/path-holders.ts'
+import { byPath, projectFrom, sourceOf } from '../projects/project.ts'
 import { lookFirst } from './first-look.ts'
 import { isNews, pathStatement } from './path.ts'
 import { newCommitIn, type PollFinding, statusAfter } from './status.ts'

@@ -1,9 +1,9 @@
 import type { Revision } from '../../adapters/git/index.ts'
 import { type Condition, type GitProjectStatus, type Statement, withConditions } from '../../api/index.ts'
 import { timestamp } from '../../std/index.ts'
-import type { PollSighting } from '../ports.ts'
-import type { Project } from '../project.ts'
-import { sentenceOf } from '../refusals.ts'
+import type { PollSighting } from '../ports/ports.ts'
+import { sentenceOf } from '../ports/refusals.ts'
+import type { Project } from '../projects/project.ts'
 
 /** The result of one poll, with its time. */
 export interface PollFinding {

@@ -1,5 +1,5 @@
 import { Failure, Secret } from '../../std/index.ts'
-import { bearerIn } from '../token.ts'
+import { bearerIn } from '../tokens/token.ts'
 
 /** The request of a visitor, with the token that he shows. */
 export interface Ask {

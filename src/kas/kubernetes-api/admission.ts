@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Agent, isDeleting, keyOf, type Ref, refOf, type SpaceRequest } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, LRUCache, minutes, seconds } from '../../std/index.ts'
-import { digestOf } from '../token.ts'
+import { digestOf } from '../tokens/token.ts'
 import type { Ask } from './address.ts'
 import { type AccessSources, type AccessVerdict, byNumber, judge } from './judge.ts'
 import { payerOf } from './pace.ts'

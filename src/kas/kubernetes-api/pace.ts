@@ -1,7 +1,7 @@
 import { accountOfUser, keyOf, type ServiceAccountName, userOfAccount } from '../../api/index.ts'
 import { type Buckets, type Clock, createBuckets, isFailure, LRUCache, type Rate, type Secret, seconds } from '../../std/index.ts'
-import type { Develops } from '../develop.ts'
-import { createProve, tooManyRequests } from '../strangers.ts'
+import type { Develops } from '../projects/develop.ts'
+import { createProve, tooManyRequests } from '../tokens/strangers.ts'
 import type { Ask } from './address.ts'
 import type { Identify, TokenOwner } from './people.ts'
 

@@ -1,9 +1,9 @@
 import { type Agent, refOf } from '../../api/index.ts'
 import type { ConfigurationFile, Impersonation } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { Develops } from '../develop.ts'
-import { numberOf } from '../number.ts'
-import { configurationProjectOf, type Project, type Projects } from '../project.ts'
+import type { Develops } from '../projects/develop.ts'
+import { numberOf } from '../projects/number.ts'
+import { configurationProjectOf, type Project, type Projects } from '../projects/project.ts'
 import type { TokenOwner } from './people.ts'
 
 /** As whom somebody may act in the cluster of an agent. Without an impersonation: as the agent itself. */

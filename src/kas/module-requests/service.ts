@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf'
 import { type Call, type GrpcService, offer } from '../../adapters/grpc/index.ts'
 import { GitlabAccess, type HttpRequest, type HttpResponse } from '../../rpc/index.ts'
-import type { AgentGate } from '../ports.ts'
+import type { AgentGate } from '../ports/ports.ts'
 
 const RESPONSE = GitlabAccess.method.makeRequest.output
 const NOT_FOUND = { statusCode: 404, status: '404 Not Found' }

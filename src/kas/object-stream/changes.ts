@@ -1,6 +1,6 @@
 import type { TreeFile } from '../../adapters/git/index.ts'
 import { isFailure } from '../../std/index.ts'
-import type { Listed } from '../ports.ts'
+import type { Listed } from '../ports/ports.ts'
 import type { StreamRequest } from './request.ts'
 import type { Choice, Choose, Selection } from './select.ts'
 

@@ -1,5 +1,5 @@
 import { Failure } from '../../std/index.ts'
-import type { Effort } from '../tree.ts'
+import type { Effort } from '../projects/tree.ts'
 
 /** A pattern of paths: `*`, `?`, `[a-z]`, `{a,b}`, `\` and, as a whole part, `**` for any number of folders. */
 export interface Glob {

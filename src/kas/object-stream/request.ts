@@ -1,7 +1,7 @@
 import { checkRevision, type Revision } from '../../adapters/git/index.ts'
 import { type ObjectsToSynchronizeRequest, refOfRequest } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { Effort } from '../tree.ts'
+import type { Effort } from '../projects/tree.ts'
 import { type Glob, parseGlob } from './glob.ts'
 import type { Selection, StreamLimits } from './select.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { TreeFile } from '../../adapters/git/index.ts'
 import { Failure, LRUCache } from '../../std/index.ts'
-import type { Effort, FileTree } from '../tree.ts'
+import type { Effort, FileTree } from '../projects/tree.ts'
 import type { Glob } from './glob.ts'
 
 /** Limits of one request. Each has its own error. */

@@ -22,9 +22,18 @@ import {
   type Rate,
   type Turnstile,
 } from '../../std/index.ts'
-import type { Admission, Caller, CommitSnapshot, OnServed, PollSighting, Polls, ProjectGate, ServedProject } from '../ports.ts'
-import type { Refusals } from '../refusals.ts'
-import type { Effort } from '../tree.ts'
+import type {
+  Admission,
+  Caller,
+  CommitSnapshot,
+  OnServed,
+  PollSighting,
+  Polls,
+  ProjectGate,
+  ServedProject,
+} from '../ports/ports.ts'
+import type { Refusals } from '../ports/refusals.ts'
+import type { Effort } from '../projects/tree.ts'
 import { changesSince } from './changes.ts'
 import { checkRequest, parseRequest, type StreamRequest } from './request.ts'
 import { type Choose, createChoose, type StreamLimits } from './select.ts'

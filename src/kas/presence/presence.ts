@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Kube, selectorFor } from '../../adapters/kube/index.ts'
 import { KAS_PRESENCE, type Lease, Leases, labels } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, type Log, minutes, pause, seconds, withoutEnd } from '../../std/index.ts'
-import type { Presence } from '../ports.ts'
+import type { Presence } from '../ports/ports.ts'
 
 export interface PresenceOptions {
   kube: Pick<Kube, 'apply' | 'list' | 'delete'>

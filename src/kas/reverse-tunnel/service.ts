@@ -1,7 +1,7 @@
 import { type GrpcService, offer } from '../../adapters/grpc/index.ts'
 import type { Tunnels } from '../../engines/tunnel/index.ts'
 import { PORT_KEYS, ReverseTunnel } from '../../rpc/index.ts'
-import type { AgentGate, AgentRoll, WorkspaceGate } from '../ports.ts'
+import type { AgentGate, AgentRoll, WorkspaceGate } from '../ports/ports.ts'
 
 export interface ReverseTunnelOptions {
   gate: AgentGate

@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf'
 import { type GrpcConnection, type GrpcService, offer } from '../../adapters/grpc/index.ts'
 import { AgentTracker, type ConnectedAgentInfo, type GetConnectedAgentsRequest } from '../../rpc/index.ts'
 import { Failure, type Log, seconds, within } from '../../std/index.ts'
-import type { Census } from '../ports.ts'
+import type { Census } from '../ports/ports.ts'
 import type { PeerRegistry } from './peers.ts'
 
 /** The pods of agents that are connected to this kas. */

@@ -1,7 +1,7 @@
 import type { CallOptions, Duplex, GrpcConnection } from '../../adapters/grpc/index.ts'
 import { forwardable, request, type Tunnels } from '../../engines/tunnel/index.ts'
 import { type Backoff, type Clock, Failure, hours, type Log, pause, seconds, waitOf } from '../../std/index.ts'
-import type { Router } from '../ports.ts'
+import type { Router } from '../ports/ports.ts'
 import { createPeerFailures, MEND, type PeerFailures } from './peer-failures.ts'
 import type { PeerRegistry } from './peers.ts'
 import { type Asked, askThrough, ROUTING_KEY } from './routed.ts'

@@ -1,7 +1,7 @@
 import { keyOf } from '../../api/index.ts'
 import { type Clock, isFailure, type Log, LRUCache, Secret, seconds } from '../../std/index.ts'
-import type { Credentials } from '../ports.ts'
-import type { Project } from '../project.ts'
+import type { Credentials } from '../ports/ports.ts'
+import type { Project } from '../projects/project.ts'
 
 const KEPT = seconds(10)
 /** Nobody makes it remember more. */

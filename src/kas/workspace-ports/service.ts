@@ -6,8 +6,8 @@ import { accessRulesOf } from '../../engines/access/index.ts'
 import { pour } from '../../engines/tunnel/index.ts'
 import { CONNECT_PORT, PORT_KEYS, portIn } from '../../rpc/index.ts'
 import { Failure, failureReason } from '../../std/index.ts'
-import { numberOf } from '../number.ts'
-import type { Router } from '../ports.ts'
+import type { Router } from '../ports/ports.ts'
+import { numberOf } from '../projects/number.ts'
 
 export interface PortsContext {
   /** Lets the proxy in. */

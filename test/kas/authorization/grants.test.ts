@@ -1,7 +1,7 @@
 import { is } from 'uvu/assert'
 import { mayRead } from '../../../src/kas/authorization/index.ts'
-import type { Caller } from '../../../src/kas/ports.ts'
-import { projectFrom } from '../../../src/kas/project.ts'
+import type { Caller } from '../../../src/kas/ports/ports.ts'
+import { projectFrom } from '../../../src/kas/projects/project.ts'
 import { describe } from '../../support/suite.ts'
 import { project } from '../running-kas.ts'
 

@@ -1,6 +1,6 @@
 import { equal, is, match, ok } from 'uvu/assert'
 import { type Agent, Agents, ConfigMaps, RoleBindings } from '../../../src/api/index.ts'
-import { numberOf } from '../../../src/kas/number.ts'
+import { numberOf } from '../../../src/kas/projects/number.ts'
 import { isRecord } from '../../../src/std/index.ts'
 import { bindUser, deployer, developer as developerOf } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'

@@ -1,7 +1,7 @@
 import { equal, is } from 'uvu/assert'
 import type { TreeFile } from '../../../src/adapters/git/index.ts'
 import { changesSince, createChoose, digestOf, parseGlob } from '../../../src/kas/object-stream/index.ts'
-import { treeOf } from '../../../src/kas/tree.ts'
+import { treeOf } from '../../../src/kas/projects/tree.ts'
 import { describe } from '../../support/suite.ts'
 import { defaultLimits } from './default-limits.ts'
 

@@ -1,6 +1,6 @@
 import { equal, is, ok } from 'uvu/assert'
 import { digestOf, parseGlob, select } from '../../../src/kas/object-stream/index.ts'
-import { treeOf } from '../../../src/kas/tree.ts'
+import { treeOf } from '../../../src/kas/projects/tree.ts'
 import { isFailure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 import { defaultLimits } from './default-limits.ts'

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { equal, is } from 'uvu/assert'
 import type { ServedRequest } from '../../../src/adapters/http/index.ts'
-import { projectFrom } from '../../../src/kas/project.ts'
+import { projectFrom } from '../../../src/kas/projects/project.ts'
 import { receiveWebhooks } from '../../../src/kas/webhooks/index.ts'
 import { Failure, seconds, silentLog } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'

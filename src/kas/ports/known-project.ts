@@ -1,4 +1,4 @@
-import { type Agent, indexBy } from '../api/index.ts'
+import { type Agent, indexBy } from '../../api/index.ts'
 import type { UsedProject } from './ports.ts'
 
 /**

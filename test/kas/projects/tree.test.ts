@@ -1,6 +1,6 @@
 import { equal, is } from 'uvu/assert'
-import { treeOf } from '../../src/kas/tree.ts'
-import { describe } from '../support/suite.ts'
+import { treeOf } from '../../../src/kas/projects/tree.ts'
+import { describe } from '../../support/suite.ts'
 
 const pathsOf = (files: readonly { path: string }[]): string[] => files.map(({ path }) => path)
 const tree = (...paths: string[]) => treeOf(paths.map((path) => ({ path })))

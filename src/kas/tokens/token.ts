@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Secret } from '../std/index.ts'
+import { Secret } from '../../std/index.ts'
 
 /** The token of the header; its scheme may be written in any case. */
 export function bearerIn(authorization: string | undefined): Secret<string> | undefined {

@@ -1,9 +1,9 @@
 import { equal, is } from 'uvu/assert'
-import { Store } from '../../src/adapters/kube/store.ts'
-import type { Agent } from '../../src/api/index.ts'
-import { holderOf, type KnownToken, knownTokensOf } from '../../src/kas/token-holder.ts'
-import { systemClock } from '../../src/std/index.ts'
-import { describe } from '../support/suite.ts'
+import { Store } from '../../../src/adapters/kube/store.ts'
+import type { Agent } from '../../../src/api/index.ts'
+import { holderOf, type KnownToken, knownTokensOf } from '../../../src/kas/tokens/token-holder.ts'
+import { systemClock } from '../../../src/std/index.ts'
+import { describe } from '../../support/suite.ts'
 
 const sha256 = 'a'.repeat(64)
 

@@ -1,5 +1,5 @@
-import { type Kube, review } from '../adapters/kube/index.ts'
-import type { Secret } from '../std/index.ts'
+import { type Kube, review } from '../../adapters/kube/index.ts'
+import type { Secret } from '../../std/index.ts'
 
 interface TokenReviewStatus {
   authenticated?: boolean

@@ -1,4 +1,4 @@
-import type { Kube, Reach } from '../adapters/kube/index.ts'
+import type { Kube, Reach } from '../../adapters/kube/index.ts'
 import {
   type DeploymentTarget,
   DeploymentTargets,
@@ -8,9 +8,9 @@ import {
   userOfAccount,
   type Workspace,
   workspaceObjectName,
-} from '../api/index.ts'
-import { credentialsForTarget, type TargetCredentials, withTarget } from '../engines/targets/index.ts'
-import { type Clock, Failure, type Log, remembered, type Secret } from '../std/index.ts'
+} from '../../api/index.ts'
+import { credentialsForTarget, type TargetCredentials, withTarget } from '../../engines/targets/index.ts'
+import { type Clock, Failure, type Log, remembered, type Secret } from '../../std/index.ts'
 import { readSecret } from './read-secret.ts'
 import { digestOf } from './token.ts'
 import { reviewToken } from './token-review.ts'

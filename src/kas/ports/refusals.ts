@@ -1,5 +1,5 @@
-import type { Door } from '../adapters/grpc/index.ts'
-import { asSentence, type Clock, createLimiter, Failure, type Log, networkOf, type Rate } from '../std/index.ts'
+import type { Door } from '../../adapters/grpc/index.ts'
+import { asSentence, type Clock, createLimiter, Failure, type Log, networkOf, type Rate } from '../../std/index.ts'
 import type { CheckToken } from './ports.ts'
 
 /** Names in the log who was refused, and why. */

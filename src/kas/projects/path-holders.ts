@@ -1,6 +1,6 @@
-import type { Cache } from '../adapters/kube/index.ts'
-import type { ConfigMap } from '../api/index.ts'
-import { withoutEnd } from '../std/index.ts'
+import type { Cache } from '../../adapters/kube/index.ts'
+import type { ConfigMap } from '../../api/index.ts'
+import { withoutEnd } from '../../std/index.ts'
 
 /**
  * Which namespace holds which paths of GitProjects. Anybody can write any path into a project of his, so a path opens something

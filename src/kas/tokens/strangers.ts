@@ -1,4 +1,4 @@
-import { type Clock, createLimiter, Failure, isFailure, LRUCache, networkOf, type Rate, type Secret } from '../std/index.ts'
+import { type Clock, createLimiter, Failure, isFailure, LRUCache, networkOf, type Rate, type Secret } from '../../std/index.ts'
 import { digestOf } from './token.ts'
 
 /** Asks who has this token, unless too many unknown ones came from the peer's network: then it fails with `TooManyRequests`. */

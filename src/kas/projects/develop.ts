@@ -1,5 +1,5 @@
-import { GitProjects } from '../api/index.ts'
-import type { Permissions } from '../engines/permissions/index.ts'
+import { GitProjects } from '../../api/index.ts'
+import type { Permissions } from '../../engines/permissions/index.ts'
 import type { Project } from './project.ts'
 
 /** Somebody, as far as the cluster's roles can be about him. */

@@ -1,6 +1,6 @@
-import type { Cache } from '../adapters/kube/index.ts'
-import { type Agent, byAge, indexBy, isDeleting } from '../api/index.ts'
-import type { Clock } from '../std/index.ts'
+import type { Cache } from '../../adapters/kube/index.ts'
+import { type Agent, byAge, indexBy, isDeleting } from '../../api/index.ts'
+import type { Clock } from '../../std/index.ts'
 
 export type KnownToken = NonNullable<NonNullable<Agent['status']>['tokens']>[number]
 

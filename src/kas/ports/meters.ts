@@ -1,6 +1,6 @@
-import type { Transfer } from '../adapters/git/index.ts'
-import type { TurnedAway } from '../adapters/grpc/index.ts'
-import type { Metrics } from '../adapters/http/index.ts'
+import type { Transfer } from '../../adapters/git/index.ts'
+import type { TurnedAway } from '../../adapters/grpc/index.ts'
+import type { Metrics } from '../../adapters/http/index.ts'
 import type { PollSighting } from './ports.ts'
 
 /** Of gRPC: for agents and the operator, for other kas, and for GitLab and what stands in its place. */

@@ -1,6 +1,6 @@
 import { is } from 'uvu/assert'
-import { numberIn, numberOf } from '../../src/kas/number.ts'
-import { describe } from '../support/suite.ts'
+import { numberIn, numberOf } from '../../../src/kas/projects/number.ts'
+import { describe } from '../../support/suite.ts'
 
 const [first, second] = [numberOf('first'), numberOf('second')]
 const at = (path: string, uid: string, projectId?: bigint) => ({

@@ -1,5 +1,5 @@
-import { readNamed } from '../adapters/files/index.ts'
-import { Failure, Secret } from '../std/index.ts'
+import { readNamed } from '../../adapters/files/index.ts'
+import { Failure, Secret } from '../../std/index.ts'
 
 /** Bytes. */
 const ENOUGH = 32

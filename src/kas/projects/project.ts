@@ -1,6 +1,6 @@
-import type { Cache } from '../adapters/kube/index.ts'
-import { type Agent, byAge, type GitProject, type Grantee, indexBy, isDeleting, keyOf, type Ref, refOf } from '../api/index.ts'
-import { durationOf } from '../std/index.ts'
+import type { Cache } from '../../adapters/kube/index.ts'
+import { type Agent, byAge, type GitProject, type Grantee, indexBy, isDeleting, keyOf, type Ref, refOf } from '../../api/index.ts'
+import { durationOf } from '../../std/index.ts'
 import { numberIn, numberOf } from './number.ts'
 import type { PathHolders } from './path-holders.ts'
 

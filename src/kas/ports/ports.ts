@@ -1,11 +1,11 @@
-import type { GitAccess, Revision, TreeFile } from '../adapters/git/index.ts'
-import type { CallOptions, Duplex } from '../adapters/grpc/index.ts'
-import type { ConfigurationMistake } from '../agentcfg/index.ts'
-import type { Ref } from '../api/index.ts'
-import type { AgentMeta, ConfigurationFile, ConnectedAgentInfo, GetConnectedAgentsRequest } from '../rpc/index.ts'
-import type { Failure } from '../std/index.ts'
-import type { Project } from './project.ts'
-import type { FileTree } from './tree.ts'
+import type { GitAccess, Revision, TreeFile } from '../../adapters/git/index.ts'
+import type { CallOptions, Duplex } from '../../adapters/grpc/index.ts'
+import type { ConfigurationMistake } from '../../agentcfg/index.ts'
+import type { Ref } from '../../api/index.ts'
+import type { AgentMeta, ConfigurationFile, ConnectedAgentInfo, GetConnectedAgentsRequest } from '../../rpc/index.ts'
+import type { Failure } from '../../std/index.ts'
+import type { Project } from '../projects/project.ts'
+import type { FileTree } from '../projects/tree.ts'
 
 /** A caller whose identity has been proved. */
 export interface Caller {

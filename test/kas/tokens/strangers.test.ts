@@ -7,13 +7,13 @@ import {
   Gitops,
   KasApi,
   Notifications,
-} from '../../src/rpc/index.ts'
-import { beginCall } from '../adapters/grpc/half-call.ts'
-import { testCluster } from '../support/control-plane.ts'
-import { describe } from '../support/suite.ts'
-import { eventually } from '../support/verbs.ts'
-import { secretFile } from './routing/kas-stage.ts'
-import { type RunningKas, runKas } from './running-kas.ts'
+} from '../../../src/rpc/index.ts'
+import { beginCall } from '../../adapters/grpc/half-call.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
+import { secretFile } from '../routing/kas-stage.ts'
+import { type RunningKas, runKas } from '../running-kas.ts'
 
 const FOR_AGENTS = [AgentConfigurationService, AgentRegistrar, AgentReports, Gitops]
 const EXTERNAL = [AgentTracker, KasApi, Notifications]
