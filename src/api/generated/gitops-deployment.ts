@@ -233,7 +233,7 @@ export interface GitOpsDeploymentSpec {
      */
     kind: 'Webhook' | 'Slack' | 'Teams' | 'Mattermost' | 'GitHub' | 'GitLab' | 'Gitea'
     /**
-     * What is told here. Succeeded - a commit is in effect and healthy. Failed - it could not be applied, or is not healthy. Degraded - what had succeeded fell ill. Recovered - it is healthy after either. What a commit that succeeds also ends is told once, as the first of these that is wanted. Default - Succeeded and Failed.
+     * What is told here. Succeeded - a commit is in effect and healthy. Failed - it could not be applied, or is not healthy. Degraded - what had succeeded fell ill. Recovered - it is healthy after either. What a commit that succeeds also ends is told once, as the first of these that is wanted. Without any, Succeeded and Failed.
      */
     outcomes?: ('Succeeded' | 'Failed' | 'Degraded' | 'Recovered')[]
     /**
@@ -241,7 +241,7 @@ export interface GitOpsDeploymentSpec {
      */
     template?: {
       /**
-       * What the body is, and by which rules values are put into it.
+       * What the body is, and by which rules values are put into it. Default: application/json.
        */
       contentType?: 'application/json' | 'application/x-www-form-urlencoded' | 'text/plain'
       /**
