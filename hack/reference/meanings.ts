@@ -31,7 +31,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   NoDestination: 'The deployment is being deleted, and no way leads to its objects; the message says why',
   NotTheOperator: 'The token is not that of the operator',
   NotTheProxy: 'The token is not that of the proxy',
-  NotificationFailed: 'A receiver of spec.notifications could not be told of an outcome; the message names it, and why',
+  NotificationFailed:
+    'A receiver of spec.notifications could not be told of an outcome, or its template makes no sense; the message names it, and why',
   PathNotFound: 'The directory is not in the commit',
   Pending: 'Something comes before the run; the message says what',
   ProjectTroubled: 'A manifest project of the agent has a new reason; the message repeats it',

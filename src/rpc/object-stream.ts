@@ -35,6 +35,9 @@ export interface Batch {
   /** The caller has the other files already; these have come or changed, and those of `removed` are gone. See `completed`. */
   readonly changes?: boolean
   readonly removed?: readonly string[]
+  /** Who wrote the commit, and the first line of its message, if that was asked for and can be told. Words of strangers. */
+  readonly author?: string
+  readonly subject?: string
 }
 
 export interface ObjectsWanted {
@@ -48,9 +51,19 @@ export interface ObjectsWanted {
   readonly files?: readonly string[] | undefined
   /** Of the batch that the caller has; empty at first. Without it all files are sent with each commit. */
   readonly digest?: string | undefined
+  /** Whether the author and the subject of the commit are wanted too. */
+  readonly about?: boolean | undefined
 }
 
-export const requestFor = ({ projectId, ref, commitId, globs, files = [], digest }: ObjectsWanted): ObjectsToSynchronizeRequest =>
+export const requestFor = ({
+  projectId,
+  ref,
+  commitId,
+  globs,
+  files = [],
+  digest,
+  about = false,
+}: ObjectsWanted): ObjectsToSynchronizeRequest =>
   create(ObjectsToSynchronizeRequestSchema, {
     projectId,
     commitId,
@@ -60,6 +73,7 @@ export const requestFor = ({ projectId, ref, commitId, globs, files = [], digest
     ],
     // Left out, what a link took the place of would look as if it had been deleted.
     links: true,
+    about,
     ...(digest === undefined ? {} : { digest, changes: true }),
     ...(ref.kind === 'default' ? {} : { ref: { ref: { case: ref.kind, value: ref.name } } }),
   })
@@ -75,19 +89,21 @@ export function refOfRequest({ ref }: ObjectsToSynchronizeRequest): GitRef {
   return { kind, name }
 }
 
-/** Sent to callers that asked for digests, and to no others. */
-export interface Digested {
-  digest: string
-  unchanged: boolean
+/** Sent to callers that asked for it, and to no others: digests, and who wrote the commit. */
+interface Asked {
+  digest?: string
+  unchanged?: boolean
   changes?: boolean
+  author?: string
+  subject?: string
 }
 
 type Said = NonNullable<MessageInitShape<typeof ObjectsToSynchronizeResponseSchema>['message']>
 
 const response = (message: Said): ObjectsToSynchronizeResponse => create(ObjectsToSynchronizeResponseSchema, { message })
 
-export const header = (commitId: string, projectId: bigint, digested?: Digested) =>
-  response({ case: 'header', value: { commitId, projectId, ...digested } })
+export const header = (commitId: string, projectId: bigint, asked?: Asked) =>
+  response({ case: 'header', value: { commitId, projectId, ...asked } })
 
 export const objectChunk = (source: string, data: Uint8Array) => response({ case: 'object', value: { source, data } })
 
@@ -141,11 +157,12 @@ class OpenBatch {
     this.#maxBytes = maxBytes
   }
 
-  header({ commitId, projectId, digest = '', unchanged = false, changes = false }: Head): void {
+  header({ commitId, projectId, digest = '', unchanged = false, changes = false, author = '', subject = '' }: Head): void {
     if (this.#head) throw misplaced('a second header')
     if (commitId === '') throw misplaced('a header without a commit')
     const said = { ...(digest !== '' && { digest }), ...(unchanged && { unchanged }), ...(changes && { changes }) }
-    this.#head = { commitId, projectId, ...said }
+    const about = { ...(author !== '' && { author }), ...(subject !== '' && { subject }) }
+    this.#head = { commitId, projectId, ...said, ...about }
   }
 
   object({ source, data, link, removed }: { source: string; data: Uint8Array; link: string; removed: boolean }): void {

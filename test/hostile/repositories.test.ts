@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { is, match, not } from 'uvu/assert'
+import { equal, is, match, not } from 'uvu/assert'
 import type { Kube } from '../../src/adapters/kube/index.ts'
 import { ConfigMaps, conditionOf, GitOpsDeployments, GitProjects } from '../../src/api/index.ts'
 import { pause, Secret, seconds, systemClock } from '../../src/std/index.ts'
@@ -66,6 +66,20 @@ describe('hostile: repositories', (it) => {
     strangers.push(server)
     return server.url
   }
+
+  it('tell by whom a commit is on one line, whatever he made of his name and of its message', async () => {
+    const said = { author: 'Mad\u202emin @all', message: 'Look\u001b[2J\nhere\n\nAnd there.\n' }
+    const pushed = await vault.commit({ 'more.txt': 'x' }, 'main', said)
+    const { status } = await expectObject(
+      berth.kube,
+      GitOpsDeployments,
+      { name: 'vault', namespace: 'team-a' },
+      (deployment) => deployment.status?.lastOutcome?.revision === pushed,
+    )
+    const about = { author: 'Mad\\u202emin @all', subject: 'Look\\u001b[2J here' }
+    equal(status?.lastOutcome, { revision: pushed, result: 'Succeeded', ...about })
+    commit = await live('second')
+  })
 
   it('are not read by who has no credentials for them, whatever leads there', async () => {
     const { host } = new URL(vault.url)

@@ -146,6 +146,22 @@ describe('kas: object stream', (it) => {
     is(host.traffic().requests, 0)
   })
 
+  it('tells who wrote the commit to whom asks for that, and delivers it also where nobody could read that', async () => {
+    const { repository } = await given('lines', { 'a.yaml': 'a: 1' })
+    const said = { author: 'Ann', message: 'Mend it\n\nAt last.' }
+    const commit = await repository.commit({ 'a.yaml': 'a: 2' }, 'main', said)
+    const stream = kas.stream(token)
+    const aboutOf = async (commitId: string, about: boolean) =>
+      eventually(async () => {
+        const batch = await stream.fetchObjects(wanted('lines', { about }), never)
+        return batch?.commitId === commitId && [batch.author, batch.subject, batch.files.length]
+      })
+    equal(await aboutOf(commit, true), ['Ann', 'Mend it', 1])
+    equal(await aboutOf(commit, false), [undefined, undefined, 1])
+    const endless = await repository.commit({ 'a.yaml': 'a: 3' }, 'main', { message: 'y'.repeat(2 ** 17) })
+    equal(await aboutOf(endless, true), [undefined, undefined, 1])
+  })
+
   it('follows branches, tags and commits', async () => {
     const { repository, commit } = await given('refs', { 'a.yaml': 'main' })
     const release = await repository.commit({ 'a.yaml': 'release' }, 'release')

@@ -55,6 +55,15 @@ describe('object stream: the wire', (it) => {
     is(hex(toBinary(ObjectsToSynchronizeResponseSchema, said)), '0a0c0a01631007ca3e0164d03e01')
   })
 
+  it('asks who wrote the commit, and tells it', async () => {
+    const request = requestFor({ projectId: 'p', ref: { kind: 'default' }, commitId: '', globs: ['g'], about: true })
+    is(hex(toBinary(ObjectsToSynchronizeRequestSchema, request)), '0a01701a030a0167d03e01e03e01')
+    const said = header('c', 7n, { author: 'a', subject: 's' })
+    is(hex(toBinary(ObjectsToSynchronizeResponseSchema, said)), '0a0d0a01631007e23e0161ea3e0173')
+    const batch = await collectBatch(stream(said, trailer()))
+    equal([batch?.author, batch?.subject], ['a', 's'])
+  })
+
   it('tells what has changed since the commit of the request', () => {
     const said = header('c', 7n, { digest: 'd', unchanged: false, changes: true })
     is(hex(toBinary(ObjectsToSynchronizeResponseSchema, said)), '0a0c0a01631007ca3e0164d83e01')

@@ -39,7 +39,7 @@ export function memoryRepository() {
       onFailure?.(new Failure('not-found', `there is no commit ${ref.name}`, { reason: 'RefNotFound' }))
     const roots = globs.map((glob) => glob.replace(/\*\*$/, ''))
     const files = (wanted?.files ?? []).filter((file) => roots.some((root) => file.source.startsWith(root)))
-    if (wanted) await onBatch({ commitId: wanted.commitId, projectId: 1n, files })
+    if (wanted) await onBatch({ ...wanted, projectId: 1n, files })
   }
   const source: Source = {
     async follow(...follow) {
@@ -60,8 +60,12 @@ export function memoryRepository() {
       for (const [, { onFailure }] of followers) onFailure?.(failure)
     },
     /** `order`: whose path hears of it first, and who only when this promise is kept. */
-    async push(files: Record<string, string | object>, late?: { path: string; until: Promise<unknown> }) {
-      last = snapshot(files)
+    async push(
+      files: Record<string, string | object>,
+      late?: { path: string; until: Promise<unknown> },
+      about: Pick<Snapshot, 'author' | 'subject'> = {},
+    ) {
+      last = { ...snapshot(files), ...about }
       commits.set(last.commitId, last)
       const isLate = ([{ globs }]: Follow) => late !== undefined && globs.some((glob) => glob.startsWith(late.path))
       await Promise.all([...followers].filter((one) => !isLate(one)).map(deliver))

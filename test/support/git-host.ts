@@ -9,11 +9,16 @@ import { type GitCredential, serveGit } from '../../src/adapters/git/index.ts'
 const run = promisify(execFile)
 const IDENTITY = ['-c', 'user.name=test', '-c', 'user.email=test@example.com']
 
+interface Said {
+  author?: string
+  message?: string
+}
+
 export interface TestRepository {
   /** Without credentials. */
   url: string
-  /** Writes these files (`undefined` removes one), commits, pushes; gives the commit. */
-  commit(files: Record<string, string | Uint8Array | undefined>, branch?: string): Promise<string>
+  /** Writes these files (`undefined` removes one), commits, pushes; gives the commit. `said`: who it is by, and its message. */
+  commit(files: Record<string, string | Uint8Array | undefined>, branch?: string, said?: Said): Promise<string>
   /** Puts a symbolic link or a submodule in the place of whatever is there on main; gives the commit. */
   link(path: string, kind: 'symbolic link' | 'submodule'): Promise<string>
   /** A commit on main of nothing but these files, however many; gives the commit. */
@@ -82,7 +87,7 @@ function repositoryIn(bare: string, work: string, url: string): TestRepository {
   }
   return {
     url,
-    async commit(files, branch = 'main') {
+    async commit(files, branch = 'main', { author = 'test', message = 'change' } = {}) {
       await prepare(branch)
       for (const [path, content] of Object.entries(files)) {
         const file = join(work, path)
@@ -90,7 +95,9 @@ function repositoryIn(bare: string, work: string, url: string): TestRepository {
         await (content === undefined ? rm(file) : writeFile(file, content))
       }
       await git(work, 'add', '--all')
-      await git(work, ...IDENTITY, 'commit', '--quiet', '--allow-empty', '-m', 'change')
+      await writeFile(join(work, '.git', 'said'), message)
+      const said = ['--author', `${author} <author@example.com>`, '--cleanup=verbatim', '--file', '.git/said']
+      await git(work, ...IDENTITY, 'commit', '--quiet', '--allow-empty', ...said)
       await git(work, 'push', '--quiet', '--force', bare, branch)
       return git(work, 'rev-parse', 'HEAD')
     },

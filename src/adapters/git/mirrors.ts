@@ -10,7 +10,7 @@ import { createRecent } from './recent.ts'
 import { mirrorName, type Remote } from './remote.ts'
 import { checkRevision, describeRevision, parseRefs, pickRef, type Refs, type Revision, refsOf, remedyFor } from './revision.ts'
 import { contentsOf, type GitProgramSettings, type GitRun, git } from './run.ts'
-import { parseBatch, parseTree, type TreeFile } from './tree.ts'
+import { type CommitLine, parseBatch, parseLine, parseTree, type TreeFile } from './tree.ts'
 
 /** The place in the repository to which a revision leads. */
 interface LocatedCommit {
@@ -52,6 +52,9 @@ const MEMORY = 256 * 2 ** 20
 
 /** Bytes of a list of files: 270,000 of them with paths of 60 characters. The parsed list takes three times as much. */
 const MOST_FILES = 32 * 2 ** 20
+
+/** Of what git says of one commit: a message may be as long as a file. */
+const MOST_OF_COMMIT = 2 ** 16
 
 /** All mirrors share these. */
 interface MirrorServices {
@@ -144,6 +147,12 @@ export class Mirror {
     return this.#orThrowAway(async () =>
       parseTree(await this.#git(['ls-tree', '-r', '-z', '-l', '--full-tree', commit, '--'], run)),
     )
+  }
+
+  /** Who wrote a commit that was fetched, and its subject, in UTF-8 whatever it was written in. */
+  async line(commit: string, signal: AbortSignal): Promise<CommitLine> {
+    const run = { signal, most: MOST_OF_COMMIT }
+    return parseLine(await this.#git(['log', '-1', '--no-show-signature', '--format=%an%x00%s', commit, '--'], run))
   }
 
   /** Their contents, in the same order, read by one process. */

@@ -14,6 +14,23 @@ export interface TreeFile {
   readonly link?: LinkKind
 }
 
+/** Who wrote a commit, and the first line of its message: both as a stranger wrote them, but for their length. */
+export interface CommitLine {
+  readonly author: string
+  readonly subject: string
+}
+
+/** More of a line is for nobody to read. */
+const MOST_OF_LINE = 1024
+
+/** Reads `git log -1 --format=%an%x00%s`. */
+export function parseLine(output: string): CommitLine {
+  const [author = '', subject = ''] = output.split('\0', 2)
+  return { author: firstOf(author), subject: firstOf(subject.replace(/\n$/, '')) }
+}
+
+const firstOf = (text: string): string => text.slice(0, MOST_OF_LINE).toWellFormed()
+
 const ENTRY = /^(\d{6}) (\w+) ([0-9a-f]+) +(\d+|-)\t(.*)$/s
 const REGULAR = /^100/
 const LINKS: Readonly<Record<string, LinkKind>> = { '120000': 'symbolic link', '160000': 'submodule' }

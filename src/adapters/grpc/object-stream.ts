@@ -17,6 +17,8 @@ export interface WantedFiles {
   namespace?: string | undefined
   /** Beside it: the service account with whose rights will be applied, for grants that name one. */
   serviceAccount?: string | undefined
+  /** Whether the author and the subject of each commit are wanted too. */
+  about?: boolean | undefined
 }
 
 interface FollowOptions {

@@ -225,15 +225,32 @@ export interface GitOpsDeploymentSpec {
     timeZone?: string
   }[]
   /**
-   * Where the outcome of each commit is told.
+   * Where it is told how each commit ended, and how it does since.
    */
   notifications?: {
     /**
-     * Webhook - a signed POST. GitHub, GitLab, Gitea - the commit status on the Git host.
+     * Webhook - a signed POST of JSON, or of `template`. Slack, Teams, Mattermost - a message by an incoming webhook. GitHub, GitLab, Gitea - the commit status on the Git host.
      */
-    kind: 'Webhook' | 'GitHub' | 'GitLab' | 'Gitea'
+    kind: 'Webhook' | 'Slack' | 'Teams' | 'Mattermost' | 'GitHub' | 'GitLab' | 'Gitea'
     /**
-     * Secret in this namespace, read with the rights of the service account. Webhook - `url` and `secret`; Git hosts - `token`, and `url` of their API if it is not the usual one of the host of repoURL.
+     * What is told here. Succeeded - a commit is in effect and healthy. Failed - it could not be applied, or is not healthy. Degraded - what had succeeded fell ill. Recovered - it is healthy after either. What a commit that succeeds also ends is told once, as the first of these that is wanted. Without any, Succeeded and Failed.
+     */
+    outcomes?: ('Succeeded' | 'Failed' | 'Degraded' | 'Recovered')[]
+    /**
+     * The body of a Webhook, in place of its usual one.
+     */
+    template?: {
+      /**
+       * What the body is, and by which rules values are put into it. Default: application/json.
+       */
+      contentType?: 'application/json' | 'application/x-www-form-urlencoded' | 'text/plain'
+      /**
+       * Text with `${name}` where a value is to stand, in JSON and forms within values only; `$${name}` stands for `${name}` itself. Names - deployment, namespace, name, repository, revision, path, result, reason, message, author, subject, at, summary.
+       */
+      body: string
+    }
+    /**
+     * Secret in this namespace, read with the rights of the service account. Webhook - `url` and `secret`; with `template` - `url`, and if wanted `secret`, and `headers` with one header a line; Slack, Teams, Mattermost - `url`; Git hosts - `token`, and `url` of their API if it is not the usual one of the host of repoURL.
      */
     secretRef: {
       /**
@@ -459,6 +476,31 @@ export interface GitOpsDeploymentStatus {
      * Succeeded - in effect and healthy. Failed - it could not be applied, or is not healthy.
      */
     result: 'Succeeded' | 'Failed'
+    /**
+     * Who wrote the commit.
+     */
+    author?: string
+    /**
+     * First line of its message.
+     */
+    subject?: string
+  }
+  /**
+   * The last time that objects were Degraded after their commit had succeeded. Another one within ten minutes is told when it lasts longer than these.
+   */
+  lastTrouble?: {
+    /**
+     * Commit.
+     */
+    revision: string
+    /**
+     * When that was seen.
+     */
+    since: string
+    /**
+     * When all objects were healthy again.
+     */
+    until?: string
   }
   /**
    * The commit, and the generation of the spec, of which nothing was left to do, or which somebody asked for. Neither sync windows nor dependencies hold it back any more.

@@ -13,6 +13,9 @@ export interface SourceFile {
 export interface Snapshot {
   readonly commitId: string
   readonly files: readonly SourceFile[]
+  /** Who wrote it, and the first line of its message, where that is known. Words of strangers. */
+  readonly author?: string
+  readonly subject?: string
 }
 
 /** The text of a file; or on which line it is none, and why. Read all the same, it would be another text than what was committed. */

@@ -1,5 +1,5 @@
-import type { Mirror, TreeFile } from '../../adapters/git/index.ts'
-import { Failure, type LRUCache } from '../../std/index.ts'
+import type { CommitLine, Mirror, TreeFile } from '../../adapters/git/index.ts'
+import { Failure, isFailure, type LRUCache } from '../../std/index.ts'
 import type { CommitSnapshot, Listed } from '../ports/ports.ts'
 import { type FileTree, treeOf } from '../projects/tree.ts'
 import type { FetchBackoff } from './fetch-backoff.ts'
@@ -53,6 +53,20 @@ export function createSnapshot(
     onListed(commit)
     return tree
   }
+  const treeNow = async () => {
+    const known = isFetched ? trees.get(nameOf(commit)) : undefined
+    if (known) return known
+    // What failed once may succeed for the next who asks.
+    listing ??= list().finally(() => {
+      listing = undefined
+    })
+    return listing
+  }
+  let line: Promise<CommitLine | undefined> | undefined
+  // The files are there, and what is wrong with the mirror shows when they are read.
+  const unreadable = (thrown: unknown): undefined => {
+    if (!isFailure(thrown)) throw thrown
+  }
   const read = gather<TreeFile>({
     read: (files) => mirror.read(files, signal),
     pass: (work) => lanes.pass(namespace, work),
@@ -67,14 +81,11 @@ export function createSnapshot(
     get isFetched() {
       return isFetched
     },
-    async tree() {
-      const known = isFetched ? trees.get(nameOf(commit)) : undefined
-      if (known) return known
-      // What failed once may succeed for the next who asks.
-      listing ??= list().finally(() => {
-        listing = undefined
-      })
-      return listing
+    tree: treeNow,
+    async line() {
+      await treeNow()
+      line ??= lanes.pass(namespace, () => mirror.line(commit, signal)).catch(unreadable)
+      return line
     },
     async read(files, ended) {
       try {

@@ -15,6 +15,8 @@ export interface StreamRequest {
   readonly digest: string | undefined
   /** The caller wants only the files that have changed since its commit, where that is known. */
   readonly changes: boolean
+  /** The caller wants to know who wrote the commit. */
+  readonly about: boolean
 }
 
 /** Throws what is wrong with it at first sight, whoever asks. */
@@ -28,13 +30,14 @@ export function checkRequest({ projectId, paths }: ObjectsToSynchronizeRequest, 
 /** It takes time in proportion to the patterns with all their alternatives. */
 export function parseRequest(request: ObjectsToSynchronizeRequest, limits: StreamLimits, effort: Effort): StreamRequest {
   checkRequest(request, limits)
-  const { commitId, paths, digest, links, changes } = request
+  const { commitId, paths, digest, links, changes, about } = request
   const revision = checkRevision(refOfRequest(request))
   const textsOf = (kind: 'glob' | 'file') => paths.flatMap(({ path }) => (path.case === kind ? [path.value] : []))
   return {
     commitId,
     digest,
     changes,
+    about,
     revision,
     selection: { globs: parseGlobs(textsOf('glob'), effort), files: textsOf('file'), links },
   }

@@ -187,9 +187,12 @@ async function* batch(
   const signal = AbortSignal.any([call.hungUp, admission.ended])
   await admission.renew()
   const { digest: known } = wanted
-  const { files, digest, unchanged, changes } = await chosen(context, wanted, snapshot, { admission, signal })
-  const said = { digest, unchanged, changes: changes !== undefined }
-  yield header(snapshot.commit, admission.project.id, known === undefined ? undefined : said)
+  const [{ files, digest, unchanged, changes }, line] = await Promise.all([
+    chosen(context, wanted, snapshot, { admission, signal }),
+    wanted.about ? snapshot.line() : undefined,
+  ])
+  const digested = known === undefined ? undefined : { digest, unchanged, changes: changes !== undefined }
+  yield header(snapshot.commit, admission.project.id, { ...digested, ...line })
   for (const path of changes?.removed ?? []) yield removedObject(path)
   const sent = unchanged ? [] : (changes?.files ?? files)
   for (const { path, link } of sent) if (link !== undefined) yield linkObject(path, link)

@@ -1,4 +1,4 @@
-import type { GitAccess, Revision, TreeFile } from '../../adapters/git/index.ts'
+import type { CommitLine, GitAccess, Revision, TreeFile } from '../../adapters/git/index.ts'
 import type { CallOptions, Duplex } from '../../adapters/grpc/index.ts'
 import type { ConfigurationMistake } from '../../agentcfg/index.ts'
 import type { Ref } from '../../api/index.ts'
@@ -167,6 +167,8 @@ export interface CommitSnapshot {
   /** The commit that was listed before this one, if any was. */
   readonly earlier: Listed | undefined
   read(files: readonly TreeFile[], signal: AbortSignal): Promise<Uint8Array[]>
+  /** Who wrote it, and its subject; `undefined` where that cannot be read: for want of it nothing waits. */
+  line(): Promise<CommitLine | undefined>
 }
 
 /** A commit and its files. */

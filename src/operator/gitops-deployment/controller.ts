@@ -83,7 +83,7 @@ export function gitopsDeployments(context: ControllerContext, settings: GitOpsSe
       await releaseFormer(ref, undefined, services, signal)
       return settled()
     },
-    failed: (deployment, failure) => statusFor(deployment, failure, services.arrivals.get(keyOf(deployment.metadata))?.commitId),
+    failed: (deployment, failure) => statusFor(deployment, failure, services.arrivals.get(keyOf(deployment.metadata))),
   }
 }
 

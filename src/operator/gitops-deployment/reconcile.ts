@@ -9,7 +9,7 @@ import {
 } from '../../api/index.ts'
 import { again, type Next, type StatusDraft, sentenceOf, settled } from '../../engines/controller/index.ts'
 import type { Snapshot } from '../../engines/render/index.ts'
-import { type Clock, Failure, hours, isFailure, seconds, unlessFailed } from '../../std/index.ts'
+import { type Clock, defined, Failure, hours, isFailure, seconds, unlessFailed } from '../../std/index.ts'
 import { keepInEffect, type Pass, syncCommit, watchHealth } from './pass/sync-commit.ts'
 import { keepFinalizer } from './removal/deletion-policy.ts'
 import { releaseFormer, remove } from './removal/removal.ts'
@@ -87,11 +87,11 @@ const recheckAt = (until: number | undefined, now: number): number | undefined =
 
 function noteArrival(
   { metadata }: GitOpsDeployment,
-  { commitId }: Snapshot,
+  { commitId, author, subject }: Snapshot,
   { arrivals, context: { clock } }: Pick<SyncServices, 'arrivals' | 'context'>,
 ): void {
   const key = keyOf(metadata)
-  if (arrivals.get(key)?.commitId !== commitId) arrivals.set(key, { commitId, at: clock.now() })
+  if (arrivals.get(key)?.commitId !== commitId) arrivals.set(key, { commitId, ...defined({ author, subject }), at: clock.now() })
 }
 
 /** A repository that nobody followed before is fetched first. */
@@ -129,10 +129,11 @@ function failedRun(
   { metadata: { uid = '' } }: GitOpsDeploymentSyncRun,
   deployment: GitOpsDeployment,
   failure: Failure,
-  revision?: string,
+  commit?: Snapshot,
 ): Next {
-  const lastSyncRun = { uid, result: 'Failed', message: sentenceOf(failure).slice(0, 4096), ...(revision && { revision }) }
-  return settled({ status: { ...statusFor(deployment, failure, revision), lastSyncRun } })
+  const revision = commit && { revision: commit.commitId }
+  const lastSyncRun = { uid, result: 'Failed', message: sentenceOf(failure).slice(0, 4096), ...revision }
+  return settled({ status: { ...statusFor(deployment, failure, commit), lastSyncRun } })
 }
 
 /** A run is over when all of its commit was tried: what it says then is its result. */
@@ -160,7 +161,7 @@ async function carryOut(
   } catch (thrown) {
     const failure = Failure.from(thrown)
     if (!isFailure(failure, 'invalid', 'forbidden', 'not-found', 'too-large')) throw failure
-    return failedRun(run, deployment, failure, revision)
+    return failedRun(run, deployment, failure, snapshot)
   }
 }
 

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gitops.proto.
  */
 export const file_gitops: GenFile = /*@__PURE__*/
-  fileDesc("CgxnaXRvcHMucHJvdG8SF2dpdGxhYi5hZ2VudC5naXRvcHMucnBjIjAKBlBhdGhDRhIOCgRnbG9iGAEgASgJSAASDgoEZmlsZRgCIAEoCUgAQgYKBHBhdGgiegoIR2l0UmVmQ0YSDQoDdGFnGAEgASgJSAASEAoGYnJhbmNoGAIgASgJSAASEAoGY29tbWl0GAMgASgJSAASDwoEZnVsbBjpByABKAlIABIQCgVzaG9ydBjqByABKAlIABIRCgZzZW12ZXIY6wcgASgJSABCBQoDcmVmIucBChtPYmplY3RzVG9TeW5jaHJvbml6ZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgljb21taXRfaWQYAiABKAkSLgoFcGF0aHMYAyADKAsyHy5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5QYXRoQ0YSLgoDcmVmGAQgASgLMiEuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuR2l0UmVmQ0YSFAoGZGlnZXN0GOkHIAEoCUgAiAEBEg4KBWxpbmtzGOoHIAEoCBIQCgdjaGFuZ2VzGOsHIAEoCEIJCgdfZGlnZXN0ItcDChxPYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlEk4KBmhlYWRlchgBIAEoCzI8LmdpdGxhYi5hZ2VudC5naXRvcHMucnBjLk9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2UuSGVhZGVySAASTgoGb2JqZWN0GAIgASgLMjwuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZS5PYmplY3RIABJQCgd0cmFpbGVyGAMgASgLMj0uZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZS5UcmFpbGVySAAaZgoGSGVhZGVyEhEKCWNvbW1pdF9pZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgDEg8KBmRpZ2VzdBjpByABKAkSEgoJdW5jaGFuZ2VkGOoHIAEoCBIQCgdjaGFuZ2VzGOsHIAEoCBpHCgZPYmplY3QSDgoGc291cmNlGAEgASgJEgwKBGRhdGEYAiABKAwSDQoEbGluaxjpByABKAkSEAoHcmVtb3ZlZBjqByABKAgaCQoHVHJhaWxlckIJCgdtZXNzYWdlMpMBCgZHaXRvcHMSiAEKF0dldE9iamVjdHNUb1N5bmNocm9uaXplEjQuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXF1ZXN0GjUuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZTABYgZwcm90bzM");
+  fileDesc("CgxnaXRvcHMucHJvdG8SF2dpdGxhYi5hZ2VudC5naXRvcHMucnBjIjAKBlBhdGhDRhIOCgRnbG9iGAEgASgJSAASDgoEZmlsZRgCIAEoCUgAQgYKBHBhdGgiegoIR2l0UmVmQ0YSDQoDdGFnGAEgASgJSAASEAoGYnJhbmNoGAIgASgJSAASEAoGY29tbWl0GAMgASgJSAASDwoEZnVsbBjpByABKAlIABIQCgVzaG9ydBjqByABKAlIABIRCgZzZW12ZXIY6wcgASgJSABCBQoDcmVmIvcBChtPYmplY3RzVG9TeW5jaHJvbml6ZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgljb21taXRfaWQYAiABKAkSLgoFcGF0aHMYAyADKAsyHy5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5QYXRoQ0YSLgoDcmVmGAQgASgLMiEuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuR2l0UmVmQ0YSFAoGZGlnZXN0GOkHIAEoCUgAiAEBEg4KBWxpbmtzGOoHIAEoCBIQCgdjaGFuZ2VzGOsHIAEoCBIOCgVhYm91dBjsByABKAhCCQoHX2RpZ2VzdCL7AwocT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZRJOCgZoZWFkZXIYASABKAsyPC5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlLkhlYWRlckgAEk4KBm9iamVjdBgCIAEoCzI8LmdpdGxhYi5hZ2VudC5naXRvcHMucnBjLk9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2UuT2JqZWN0SAASUAoHdHJhaWxlchgDIAEoCzI9LmdpdGxhYi5hZ2VudC5naXRvcHMucnBjLk9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2UuVHJhaWxlckgAGokBCgZIZWFkZXISEQoJY29tbWl0X2lkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAMSDwoGZGlnZXN0GOkHIAEoCRISCgl1bmNoYW5nZWQY6gcgASgIEhAKB2NoYW5nZXMY6wcgASgIEg8KBmF1dGhvchjsByABKAkSEAoHc3ViamVjdBjtByABKAkaRwoGT2JqZWN0Eg4KBnNvdXJjZRgBIAEoCRIMCgRkYXRhGAIgASgMEg0KBGxpbmsY6QcgASgJEhAKB3JlbW92ZWQY6gcgASgIGgkKB1RyYWlsZXJCCQoHbWVzc2FnZTKTAQoGR2l0b3BzEogBChdHZXRPYmplY3RzVG9TeW5jaHJvbml6ZRI0LmdpdGxhYi5hZ2VudC5naXRvcHMucnBjLk9iamVjdHNUb1N5bmNocm9uaXplUmVxdWVzdBo1LmdpdGxhYi5hZ2VudC5naXRvcHMucnBjLk9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2UwAWIGcHJvdG8z");
 
 /**
  * Files are chosen by a pattern, or named.
@@ -155,6 +155,13 @@ export type ObjectsToSynchronizeRequest = Message<"gitlab.agent.gitops.rpc.Objec
    * @generated from field: bool changes = 1003;
    */
   changes: boolean;
+
+  /**
+   * Asks who wrote the commit, and how its message begins.
+   *
+   * @generated from field: bool about = 1004;
+   */
+  about: boolean;
 };
 
 /**
@@ -235,6 +242,18 @@ export type ObjectsToSynchronizeResponse_Header = Message<"gitlab.agent.gitops.r
    * @generated from field: bool changes = 1003;
    */
   changes: boolean;
+
+  /**
+   * Name of the author, and first line of the message; cut where they are long, empty where they cannot be read. To whom asks.
+   *
+   * @generated from field: string author = 1004;
+   */
+  author: string;
+
+  /**
+   * @generated from field: string subject = 1005;
+   */
+  subject: string;
 };
 
 /**

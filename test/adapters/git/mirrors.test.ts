@@ -133,6 +133,19 @@ describe('git mirrors', (it) => {
     ok(first && Buffer.from(first).equals(binary))
   })
 
+  it('tell who wrote a commit and its subject, as they stand there but for their length', async () => {
+    const { repository, mirror } = await given('lines', { a: '1' })
+    const lineOf = async (author: string, message: string) => {
+      const commit = await repository.commit({ a: message.slice(0, 9) }, 'main', { author, message })
+      await mirror.fetch(commit, never)
+      return mirror.line(commit, never)
+    }
+    equal(await lineOf('Änne Öl', 'Mend “it”\n\nAnd more of it.\n'), { author: 'Änne Öl', subject: 'Mend “it”' })
+    equal(await lineOf('a', 'one\nand\ttwo\u001b[2J\n\nmore'), { author: 'a', subject: 'one and\ttwo\u001b[2J' })
+    is((await lineOf('b', `x${'🎈'.repeat(2000)}`)).subject, `x${'🎈'.repeat(511)}\ufffd`)
+    is((await failureOf(lineOf('c', 'y'.repeat(2 ** 17)))).code, 'too-large')
+  })
+
   it('transfer only what is new, and nothing for what is here', async () => {
     const { repository, commit, mirror } = await given('incremental', { big: randomBytes(400_000), a: '1' })
     await mirror.fetch(commit, never)

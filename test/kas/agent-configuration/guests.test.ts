@@ -23,6 +23,7 @@ const snapshot: CommitSnapshot = {
   earlier: undefined,
   tree: async () => treeOf([{ path: FILE, blob: 'x', size: 8 }]),
   read: async () => [Buffer.from('flux: {}')],
+  line: async () => undefined,
 }
 
 /** The service for agents with the caches and gates of kas. A kas that sees two namespaces of the cluster sees those of other tests too. */

@@ -30,6 +30,7 @@ function commit(text: string | undefined): PollSighting {
       earlier: undefined,
       tree: async () => treeOf(files),
       read: async () => [data],
+      line: async () => undefined,
     },
   }
 }

@@ -22,6 +22,7 @@ const seen = (commit: string): PollSighting => ({
     earlier: undefined,
     tree: async () => treeOf([]),
     read: async () => [],
+    line: async () => undefined,
   },
 })
 const failed = (reason: string): PollSighting => ({ failure: new Failure('unavailable', 'no', { reason }) })

@@ -10,7 +10,15 @@ import { project } from '../running-kas.ts'
 
 const shop = projectFrom(project('home', 'shop', { url: 'https://example.com/shop' }))
 const seen = (commit: string, refName = 'refs/heads/main'): PollSighting => ({
-  snapshot: { commit, refName, isFetched: false, earlier: undefined, tree: async () => treeOf([]), read: async () => [] },
+  snapshot: {
+    commit,
+    refName,
+    isFetched: false,
+    earlier: undefined,
+    tree: async () => treeOf([]),
+    read: async () => [],
+    line: async () => undefined,
+  },
 })
 const failed = (reason: string): PollSighting => ({
   failure: new Failure('unauthorized', 'it did not work', { reason, remedy: 'Mend it.' }),

@@ -19,6 +19,7 @@ function changes(before: TreeFile[], after: TreeFile[], given: { commitId?: stri
     selection,
     digest: choose(treeOf(before), selection).digest,
     changes: true,
+    about: false,
     ...given,
   }
   const { files } = choose(treeOf(after), selection)
@@ -56,6 +57,7 @@ describe('changes since a commit', (it) => {
       selection,
       digest: '',
       changes: true,
+      about: false,
     }
     const earlier = { commit: 'old', tree: treeOf([file('app/a'), file('app/b')]) }
     is(changesSince(earlier, wanted, [file('app/a')], choose), undefined)

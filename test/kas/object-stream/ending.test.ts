@@ -19,6 +19,7 @@ describe('kas: a stream at the end', (it) => {
       isFetched: true,
       earlier: undefined,
       tree: async () => treeOf(files),
+      line: async () => undefined,
       // The files are read one after the other; kas is told to stop while the first is being sent.
       async read(portion) {
         if (portion[0]?.path === 'b.yaml') {

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import type { CoreSecret, GitOpsDeployment } from '../../../src/api/index.ts'
-import { letterFor, type Notification, placeOf } from '../../../src/operator/gitops-deployment/notify/letters.ts'
-import { newsIn, outcomeAfter } from '../../../src/operator/gitops-deployment/status/outcome.ts'
+import { letterFor, placeOf } from '../../../src/operator/gitops-deployment/notify/letters.ts'
+import type { Notification, Result } from '../../../src/operator/gitops-deployment/notify/news.ts'
 import { isFailure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -23,17 +23,27 @@ const secret = (contents: Record<string, string>): CoreSecret => ({
   data: Object.fromEntries(Object.entries(contents).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
 })
 
+interface Written {
+  repoURL?: string
+  result?: Result
+  message?: string
+  template?: NonNullable<Notification['template']>
+  since?: string
+  author?: string
+  subject?: string
+}
+
 const AT = '2030-01-01T00:00:00Z'
 const write = (
   kind: Notification['kind'],
   contents: Record<string, string>,
-  {
-    repoURL = 'https://git.example.com/team-a/shop.git',
-    result = 'Succeeded',
-    message,
-  }: { repoURL?: string; result?: 'Succeeded' | 'Failed'; message?: string } = {},
+  { repoURL = 'https://git.example.com/team-a/shop.git', result = 'Succeeded', message, template, since, ...about }: Written = {},
 ) =>
-  letterFor(kind, { deployment: deployment(repoURL, message), outcome: { revision: REVISION, result }, at: AT }, secret(contents))
+  letterFor(
+    { kind, ...(template && { template }) },
+    { deployment: deployment(repoURL, message), commit: { revision: REVISION, ...about }, result, since, at: AT },
+    secret(contents),
+  )
 
 const STATUSES: {
   why: string
@@ -162,20 +172,196 @@ describe('a letter about an outcome', (it) => {
   })
 })
 
-describe('news', (it) => {
-  const one = { revision: 'a', result: 'Succeeded' } as const
-  const failed = { revision: 'a', result: 'Failed' } as const
+const HOOK = { url: 'https://hooks.example.com/x' }
+const HOSTILE = {
+  result: 'Degraded' as const,
+  message: 'Pod <!channel> is @here & "gone"',
+  author: 'A*n*n [x](https://evil)',
+  subject: '@all <https://evil|click> `x`',
+}
+const SUBJECT_LINE = 'c0ffee000000 @all <https://evil|click> `x` (A*n*n [x](https://evil))'
 
-  it('is an outcome that was not there before', () => {
-    assert.equal(newsIn(undefined, one), one)
-    assert.is(newsIn(one, one), undefined)
-    assert.is(newsIn(one, undefined), undefined)
-    assert.equal(newsIn(failed, one), one)
-    assert.equal(newsIn(one, { ...one, revision: 'b' }), { ...one, revision: 'b' })
+describe('a letter to a chat', (it) => {
+  const bodyOf = (kind: Notification['kind'], written: Written) => JSON.parse(write(kind, HOOK, written).body)
+
+  it('is what the incoming webhook of Slack takes, where strangers can call nobody', () => {
+    assert.equal(bodyOf('Slack', HOSTILE), {
+      text: 'team-a/shop: Degraded',
+      attachments: [
+        {
+          color: 'danger',
+          blocks: [
+            { type: 'section', text: { type: 'plain_text', text: 'Pod &lt;!channel&gt; is @here &amp; "gone"' } },
+            {
+              type: 'context',
+              elements: [
+                {
+                  type: 'plain_text',
+                  text: 'c0ffee000000 @all &lt;https://evil|click&gt; `x` (A*n*n [x](https://evil))',
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    })
   })
 
-  it('is not that a commit fails which has succeeded', () => {
-    assert.is(newsIn(one, outcomeAfter(one, failed)), undefined)
-    assert.equal(outcomeAfter(one, { ...failed, revision: 'b' }), { ...failed, revision: 'b' })
+  it('is a card for the Workflows webhook of Teams, in whose text there is no markup', () => {
+    const run = (text: string, look: object = {}) => ({ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text, ...look }] })
+    assert.equal(bodyOf('Teams', HOSTILE), {
+      type: 'message',
+      attachments: [
+        {
+          contentType: 'application/vnd.microsoft.card.adaptive',
+          contentUrl: null,
+          content: {
+            $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+            type: 'AdaptiveCard',
+            version: '1.4',
+            msteams: { width: 'Full' },
+            body: [
+              run('team-a/shop: Degraded', { weight: 'Bolder', size: 'Medium', color: 'Attention' }),
+              run(HOSTILE.message),
+              run(SUBJECT_LINE, { isSubtle: true }),
+            ],
+          },
+        },
+      ],
+    })
   })
+
+  it('is what the incoming webhook of Mattermost takes, where strangers mention nobody', () => {
+    assert.equal(bodyOf('Mattermost', HOSTILE), {
+      text: 'team-a/shop: Degraded',
+      attachments: [
+        {
+          fallback: 'team-a/shop: Degraded',
+          color: 'danger',
+          text: 'Pod \\<\\!channel\\> is @\u200bhere \\& "gone"',
+          footer: 'c0ffee000000 @\u200ball <https://evil|click> `x` (A*n*n [x](https://evil))',
+        },
+      ],
+    })
+  })
+
+  it('names the commit alone where nobody knows who wrote it, and is short whatever there is to say', () => {
+    const { attachments } = bodyOf('Slack', { result: 'Recovered', message: '&'.repeat(5000) })
+    const [{ color, blocks }] = attachments
+    assert.is(color, 'good')
+    assert.is(blocks[0].text.text, `${'&amp;'.repeat(600)}…`)
+    assert.is(blocks[1].elements[0].text, 'c0ffee000000')
+  })
+
+  it('needs the url alone of its Secret', () => {
+    for (const kind of ['Slack', 'Teams', 'Mattermost'] as const) {
+      assert.equal(write(kind, HOOK).headers, { 'content-type': 'application/json' })
+      assert.throws(
+        () => write(kind, {}),
+        (thrown: unknown) => isFailure(thrown, 'invalid') && /no key url/.test(thrown.message),
+      )
+    }
+  })
+})
+
+describe('a letter about what became of a commit', (it) => {
+  const contents = { ...HOOK, secret: 'shh' }
+  it('says to a webhook who wrote it, after all that was there before', () => {
+    const { body } = write('Webhook', contents, { result: 'Recovered', author: 'Ann', subject: 'Mend "it"' })
+    assert.is(
+      body,
+      `{"deployment":"team-a/shop","repository":"https://git.example.com/team-a/shop.git","revision":"${REVISION}","path":"deploy",` +
+        `"result":"recovered","reason":"Synced","message":"Commit c0ffee is in effect and healthy.","at":"${AT}",` +
+        '"author":"Ann","subject":"Mend \\"it\\""}',
+    )
+  })
+
+  it('is another delivery for each trouble of one commit', () => {
+    const delivery = (since: string) => write('Webhook', contents, { result: 'Degraded', since }).headers['x-berth-delivery']
+    assert.is(delivery('1'), delivery('1'))
+    assert.is.not(delivery('1'), delivery('2'))
+    const usual = (since?: string) => write('Webhook', contents, { ...(since && { since }) }).headers['x-berth-delivery']
+    assert.is(usual('1'), usual())
+  })
+
+  it('sets the status of the commit at a Git host to that', () => {
+    const stateOf = (kind: 'GitHub' | 'GitLab', result: Result) =>
+      JSON.parse(write(kind, { token: 't' }, { result, repoURL: 'https://gitlab.example.com/a/b' }).body).state
+    assert.equal(
+      [stateOf('GitHub', 'Degraded'), stateOf('GitLab', 'Degraded'), stateOf('GitHub', 'Recovered')],
+      ['failure', 'failed', 'success'],
+    )
+  })
+})
+
+describe('a letter by template', (it) => {
+  const hostile = { author: '"},{"x":"', subject: '${author} a&b=c\u0007', result: 'Failed' as const }
+  const bodyOf = (template: Written['template'], written: Written = hostile) =>
+    write('Webhook', HOOK, { ...written, ...(template && { template }) }).body
+
+  it('puts values into the texts of JSON, where none of them can end', () => {
+    const body =
+      '{"to": ["ops@example.com"], "n": 1, "${author}": true, "text": "${author} wrote ${subject}: ${result}, $${result}"}'
+    assert.equal(JSON.parse(bodyOf({ body })), {
+      to: ['ops@example.com'],
+      n: 1,
+      '${author}': true,
+      text: '"},{"x":" wrote ${author} a&b=c\\u0007: failed, ${result}',
+    })
+  })
+
+  it('puts them into the values of a form, and into plain text', () => {
+    const form = { contentType: 'application/x-www-form-urlencoded' as const, body: 'to=ops%40example.com&text=${subject}!\n' }
+    assert.equal(
+      [...new URLSearchParams(bodyOf(form))],
+      [
+        ['to', 'ops@example.com'],
+        ['text', '${author} a&b=c\\u0007!'],
+      ],
+    )
+    assert.is(bodyOf({ contentType: 'text/plain', body: '${summary} ${subject}' }), 'team-a/shop: Failed ${author} a&b=c\\u0007')
+  })
+
+  it('has the headers of the Secret, and a signature where there is a key for it', () => {
+    const template = { body: '{}' }
+    const headers = 'Authorization: Bearer t0ken\r\nX-Title: a b\n'
+    assert.equal(Object.keys(write('Webhook', HOOK, { template }).headers), ['content-type', 'x-berth-event', 'x-berth-delivery'])
+    const letter = write('Webhook', { ...HOOK, headers, secret: 'shh' }, { template })
+    assert.equal(
+      [letter.headers.authorization, letter.headers['x-title'], letter.headers['content-type']],
+      ['Bearer t0ken', 'a b', 'application/json'],
+    )
+    const signature = createHmac('sha256', 'shh').update(letter.body).digest('hex')
+    assert.is(letter.headers['x-berth-signature-256'], `sha256=${signature}`)
+  })
+
+  const refusals: [why: string, written: Written['template'], secret: Record<string, string>, said: RegExp][] = [
+    ['a name is unknown', { body: '{"a": "${autor}"}' }, {}, /^template\.body has \$\{autor\}, which is unknown$/],
+    ['a name has no end', { body: '{"a": "${author"}' }, {}, /^template\.body has \$\{author, which is unknown$/],
+    ['it is no JSON', { body: '{"a": ${author}}' }, {}, /^template\.body is no JSON$/],
+    [
+      'it grows too long',
+      { contentType: 'text/plain', body: '${message}'.repeat(800) },
+      {},
+      /^template\.body becomes longer than 65536/,
+    ],
+    ['a header is none', { body: '{}' }, { headers: 'authorization: x\nt0ken' }, /^line 2 of its key headers is no header$/],
+    [
+      'a header is ours',
+      { body: '{}' },
+      { headers: 'Content-Length: 1' },
+      /^line 1 of its key headers is a header that Berth sets$/,
+    ],
+  ]
+  for (const [why, template, more, said] of refusals)
+    it(`is refused when ${why}, without a word of what is secret`, () => {
+      try {
+        write('Webhook', { ...HOOK, ...more }, { message: 'x'.repeat(500), ...(template && { template }) })
+        assert.unreachable()
+      } catch (failure) {
+        assert.ok(isFailure(failure, 'invalid'))
+        assert.match(failure.message, said)
+        assert.not.match(`${failure.message} ${failure.remedy}`, /t0ken/)
+      }
+    })
 })

@@ -218,7 +218,8 @@ describe('a GitOpsDeployment', (it) => {
     const { projectUid, ...asked } = wanted ?? {}
     assert.ok(projectUid)
     const ref = { kind: 'short', name: 'release' }
-    assert.equal(asked, { projectId: `${namespace}/shop`, namespace, serviceAccount: 'default', ref, globs: ['**'] })
+    const account = { namespace, serviceAccount: 'default' }
+    assert.equal(asked, { projectId: `${namespace}/shop`, ...account, ref, globs: ['**'], about: true })
   })
 
   it('waits for a GitProject, says which, and goes on when it is there', async () => {

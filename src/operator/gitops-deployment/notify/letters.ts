@@ -1,54 +1,65 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Letter } from '../../../adapters/http/index.ts'
-import { type CoreSecret, conditionOf, type GitOpsDeployment, textIn, withoutGit } from '../../../api/index.ts'
-import { Failure, redactUrls, withoutEnd } from '../../../std/index.ts'
-import type { CommitOutcome } from '../status/outcome.ts'
+import { type CoreSecret, withoutGit } from '../../../api/index.ts'
+import { Failure, withoutEnd } from '../../../std/index.ts'
+import { CHATS } from './chats.ts'
+import { type Contents, contentsOf } from './contents.ts'
+import { type Facts, factsOf, isGood, type Told } from './facts.ts'
+import type { Notification } from './news.ts'
+import { bodyFrom } from './template.ts'
 
-export type Notification = NonNullable<GitOpsDeployment['spec']['notifications']>[number]
-
-/** A message, whatever the way it goes. */
-interface News {
-  deployment: GitOpsDeployment
-  outcome: CommitOutcome
-  /** RFC 3339. */
-  at: string
-}
+const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** The text for one receiver, with what its Secret says. A Secret that lacks something is an `invalid` failure that names the key. */
-export function letterFor(kind: Notification['kind'], news: News, secret: CoreSecret): Letter {
-  const contents = contentsOf(secret)
-  return kind === 'Webhook' ? webhook(news, contents) : commitStatus(kind, news, contents)
-}
-
-/** Signed as GitHub signs: the receiver computes the same from the body, byte for byte, and compares in constant time. */
-function webhook({ deployment, outcome, at }: News, contents: Contents): Letter {
-  const { source } = deployment.spec
-  const { revision } = outcome
-  const body = JSON.stringify({
-    deployment: titleOf(deployment),
-    repository: redactUrls(source.repoURL),
-    revision,
-    path: source.path,
-    result: outcome.result.toLowerCase(),
-    ...reasonOf(deployment),
-    at,
-  })
-  const signature = createHmac('sha256', contents.need('secret')).update(body).digest('hex')
-  const delivery = createHash('sha256').update(`${deployment.metadata.uid} ${revision} ${outcome.result}`).digest('hex')
-  return {
-    url: contents.url('url') ?? missing('url'),
-    headers: {
-      'content-type': 'application/json',
-      'x-berth-event': 'outcome',
-      // The same for the same news, so that a receiver can tell what it has heard already.
-      'x-berth-delivery': delivery.slice(0, 32),
-      'x-berth-signature-256': `sha256=${signature}`,
-    },
-    body,
+export function letterFor({ kind, template }: Pick<Notification, 'kind' | 'template'>, told: Told, secret: CoreSecret): Letter {
+  const [facts, contents] = [factsOf(told), contentsOf(secret)]
+  switch (kind) {
+    case 'Webhook':
+      return template ? fromTemplate(template, told, contents) : webhook(told, facts, contents)
+    case 'Slack':
+    case 'Teams':
+    case 'Mattermost':
+      return {
+        url: contents.needUrl('url'),
+        headers: JSON_TYPE,
+        body: JSON.stringify(CHATS[kind](facts, isGood(told.result))),
+      }
+    default:
+      return commitStatus(kind, told, contents)
   }
 }
 
-type Host = Exclude<Notification['kind'], 'Webhook'>
+/** What was added later comes last, and only where it is known. */
+function webhook(told: Told, facts: Facts, contents: Contents): Letter {
+  const { deployment, repository, revision, path, result, reason, message, at, author, subject } = facts
+  const about = { ...(author && { author }), ...(subject && { subject }) }
+  const body = JSON.stringify({ deployment, repository, revision, path, result, reason, message, at, ...about })
+  const signature = signatureOf(body, contents.need('secret'))
+  return { url: contents.needUrl('url'), headers: { ...JSON_TYPE, ...deliveryOf(told), ...signature }, body }
+}
+
+/** For a service that knows nothing of Berth: it is signed only for who can check that. */
+function fromTemplate(template: NonNullable<Notification['template']>, told: Told, contents: Contents): Letter {
+  const body = bodyFrom(template, factsOf(told))
+  const signature = contents.has('secret') ? signatureOf(body, contents.need('secret')) : {}
+  const type = { 'content-type': template.contentType ?? 'application/json' }
+  const headers = { ...contents.headers('headers'), ...type, ...deliveryOf(told), ...signature }
+  return { url: contents.needUrl('url'), headers, body }
+}
+
+/** Signed as GitHub signs: the receiver computes the same from the body, byte for byte, and compares in constant time. */
+const signatureOf = (body: string, secret: string) => ({
+  'x-berth-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+})
+
+/** The same for the same news, so that a receiver can tell what it has heard already. */
+function deliveryOf({ deployment, commit, result, since }: Told) {
+  const isTurn = result === 'Degraded' || (result === 'Recovered' && since !== undefined)
+  const what = `${deployment.metadata.uid} ${commit.revision} ${result}${isTurn ? ` ${since}` : ''}`
+  return { 'x-berth-event': 'outcome', 'x-berth-delivery': createHash('sha256').update(what).digest('hex').slice(0, 32) }
+}
+
+type Host = 'GitHub' | 'GitLab' | 'Gitea'
 
 /** How each kind of Git host takes the status of a commit. */
 const HOSTS: Record<Host, (place: Place, revision: string, token: string) => { path: string; headers: Record<string, string> }> =
@@ -79,25 +90,19 @@ const APIS: Record<Host, (origin: string) => string> = {
 /** The shortest that one of them takes. */
 const LONGEST = 140
 
-function commitStatus(kind: Host, { deployment, outcome }: News, contents: Contents): Letter {
+function commitStatus(kind: Host, told: Told, contents: Contents): Letter {
+  const { deployment, commit, result } = told
   const place = placeOf(deployment.spec.source.repoURL)
-  const { path, headers } = HOSTS[kind](place, outcome.revision, contents.word('token'))
+  const { path, headers } = HOSTS[kind](place, commit.revision, contents.word('token'))
   const api = withoutEnd(contents.url('url')?.href ?? APIS[kind](place.origin), '/')
   const failed = kind === 'GitLab' ? 'failed' : 'failure'
-  const { message } = reasonOf(deployment)
+  const { deployment: title, message } = factsOf(told)
   const body = {
-    state: outcome.result === 'Succeeded' ? 'success' : failed,
-    context: `berth/${titleOf(deployment)}`,
+    state: isGood(result) ? 'success' : failed,
+    context: `berth/${title}`,
     description: message.length > LONGEST ? `${message.slice(0, LONGEST - 1)}…` : message,
   }
-  return { url: new URL(api + path), headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
-}
-
-const titleOf = ({ metadata }: GitOpsDeployment): string => `${metadata.namespace}/${metadata.name}`
-
-function reasonOf({ status }: GitOpsDeployment): { reason: string; message: string } {
-  const { reason = '', message = '' } = conditionOf(status?.conditions, 'Ready') ?? {}
-  return { reason, message }
+  return { url: new URL(api + path), headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) }
 }
 
 interface Place {
@@ -116,36 +121,4 @@ export function placeOf(repoURL: string): Place {
   const { protocol, host, hostname, pathname } = new URL(text)
   const origin = protocol === 'ssh:' ? `https://${hostname}` : `${protocol}//${host}`
   return { origin, project: withoutGit(pathname.replace(/^\/+/, '')) }
-}
-
-interface Contents {
-  need(key: string): string
-  /** A value that fits into a header. */
-  word(key: string): string
-  url(key: string): URL | undefined
-}
-
-function contentsOf(secret: CoreSecret): Contents {
-  const read = (key: string) => (textIn(secret, key) ?? '').trim()
-  const need = (key: string) => read(key) || missing(key)
-  return {
-    need,
-    word(key) {
-      const text = need(key)
-      if (/^[!-~]+$/.test(text)) return text
-      throw new Failure('invalid', `its key ${key} has spaces, line breaks or letters that no token has`, {
-        remedy: 'Write the token anew',
-      })
-    },
-    url(key) {
-      const text = read(key)
-      if (text === '') return
-      if (URL.canParse(text)) return new URL(text)
-      throw new Failure('invalid', `its key ${key} is no URL`, { remedy: 'Write it like https://hooks.example.com/berth' })
-    },
-  }
-}
-
-function missing(key: string): never {
-  throw new Failure('invalid', `it has no key ${key}`, { remedy: `Add the key ${key}` })
 }

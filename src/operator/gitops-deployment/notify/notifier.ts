@@ -3,8 +3,10 @@ import type { Kube } from '../../../adapters/kube/index.ts'
 import { type GitOpsDeployment, keyOf, type Ref, Secrets } from '../../../api/index.ts'
 import { type ControllerContext, sentenceOf } from '../../../engines/controller/index.ts'
 import { createTally, createWorkQueue, Failure, isFailure, seconds, timestamp, waitOf } from '../../../std/index.ts'
-import { type CommitOutcome, newsIn } from '../status/outcome.ts'
-import { letterFor, type Notification } from './letters.ts'
+import type { Told } from './facts.ts'
+import { letterFor } from './letters.ts'
+import { type CommitNews, type Notification, newsIn, resultFor, type ToldStatus } from './news.ts'
+import { checkTemplate } from './template.ts'
 
 interface NotifierOptions {
   context: Pick<ControllerContext, 'clock' | 'events' | 'log'>
@@ -13,13 +15,22 @@ interface NotifierOptions {
   asTenant: (deployment: GitOpsDeployment) => Kube
 }
 
-interface Notice {
+/** Whom it concerns. */
+interface Receiver {
   deployment: GitOpsDeployment
   notification: Notification
   field: string
-  outcome: CommitOutcome
-  at: string
+}
+
+interface Notice extends Receiver {
+  told: Told
   tries: number
+}
+
+/** A deployment as it was seen last. */
+interface Seen extends ToldStatus {
+  uid: string | undefined
+  generation: number | undefined
 }
 
 /** More than this of a namespace wait only when its receivers are down: what comes then is told by an Event alone. */
@@ -35,7 +46,7 @@ const groupOf = (key: string): string => key.slice(0, key.indexOf('/'))
 /** Tells the world the outcomes of commits, aside: nothing waits for it, and nothing fails with it. */
 export function createNotifier({ context, send, asTenant }: NotifierOptions) {
   const { clock, events, log } = context
-  const seen = new Map<string, { uid: string | undefined; outcome: CommitOutcome | undefined }>()
+  const seen = new Map<string, Seen>()
   const notices = new Map<string, Notice>()
   const waiting = createTally()
   const closing = new AbortController()
@@ -43,10 +54,10 @@ export function createNotifier({ context, send, asTenant }: NotifierOptions) {
   const drop = (key: string) => {
     if (notices.delete(key)) waiting.add(groupOf(key), -1)
   }
-  const giveUp = (notice: Notice, failure: Failure) => {
-    const message = `${notice.field} (${notice.notification.kind}): ${sentenceOf(failure)}`
-    log.info('notification failed', { key: keyOf(notice.deployment.metadata), failure })
-    events.record(notice.deployment, { type: 'Warning', reason: 'NotificationFailed', message })
+  const giveUp = ({ deployment, notification, field }: Receiver, failure: Failure) => {
+    const message = `${field} (${notification.kind}): ${sentenceOf(failure)}`
+    log.info('notification failed', { key: keyOf(deployment.metadata), failure })
+    events.record(deployment, { type: 'Warning', reason: 'NotificationFailed', message })
   }
   const work = async (key: string): Promise<void> => {
     const notice = notices.get(key)
@@ -67,16 +78,18 @@ export function createNotifier({ context, send, asTenant }: NotifierOptions) {
   // Receivers of one namespace that hang delay nobody else's.
   const queue = createWorkQueue({ clock, concurrency: AT_ONCE, each: OF_NAMESPACE, work, groupOf })
 
-  const tell = (deployment: GitOpsDeployment, outcome: CommitOutcome) => {
-    for (const [index, notification] of (deployment.spec.notifications ?? []).entries()) {
-      const field = `spec.notifications[${index}]`
-      const notice = { deployment, notification, field, outcome, at: timestamp(clock.now()), tries: 0 }
-      const key = `${keyOf(deployment.metadata)} ${index} ${outcome.revision} ${outcome.result}`
+  const tell = (deployment: GitOpsDeployment, news: CommitNews) => {
+    for (const receiver of receiversOf(deployment)) {
+      const result = resultFor(receiver.notification, news)
+      if (!result) continue
+      const { commit, since } = news
+      const told = { deployment, commit, since, result, at: timestamp(clock.now()) }
+      const key = `${keyOf(deployment.metadata)} ${receiver.field} ${commit.revision} ${result} ${since}`
       if (waiting.of(groupOf(key)) >= MOST_WAITING)
-        giveUp(notice, new Failure('unavailable', `more than ${MOST_WAITING} notifications of the namespace wait`))
+        giveUp(receiver, new Failure('unavailable', `more than ${MOST_WAITING} notifications of the namespace wait`))
       else {
         if (!notices.has(key)) waiting.add(groupOf(key), 1)
-        notices.set(key, notice)
+        notices.set(key, { ...receiver, told, tries: 0 })
         queue.add(key)
       }
     }
@@ -85,12 +98,15 @@ export function createNotifier({ context, send, asTenant }: NotifierOptions) {
   return {
     /** Looks at a deployment as it is by now; what is news is told soon. What was so when it was first seen is no news. */
     look(deployment: GitOpsDeployment): void {
-      const { metadata, status } = deployment
+      const { metadata, status = {} } = deployment
+      const { uid, generation } = metadata
       const key = keyOf(metadata)
       const before = seen.get(key)
-      seen.set(key, { uid: metadata.uid, outcome: status?.lastOutcome })
-      if (!before || before.uid !== metadata.uid) return
-      const news = newsIn(before.outcome, status?.lastOutcome)
+      const { lastOutcome, lastTrouble } = status
+      seen.set(key, { uid, generation, lastOutcome, lastTrouble })
+      if (before?.uid !== uid || before?.generation !== generation) checkSpec(deployment, giveUp)
+      if (!before || before.uid !== uid) return
+      const news = newsIn(before, status)
       if (news) tell(deployment, news)
     },
     forget: (ref: Ref): void => void seen.delete(keyOf(ref)),
@@ -101,13 +117,32 @@ export function createNotifier({ context, send, asTenant }: NotifierOptions) {
   }
 }
 
+const receiversOf = (deployment: GitOpsDeployment): Receiver[] =>
+  (deployment.spec.notifications ?? []).map((notification, at) => ({
+    deployment,
+    notification,
+    field: `spec.notifications[${at}]`,
+  }))
+
+/** A mistake in the spec is told before there is news. */
+function checkSpec(deployment: GitOpsDeployment, giveUp: (receiver: Receiver, failure: Failure) => void): void {
+  for (const receiver of receiversOf(deployment)) {
+    const { template } = receiver.notification
+    try {
+      if (template) checkTemplate(template)
+    } catch (thrown) {
+      giveUp(receiver, Failure.from(thrown))
+    }
+  }
+}
+
 interface Delivery {
   send: Send
   kube: Kube
   signal: AbortSignal
 }
 
-async function run({ deployment, notification, field, outcome, at }: Notice, { send, kube, signal }: Delivery): Promise<void> {
+async function run({ deployment, notification, field, told }: Notice, { send, kube, signal }: Delivery): Promise<void> {
   const { name } = notification.secretRef
   const ref = { name, namespace: deployment.metadata.namespace }
   const secret = await kube.get(Secrets, ref, signal).catch((thrown: unknown) => {
@@ -120,7 +155,7 @@ async function run({ deployment, notification, field, outcome, at }: Notice, { s
     throw new Failure('invalid', `there is no Secret ${name} in this namespace`, {
       remedy: `Create it, or correct ${field}.secretRef.name`,
     })
-  const letter = inSecret(name, () => letterFor(notification.kind, { deployment, outcome, at }, secret))
+  const letter = inSecret(name, () => letterFor(notification, told, secret))
   const receipt = await send(letter, signal)
   if (receipt.status >= 300) throw refusal(letter.url, receipt, name)
 }

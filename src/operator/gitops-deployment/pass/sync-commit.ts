@@ -137,6 +137,7 @@ function nextAfter(pass: Pass, { lastPass, result, destination }: PassOutcome, s
   lastPass.wroteAt = undefined
   const status = statusAfter(deployment, {
     revision: result.commitId,
+    commit: pass.snapshot,
     entries: result.changes,
     observed,
     inventory: {
@@ -210,7 +211,13 @@ export async function watchHealth(
   if (isListing) return settled({ status, recheck: seconds(30) })
   const observed = (await services.variables.learn(deployment)) ? seen : withoutMessages(seen)
   const interval = intervalOf(deployment.spec.interval)
-  const now = withHealth(status, deployment, { observed, newest: snapshot.commitId, now: timestamp(clock.now()) })
+  const applied = memoryOf(deployment, services).wanted?.snapshot
+  const now = withHealth(status, deployment, {
+    observed,
+    newest: snapshot.commitId,
+    known: applied ? [snapshot, applied] : [snapshot],
+    now: timestamp(clock.now()),
+  })
   return settled({ status: now, recheck: isWatched || !isUnderWay(observed) ? interval : Math.min(interval, seconds(5)) })
 }
 

@@ -16,7 +16,7 @@ import {
   type Wants,
 } from '../../../engines/gitops/index.ts'
 import { type CompiledRules, type HealthRule, type HealthRules, healthRules } from '../../../engines/health/index.ts'
-import type { Render } from '../../../engines/render/index.ts'
+import type { Render, Snapshot } from '../../../engines/render/index.ts'
 import { type Clock, createBuckets, LRUCache, type Rate, type ReadYaml, type Tracer } from '../../../std/index.ts'
 import type { FindOpening } from '../schedule/windows.ts'
 import type { Allotments } from '../source/allotments.ts'
@@ -63,8 +63,7 @@ export interface LastPass {
 }
 
 /** When a deployment was first given a commit, and when it was written last on its behalf. */
-interface Arrival {
-  commitId: string
+interface Arrival extends Pick<Snapshot, 'commitId' | 'author' | 'subject'> {
   at: number
   wroteAt?: number
 }

@@ -175,7 +175,7 @@ async function round(
   let more: string[] | undefined
   let tooMany: number | undefined
   await source.follow(
-    { projectId, projectUid, namespace, serviceAccount, ref, globs },
+    { projectId, projectUid, namespace, serviceAccount, ref, globs, about: true },
     {
       signal: AbortSignal.any([signal, ending.signal]),
       async onBatch(batch) {

@@ -1,10 +1,35 @@
 import { conditionOf, type GitOpsDeployment, isTrue, type Statement } from '../../../api/index.ts'
+import type { Snapshot } from '../../../engines/render/index.ts'
+import { beginningOf, harmlessLine, minutes } from '../../../std/index.ts'
 
 export type CommitOutcome = NonNullable<NonNullable<GitOpsDeployment['status']>['lastOutcome']>
 
+/** A commit with what can be told of it. */
+export type ToldCommit = Pick<Snapshot, 'commitId' | 'author' | 'subject'>
+
+/** The schema takes so many characters. */
+const MOST_OF_AUTHOR = 128
+const MOST_OF_SUBJECT = 256
+
+/** What has come of a commit, and whose it is: on one line each, with nothing in it that hides or moves text. */
+export function outcomeOf({ commitId, author = '', subject = '' }: ToldCommit, result: CommitOutcome['result']): CommitOutcome {
+  const about = { author: lineOf(author, MOST_OF_AUTHOR), subject: lineOf(subject, MOST_OF_SUBJECT) }
+  return {
+    revision: commitId,
+    result,
+    ...(about.author && { author: about.author }),
+    ...(about.subject && { subject: about.subject }),
+  }
+}
+
+const lineOf = (text: string, most: number): string =>
+  beginningOf(harmlessLine(beginningOf(text.trim())), most - 1).toWellFormed()
+
 /** A commit that succeeded once does not fail afterwards: what becomes of it later is health, not its outcome. */
-export const outcomeAfter = (before: CommitOutcome | undefined, now: CommitOutcome): CommitOutcome =>
-  before?.revision === now.revision && before.result === 'Succeeded' ? before : now
+export function outcomeAfter(before: CommitOutcome | undefined, now: CommitOutcome): CommitOutcome {
+  if (before?.revision !== now.revision) return now
+  return before.result === 'Succeeded' ? before : { ...before, ...now }
+}
 
 /** Whether it is decided by now. */
 export function resultIn(conditions: readonly Statement[]): CommitOutcome['result'] | undefined {
@@ -14,9 +39,21 @@ export function resultIn(conditions: readonly Statement[]): CommitOutcome['resul
   return hasFailed || ready?.reason === 'Degraded' ? 'Failed' : undefined
 }
 
-/** Notifications tell each outcome of each commit once. */
-export const newsIn = (before: CommitOutcome | undefined, after: CommitOutcome | undefined): CommitOutcome | undefined =>
-  after && (before?.revision !== after.revision || before.result !== after.result) ? after : undefined
+export type LastTrouble = NonNullable<NonNullable<GitOpsDeployment['status']>['lastTrouble']>
+
+/** What falls ill again and again is told of at this pace; a trouble that lasts is told of in the end. */
+const PACE = minutes(10)
+
+/** Begins when what had succeeded is Degraded, and is over when all is Healthy: what lies between is neither. Pure. */
+export function troubleAfter(
+  before: LastTrouble | undefined,
+  { revision, health, outcome, now }: { revision: string; health: string; outcome: CommitOutcome | undefined; now: string },
+): LastTrouble | undefined {
+  if (before && before.until === undefined) return health === 'Healthy' ? { ...before, until: now } : before
+  const isFallen = health === 'Degraded' && outcome?.revision === revision && outcome.result === 'Succeeded'
+  const isSoon = before !== undefined && Date.parse(now) - Date.parse(before.since) < PACE
+  return isFallen && !isSoon ? { revision, since: now } : before
+}
 
 export type History = NonNullable<NonNullable<GitOpsDeployment['status']>['history']>
 

@@ -7,7 +7,17 @@ import { type Failure, isFailure, isRecord, redactUrls, timestamp } from '../../
 import type { SyncWait } from '../schedule/sync-wait.ts'
 import { contestedIn, type PendingPrune, pendingPruneOf } from './attention.ts'
 import { isHookFailed, isNotRun, messageOf } from './hooks.ts'
-import { type CommitOutcome, type History, historyAfter, outcomeAfter, resultIn } from './outcome.ts'
+import {
+  type CommitOutcome,
+  type History,
+  historyAfter,
+  type LastTrouble,
+  outcomeAfter,
+  outcomeOf,
+  resultIn,
+  type ToldCommit,
+  troubleAfter,
+} from './outcome.ts'
 import { answerTo } from './requests.ts'
 
 /** A status is written whole with each change of health: more would make it megabytes. What is not well comes first. */
@@ -19,6 +29,7 @@ const UNDONE = ['failed', 'terminating', 'waiting', 'withheld'] as const
 
 interface SyncOutcome {
   revision: string
+  commit: ToldCommit
   entries: readonly Entry[]
   observed: Observed
   inventory: { name: string; namespace: string; count: number }
@@ -60,7 +71,7 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: SyncOutcome):
     ...(outcome.at !== undefined && { lastSyncTime: outcome.at }),
     conditions,
     ...historyIn(deployment, { revision, isInEffect: isSynced && isTrue(conditions, 'Ready'), now: outcome.now }),
-    ...outcomeIn(deployment, revision, conditions),
+    ...newsOf(deployment, outcome.commit, { conditions, observed, now: outcome.now }),
   }
 }
 
@@ -82,11 +93,24 @@ function historyIn(
 /** A commit that is nobody's fault has no outcome yet. */
 function outcomeIn(
   { status }: GitOpsDeployment,
-  revision: string | undefined,
+  commit: ToldCommit | undefined,
   conditions: readonly Statement[],
 ): { lastOutcome?: CommitOutcome } {
   const result = resultIn(conditions)
-  return result && revision ? { lastOutcome: outcomeAfter(status?.lastOutcome, { revision, result }) } : {}
+  return result && commit ? { lastOutcome: outcomeAfter(status?.lastOutcome, outcomeOf(commit, result)) } : {}
+}
+
+/** What notifications tell: what has come of the commit, and how its objects do since. */
+function newsOf(
+  deployment: GitOpsDeployment,
+  commit: ToldCommit,
+  { conditions, observed, now }: { conditions: readonly Statement[] | undefined; observed: Observed; now: string },
+): { lastOutcome?: CommitOutcome; lastTrouble?: LastTrouble } {
+  const told = conditions ? outcomeIn(deployment, commit, conditions) : {}
+  const outcome = told.lastOutcome ?? deployment.status?.lastOutcome
+  const how = { revision: commit.commitId, health: observed.health.status, outcome, now }
+  const lastTrouble = troubleAfter(deployment.status?.lastTrouble, how)
+  return { ...told, ...(lastTrouble && { lastTrouble }) }
 }
 
 function conditionsAfter(outcome: SyncOutcome, failed: Entry[], pending: PendingPrune | undefined): Statement[] {
@@ -132,8 +156,8 @@ function sayDrift(drifted: Observed['objects']): string {
   return `${said.join('; ')}${drifted.length > 3 ? `; and ${drifted.length - 3} more` : ''}`
 }
 
-/** Nothing was applied: what is in effect stays as it was, and the failure is told. `commitId`: of which commit, if of one. */
-export function statusFor(deployment: GitOpsDeployment, failure: Failure, commitId?: string): StatusDraft {
+/** Nothing was applied: what is in effect stays as it was, and the failure is told. `commit`: of which one, if of one. */
+export function statusFor(deployment: GitOpsDeployment, failure: Failure, commit?: ToldCommit): StatusDraft {
   const { sync, health } = deployment.status ?? {}
   const reason = failure.reason ?? 'SyncFailed'
   const message = sentenceOf(failure)
@@ -143,11 +167,11 @@ export function statusFor(deployment: GitOpsDeployment, failure: Failure, commit
     sync: { ...sync, status: sync?.revision === undefined ? 'Unknown' : 'OutOfSync' },
     health: health ?? { status: 'Unknown' },
     // What waited belonged to another commit: nobody is asked about that any more.
-    ...(commitId !== undefined && deployment.status?.pendingPrune?.revision !== commitId && { pendingPrune: undefined }),
+    ...(commit && deployment.status?.pendingPrune?.revision !== commit.commitId && { pendingPrune: undefined }),
     // Tried and found wanting is an answer too: what is mended later is not applied on the strength of it.
     ...(isFailure(failure, 'invalid') && answerTo(deployment)),
     conditions,
-    ...outcomeIn(deployment, commitId, conditions),
+    ...outcomeIn(deployment, commit, conditions),
   }
 }
 
@@ -199,11 +223,12 @@ function isWhole({ status }: GitOpsDeployment): boolean {
 export function withHealth(
   status: StatusDraft,
   deployment: GitOpsDeployment,
-  { observed, newest, now }: { observed: Observed; newest: string; now: string },
+  { observed, newest, known, now }: { observed: Observed; newest: string; known: readonly ToldCommit[]; now: string },
 ): StatusDraft {
   const isInEffect = status.conditions === undefined && isWhole(deployment)
   const { sync } = deployment.status ?? {}
   const { revision = '' } = sync ?? {}
+  const commit = known.find(({ commitId }) => commitId === revision) ?? { commitId: revision }
   const conditions = isInEffect ? [besideNewer(readiness(observed, revision), revision, newest)] : undefined
   return {
     ...status,
@@ -213,8 +238,8 @@ export function withHealth(
       sync: { ...sync, status: revision === newest ? 'Synced' : 'OutOfSync' },
       conditions,
       ...historyIn(deployment, { revision, isInEffect: isTrue(conditions, 'Ready'), now }),
-      ...outcomeIn(deployment, revision, conditions),
     }),
+    ...newsOf(deployment, commit, { conditions, observed, now }),
   }
 }
 
