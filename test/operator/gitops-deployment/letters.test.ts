@@ -339,6 +339,7 @@ describe('a letter by template', (it) => {
     ['a name is unknown', { body: '{"a": "${autor}"}' }, {}, /^template\.body has \$\{autor\}, which is unknown$/],
     ['a name has no end', { body: '{"a": "${author"}' }, {}, /^template\.body has \$\{author, which is unknown$/],
     ['it is no JSON', { body: '{"a": ${author}}' }, {}, /^template\.body is no JSON$/],
+    ['it is too deep', { body: '['.repeat(4000) + ']'.repeat(4000) }, {}, /^template\.body is nested more than 64 deep$/],
     [
       'it grows too long',
       { contentType: 'text/plain', body: '${message}'.repeat(800) },

@@ -50,11 +50,16 @@ function parsed(body: string): unknown {
   }
 }
 
-function inValues(value: unknown, fill: Fill): unknown {
+/** Nobody's API takes more, and the stack has an end. */
+const DEEPEST = 64
+
+function inValues(value: unknown, fill: Fill, depth = 0): unknown {
   if (typeof value === 'string') return fill(value)
-  if (Array.isArray(value)) return value.map((item) => inValues(item, fill))
+  if (depth > DEEPEST)
+    throw new Failure('invalid', `template.body is nested more than ${DEEPEST} deep`, { remedy: 'Write it flatter' })
+  if (Array.isArray(value)) return value.map((item) => inValues(item, fill, depth + 1))
   if (!isRecord(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, inValues(inside, fill)]))
+  return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, inValues(inside, fill, depth + 1)]))
 }
 
 const filled = (text: string, value: ValueOf): string =>
