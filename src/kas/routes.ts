@@ -1,5 +1,5 @@
 import { createSigner, createVerifier } from '../adapters/auth/index.ts'
-import { readOptional } from '../adapters/files/index.ts'
+import { readOptional, tokenOf } from '../adapters/files/index.ts'
 import {
   addressesBehind,
   dial,
@@ -16,11 +16,22 @@ import type { KasConfig } from './config.ts'
 import type { RouteMeters } from './meters.ts'
 import type { AgentGate, AgentRoll, WorkspaceGate } from './ports.ts'
 import { createReverseTunnelService } from './reverse-tunnel/index.ts'
-import { answerCensus, type Connected, createCensus, createGateway, createPeerRegistry, createRouter } from './routing/index.ts'
+import {
+  answerCensus,
+  type Connected,
+  channelOf,
+  createCensus,
+  createGateway,
+  createPeerRegistry,
+  createRedisRegistry,
+  createRouter,
+  type PeerRegistry,
+} from './routing/index.ts'
 import { sharedSecret } from './shared-secret.ts'
 
 interface RoutesOptions extends Pick<ServeOptions, 'tls' | 'onTurnedAway' | 'clock' | 'log'> {
-  config: Pick<KasConfig, 'privateApi' | 'privateApiSecret' | 'peers' | 'peersCa' | 'agentWait' | 'streamAge'>
+  config: Pick<KasConfig, 'privateApi' | 'privateApiSecret' | 'peers' | 'peersCa' | 'agentWait' | 'streamAge'> &
+    Partial<Pick<KasConfig, 'redis'>>
   agentGate: AgentGate
   workspaceGate: WorkspaceGate
   roll: Pick<AgentRoll, 'tunnel'>
@@ -42,7 +53,8 @@ const RECONNECT = seconds(1)
 
 export async function createRoutes(options: RoutesOptions) {
   const { config, agentGate, workspaceGate, roll, connected, tls, meters, onTurnedAway, clock, log } = options
-  const tunnels = createTunnels({ clock, onRefused: () => meters.limited('tunnels') })
+  let tell: (agentId: bigint, isHere: boolean) => void = () => undefined
+  const tunnels = createTunnels({ clock, onRefused: () => meters.limited('tunnels'), onAgent: (...news) => tell(...news) })
   const secret =
     config.privateApiSecret === undefined ? undefined : await sharedSecret(config.privateApiSecret, '--private-api-secret')
   const ca = await readOptional(config.peersCa, '--peers-ca')
@@ -57,13 +69,16 @@ export async function createRoutes(options: RoutesOptions) {
     gateway = await serveGrpc({ address: config.privateApi, tls, services, limits: AMONG_KAS, onTurnedAway, clock, log })
   }
   const own = gateway?.address
-  const peers = createPeerRegistry({
+  const names = createPeerRegistry({
     peers: config.peers,
     resolve: addressesBehind,
     isSelf: (url) => own !== undefined && isOwnAddress(url, own),
     clock,
     log,
   })
+  const registry = await openRegistry(names, options)
+  if (registry) tell = registry.tell
+  const peers = registry ?? names
   const token = jwt && createSigner(jwt)
   const dialKas = (address: string) =>
     dial({ address, token, ca, serverName: nameIn(peers.peerOf(address)), reconnectWithin: RECONNECT })
@@ -91,11 +106,28 @@ export async function createRoutes(options: RoutesOptions) {
     /** Lets no other kas in any more, and waits so many milliseconds for the requests that they have here. */
     drain: async (grace: number) => gateway?.stop(grace),
     async stop() {
-      peers.stop()
+      await peers.stop()
       router.stop()
       await gateway?.stop()
     },
   }
+}
+
+/** In Redis, where the settings name one; else each kas knows its own agents alone. */
+async function openRegistry(names: PeerRegistry, { config, meters, clock, log }: RoutesOptions) {
+  if (!config.redis) return
+  const { url, user, prefix } = config.redis
+  const ca = await readOptional(config.redis.ca, '--redis-ca')
+  const password = config.redis.password === undefined ? undefined : tokenOf(config.redis.password, '--redis-password')
+  // Its library is large, and most kas have no Redis.
+  const { openRedis } = await import('../adapters/redis/index.ts')
+  const registry = createRedisRegistry({
+    ...{ names, prefix, clock, log },
+    connect: (told) => openRedis({ url, user, password, ca, channel: channelOf(prefix), ...told, clock }),
+    onFailed: meters.redisFailed,
+  })
+  meters.watchRedis(() => registry.isUp)
+  return registry
 }
 
 /** The name of a host that was written in the settings. */

@@ -13,12 +13,16 @@ export interface PeersOptions {
 
 /** The other kas, by the addresses of their private endpoints. */
 export interface PeerRegistry {
-  /** Those that may have an agent. */
-  kasToAsk(): Promise<string[]>
-  /** The listener is told of each kas that appears, until the answer is called. */
-  follow(listener: (url: string) => void): () => void
+  /** Those that may have the agent. */
+  kasToAsk(agentId: bigint): Promise<string[]>
+  /** Whether the name of a kas still stands for this address. */
+  isKnown(url: string): Promise<boolean>
+  /** The listener is told of each kas that may have the agent as well, until the answer is called. */
+  follow(agentId: bigint, listener: (url: string) => void): () => void
   /** Of whose name an address is: the certificate that is shown there is made out to it. */
   peerOf(url: string): string | undefined
+  /** Of this kas, as the others know it; `undefined` where none of the names leads back here. */
+  own(): Promise<string | undefined>
   /** All others that are known now, and names that nothing is known of. */
   everybody(): Promise<{ urls: string[]; unknown: string[] }>
   /** Other kas that are known now. */
@@ -35,6 +39,7 @@ const FRESH = seconds(2)
  */
 export function createPeerRegistry({ peers, resolve, isSelf, clock, log }: PeersOptions): PeerRegistry {
   const behind = new Map<string, string[]>()
+  let own: string | undefined
   const listeners = new Set<(url: string) => void>()
   let lookedAt = Number.NEGATIVE_INFINITY
   let looking: Promise<void> | undefined
@@ -44,9 +49,11 @@ export function createPeerRegistry({ peers, resolve, isSelf, clock, log }: Peers
   const known = (): string[] => [...new Set([...behind.values()].flat())]
   async function look(peer: string): Promise<void> {
     try {
+      const urls = await resolve(peer)
+      own = urls.find(isSelf) ?? own
       behind.set(
         peer,
-        (await resolve(peer)).filter((url) => !isSelf(url)),
+        urls.filter((url) => !isSelf(url)),
       )
     } catch (thrown) {
       log.debug('A peer cannot be looked up', { peer, error: Failure.from(thrown) })
@@ -71,21 +78,28 @@ export function createPeerRegistry({ peers, resolve, isSelf, clock, log }: Peers
       isOver || listeners.size === 0 || peers.length === 0 ? () => undefined : clock.after(FRESH, () => void refresh())
   }
 
+  async function kasToAsk(): Promise<string[]> {
+    if (peers.length === 0) return []
+    if (clock.now() - lookedAt >= FRESH) {
+      const fresh = refresh()
+      // What is known is good enough for now: what is new is told to who follows.
+      if (behind.size === 0) await fresh
+    }
+    return known()
+  }
+
   return {
-    async kasToAsk() {
-      if (peers.length === 0) return []
-      if (clock.now() - lookedAt >= FRESH) {
-        const fresh = refresh()
-        // What is known is good enough for now: what is new is told to who follows.
-        if (behind.size === 0) await fresh
-      }
-      return known()
-    },
+    kasToAsk,
+    isKnown: async (url) => (await kasToAsk()).includes(url),
     async everybody() {
       if (clock.now() - lookedAt >= FRESH) await refresh()
       return { urls: known(), unknown: peers.filter((peer) => !behind.has(peer)) }
     },
-    follow(listener) {
+    async own() {
+      if (own === undefined && clock.now() - lookedAt >= FRESH) await refresh()
+      return own
+    },
+    follow(_, listener) {
       const tell = (url: string) => listener(url)
       listeners.add(tell)
       if (listeners.size === 1) watch()
