@@ -55,6 +55,7 @@ class AgentEntries {
   #cancelRetry: () => void = () => undefined
   #failures = 0
   #isWriting = false
+  #isOver = false
   #writing: Promise<void> | undefined
 
   constructor(options: AgentEntriesOptions) {
@@ -67,6 +68,7 @@ class AgentEntries {
 
   /** The first tunnel of an agent is here, or the last one has gone. */
   readonly tell = (agentId: bigint, isHere: boolean): void => {
+    if (this.#isOver) return
     const stay = this.#lingering.get(agentId)
     stay?.()
     this.#lingering.delete(agentId)
@@ -92,6 +94,7 @@ class AgentEntries {
 
   /** Takes out what it has written, so that nobody asks here any more. */
   async stop(): Promise<void> {
+    this.#isOver = true
     for (const stop of this.#stopTimers) await stop()
     for (const stay of this.#lingering.values()) stay()
     for (const agentId of this.#here) this.#changed.add(agentId)
