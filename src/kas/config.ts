@@ -9,7 +9,6 @@ import {
   logLevel,
   optional,
   readSettings,
-  redactUrls,
   type SettingParser,
   type SettingValues,
   setting,
@@ -55,7 +54,7 @@ function redisUrl(given: string, flag: string): string {
   if (/^rediss?:\/\/[^\s/,@?#]+(\/\d{1,4})?$/.test(given) && URL.canParse(given)) return given
   const remedy = 'Write it like redis://redis:6379 or, with TLS, rediss://redis:6379/1; the password goes into a file.'
   // Whoever has written a password into it is not to find that in a log.
-  throw wrongSetting(flag, redactUrls(given), remedy)
+  throw wrongSetting(flag, given.includes('@') ? '***' : given, remedy)
 }
 
 function keyPrefix(given: string, flag: string): string {

@@ -1,6 +1,6 @@
 import { createClient } from '@redis/client'
 import { type Backoff, type Clock, Failure, pause, type Secret, seconds, waitOf } from '../../std/index.ts'
-import { redisFailure } from './failures.ts'
+import { redisAway, redisFailure } from './failures.ts'
 
 export interface RedisAccess {
   /** `redis://host:port/0`, or `rediss://` for TLS, without a password. */
@@ -118,9 +118,7 @@ class Connection implements Redis {
   async #inTime<T>(answer: Promise<T>, patience: number): Promise<T> {
     const late = Promise.withResolvers<never>()
     const message = `Redis at ${this.#at} has not answered within ${patience} ms`
-    const cancel = this.#options.clock.after(patience, () =>
-      late.reject(new Failure('timeout', message, { reason: 'RedisAway' })),
-    )
+    const cancel = this.#options.clock.after(patience, () => late.reject(redisAway('timeout', message)))
     try {
       return await Promise.race([answer, late.promise])
     } finally {
@@ -129,7 +127,7 @@ class Connection implements Redis {
   }
 
   #away(): Failure {
-    return new Failure('unavailable', `there is no connection to Redis at ${this.#at}`, { reason: 'RedisAway' })
+    return redisAway('unavailable', `there is no connection to Redis at ${this.#at}`)
   }
 
   async #run(): Promise<void> {

@@ -37,67 +37,54 @@ const FRESH = seconds(2)
  * Every kas knows all others from its settings and asks each of them; who has no tunnel lets the request wait there. Names are
  * looked up again and again: kas come and go. A name that cannot be looked up stands for what it stood for last.
  */
-export function createPeerRegistry({ peers, resolve, isSelf, clock, log }: PeersOptions): PeerRegistry {
-  const behind = new Map<string, string[]>()
-  let own: string | undefined
+export function createPeerRegistry(options: PeersOptions): PeerRegistry {
+  const { peers, clock } = options
+  const found = createFindings(options)
   const listeners = new Set<(url: string) => void>()
   let lookedAt = Number.NEGATIVE_INFINITY
   let looking: Promise<void> | undefined
   let cancelTimer: () => void = () => undefined
   let isOver = false
 
-  const known = (): string[] => [...new Set([...behind.values()].flat())]
-  async function look(peer: string): Promise<void> {
-    try {
-      const urls = await resolve(peer)
-      own = urls.find(isSelf) ?? own
-      behind.set(
-        peer,
-        urls.filter((url) => !isSelf(url)),
-      )
-    } catch (thrown) {
-      log.debug('A peer cannot be looked up', { peer, error: Failure.from(thrown) })
-    }
-  }
   async function lookAll(): Promise<void> {
-    const before = new Set(known())
-    await Promise.all(peers.map(look))
+    const before = new Set(found.known())
+    await Promise.all(peers.map(found.look))
     lookedAt = clock.now()
     looking = undefined
-    for (const url of known()) if (!before.has(url)) for (const tell of listeners) tell(url)
+    for (const url of found.known()) if (!before.has(url)) for (const tell of listeners) tell(url)
     watch()
   }
   const refresh = (): Promise<void> => {
     looking ??= lookAll()
     return looking
   }
+  const isStale = () => clock.now() - lookedAt >= FRESH
   /** While requests wait for their agent, kas that appear are asked as well. */
   function watch(): void {
     cancelTimer()
     cancelTimer =
       isOver || listeners.size === 0 || peers.length === 0 ? () => undefined : clock.after(FRESH, () => void refresh())
   }
-
   async function kasToAsk(): Promise<string[]> {
     if (peers.length === 0) return []
-    if (clock.now() - lookedAt >= FRESH) {
+    if (isStale()) {
       const fresh = refresh()
       // What is known is good enough for now: what is new is told to who follows.
-      if (behind.size === 0) await fresh
+      if (found.isEmpty()) await fresh
     }
-    return known()
+    return found.known()
   }
 
   return {
     kasToAsk,
     isKnown: async (url) => (await kasToAsk()).includes(url),
     async everybody() {
-      if (clock.now() - lookedAt >= FRESH) await refresh()
-      return { urls: known(), unknown: peers.filter((peer) => !behind.has(peer)) }
+      if (isStale()) await refresh()
+      return { urls: found.known(), unknown: found.unknown() }
     },
     async own() {
-      if (own === undefined && clock.now() - lookedAt >= FRESH) await refresh()
-      return own
+      if (found.own() === undefined && isStale()) await refresh()
+      return found.own()
     },
     follow(_, listener) {
       const tell = (url: string) => listener(url)
@@ -108,13 +95,38 @@ export function createPeerRegistry({ peers, resolve, isSelf, clock, log }: Peers
         if (listeners.size === 0) watch()
       }
     },
-    peerOf: (url) => [...behind].find(([, urls]) => urls.includes(url))?.[0],
+    peerOf: found.peerOf,
     get size() {
-      return known().length
+      return found.known().length
     },
     stop() {
       isOver = true
       watch()
     },
+  }
+}
+
+/** What each name stood for when it was looked up last. */
+function createFindings({ peers, resolve, isSelf, log }: Omit<PeersOptions, 'clock'>) {
+  const behind = new Map<string, string[]>()
+  let own: string | undefined
+  return {
+    async look(peer: string): Promise<void> {
+      try {
+        const urls = await resolve(peer)
+        own = urls.find(isSelf) ?? own
+        behind.set(
+          peer,
+          urls.filter((url) => !isSelf(url)),
+        )
+      } catch (thrown) {
+        log.debug('A peer cannot be looked up', { peer, error: Failure.from(thrown) })
+      }
+    },
+    known: (): string[] => [...new Set([...behind.values()].flat())],
+    unknown: (): string[] => peers.filter((peer) => !behind.has(peer)),
+    isEmpty: () => behind.size === 0,
+    own: () => own,
+    peerOf: (url: string): string | undefined => [...behind].find(([, urls]) => urls.includes(url))?.[0],
   }
 }

@@ -35,14 +35,12 @@ const WIDE = seconds(1)
  */
 export function createRedisRegistry(options: RedisRegistryOptions): TellingRegistry {
   const { names, prefix, clock } = options
-  const followers = new Map<bigint, Set<(url: string) => void>>()
-  const lookups = new Map<bigint, Promise<Set<string> | undefined>>()
+  const followers = createFollowers(names, clock)
   const report = createReport(options)
   const redis = options.connect({
     onMessage(text) {
       const { url, agents } = readAnnouncement(text)
-      if (names.peerOf(url) === undefined) return
-      for (const agent of agents) for (const tell of followers.get(agent) ?? []) tell(url)
+      if (names.peerOf(url) !== undefined) for (const agentId of agents) followers.tell(agentId, url)
     },
     onUp() {
       report.up()
@@ -51,51 +49,16 @@ export function createRedisRegistry(options: RedisRegistryOptions): TellingRegis
     onDown: report.failed,
   })
   const entries = createAgentEntries({ redis, prefix, own: names.own, onWritten: report.well, onFailed: report.failed, clock })
-
+  const lookUp = createLookup(redis, options, report.failed)
   // Known before the first request: otherwise all of them would be news to it, and asked.
   void names.own()
-
-  async function read(agentId: bigint): Promise<Set<string> | undefined> {
-    try {
-      const fields = await redis.fields(entryKey(prefix, agentId), LOOKUP)
-      return new Set([...fields].filter(([, until]) => isValid(until, clock.now())).map(([url]) => url))
-    } catch (thrown) {
-      // That there is no connection has been told.
-      if (redis.isUp) report.failed(Failure.from(thrown))
-      return undefined
-    } finally {
-      lookups.delete(agentId)
-    }
-  }
-  /** Who has it, as Redis says; `undefined` when it says nothing. Whoever asks for the same meanwhile gets the same answer. */
-  async function lookUp(agentId: bigint): Promise<Set<string> | undefined> {
-    if (!redis.isUp) return undefined
-    const underWay = lookups.get(agentId) ?? read(agentId)
-    lookups.set(agentId, underWay)
-    return underWay
-  }
 
   return {
     async kasToAsk(agentId) {
       const [known, said] = await Promise.all([names.kasToAsk(agentId), lookUp(agentId)])
       return said === undefined ? known : known.filter((url) => said.has(url))
     },
-    follow(agentId, listener) {
-      const own = followers.get(agentId) ?? new Set()
-      const tell = (url: string) => listener(url)
-      followers.set(agentId, own.add(tell))
-      const unfollow = names.follow(agentId, tell)
-      const widen = async () => {
-        for (const url of await names.kasToAsk(agentId)) if (own.has(tell)) tell(url)
-      }
-      const cancel = clock.after(WIDE, () => void widen())
-      return () => {
-        cancel()
-        unfollow()
-        own.delete(tell)
-        if (own.size === 0) followers.delete(agentId)
-      }
-    },
+    follow: followers.follow,
     tell: entries.tell,
     isKnown: names.isKnown,
     own: names.own,
@@ -111,6 +74,59 @@ export function createRedisRegistry(options: RedisRegistryOptions): TellingRegis
       await entries.stop()
       await redis.stop()
       names.stop()
+    },
+  }
+}
+
+/** Tells who has an agent, as Redis says, and nothing where it does not answer. Who asks for the same meanwhile gets the same answer. */
+function createLookup(
+  redis: Redis,
+  { prefix, clock }: Pick<RedisRegistryOptions, 'prefix' | 'clock'>,
+  onFailed: (failure: Failure) => void,
+) {
+  const underWay = new Map<bigint, Promise<Set<string> | undefined>>()
+  async function read(agentId: bigint): Promise<Set<string> | undefined> {
+    try {
+      const fields = await redis.fields(entryKey(prefix, agentId), LOOKUP)
+      return new Set([...fields].filter(([, until]) => isValid(until, clock.now())).map(([url]) => url))
+    } catch (thrown) {
+      // That there is no connection has been told.
+      if (redis.isUp) onFailed(Failure.from(thrown))
+      return undefined
+    } finally {
+      underWay.delete(agentId)
+    }
+  }
+  return async (agentId: bigint): Promise<Set<string> | undefined> => {
+    if (!redis.isUp) return undefined
+    const answer = underWay.get(agentId) ?? read(agentId)
+    underWay.set(agentId, answer)
+    return answer
+  }
+}
+
+/** Those who wait for agents. */
+function createFollowers(names: PeerRegistry, clock: Clock) {
+  const all = new Map<bigint, Set<(url: string) => void>>()
+  return {
+    tell(agentId: bigint, url: string) {
+      for (const tell of all.get(agentId) ?? []) tell(url)
+    },
+    follow(agentId: bigint, listener: (url: string) => void): () => void {
+      const own = all.get(agentId) ?? new Set()
+      const tell = (url: string) => listener(url)
+      all.set(agentId, own.add(tell))
+      const unfollow = names.follow(agentId, tell)
+      const widen = async () => {
+        for (const url of await names.kasToAsk(agentId)) if (own.has(tell)) tell(url)
+      }
+      const cancel = clock.after(WIDE, () => void widen())
+      return () => {
+        cancel()
+        unfollow()
+        own.delete(tell)
+        if (own.size === 0) all.delete(agentId)
+      }
     },
   }
 }
