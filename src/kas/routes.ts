@@ -11,7 +11,7 @@ import {
 } from '../adapters/grpc/index.ts'
 import { createTunnels } from '../engines/tunnel/index.ts'
 import { CONNECT_PORT, MAKE_REQUEST } from '../rpc/index.ts'
-import { seconds } from '../std/index.ts'
+import { type Clock, seconds } from '../std/index.ts'
 import type { KasConfig } from './config.ts'
 import type { RouteMeters } from './meters.ts'
 import type { AgentGate, AgentRoll, WorkspaceGate } from './ports.ts'
@@ -19,13 +19,13 @@ import { createReverseTunnelService } from './reverse-tunnel/index.ts'
 import {
   answerCensus,
   type Connected,
+  type ConnectionNews,
   channelOf,
   createCensus,
   createGateway,
   createPeerRegistry,
   createRedisRegistry,
   createRouter,
-  type PeerRegistry,
 } from './routing/index.ts'
 import { sharedSecret } from './shared-secret.ts'
 
@@ -58,6 +58,7 @@ export async function createRoutes(options: RoutesOptions) {
   const secret =
     config.privateApiSecret === undefined ? undefined : await sharedSecret(config.privateApiSecret, '--private-api-secret')
   const ca = await readOptional(config.peersCa, '--peers-ca')
+  const redis = await redisOf(config, clock)
   const jwt = secret && { secret, issuer: KAS, audience: KAS, clock }
   let gateway: GrpcServer | undefined
   if (jwt) {
@@ -76,8 +77,11 @@ export async function createRoutes(options: RoutesOptions) {
     clock,
     log,
   })
-  const registry = await openRegistry(names, options)
-  if (registry) tell = registry.tell
+  const registry = redis && createRedisRegistry({ names, ...redis, onFailed: meters.redisFailed, clock, log })
+  if (registry) {
+    tell = registry.tell
+    meters.watchRedis(() => registry.isUp)
+  }
   const peers = registry ?? names
   const token = jwt && createSigner(jwt)
   const dialKas = (address: string) =>
@@ -113,21 +117,18 @@ export async function createRoutes(options: RoutesOptions) {
   }
 }
 
-/** In Redis, where the settings name one; else each kas knows its own agents alone. */
-async function openRegistry(names: PeerRegistry, { config, meters, clock, log }: RoutesOptions) {
-  if (!config.redis) return
-  const { url, user, prefix } = config.redis
-  const ca = await readOptional(config.redis.ca, '--redis-ca')
-  const password = config.redis.password === undefined ? undefined : tokenOf(config.redis.password, '--redis-password')
+/** How to connect to the Redis that the settings name; its files are read before anything is served. */
+async function redisOf({ redis }: RoutesOptions['config'], clock: Clock) {
+  if (!redis) return
+  const { url, user, prefix } = redis
+  const ca = await readOptional(redis.ca, '--redis-ca')
+  const password = redis.password === undefined ? undefined : tokenOf(redis.password, '--redis-password')
+  // Told at the start, and not only in the log when it is wanted.
+  await password?.()
   // Its library is large, and most kas have no Redis.
   const { openRedis } = await import('../adapters/redis/index.ts')
-  const registry = createRedisRegistry({
-    ...{ names, prefix, clock, log },
-    connect: (told) => openRedis({ url, user, password, ca, channel: channelOf(prefix), ...told, clock }),
-    onFailed: meters.redisFailed,
-  })
-  meters.watchRedis(() => registry.isUp)
-  return registry
+  const access = { url, user, password, ca, channel: channelOf(prefix), clock }
+  return { prefix, connect: (told: ConnectionNews) => openRedis({ ...access, ...told }) }
 }
 
 /** The name of a host that was written in the settings. */

@@ -3,9 +3,16 @@ import { type Clock, Failure, type Log, seconds } from '../../std/index.ts'
 import { createAgentEntries, entryKey, isValid, readAnnouncement } from './agent-entries.ts'
 import type { PeerRegistry } from './peers.ts'
 
+/** What a connection to Redis tells. */
+export interface ConnectionNews {
+  onMessage: (text: string) => void
+  onUp: () => void
+  onDown: (failure: Failure) => void
+}
+
 export interface RedisRegistryOptions {
   /** Opens the connection that this is about. */
-  connect: (told: { onMessage: (text: string) => void; onUp: () => void; onDown: (failure: Failure) => void }) => Redis
+  connect: (told: ConnectionNews) => Redis
   /** All kas that there are: what Redis says is believed of these only. */
   names: PeerRegistry
   /** Of keys. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +19,8 @@ const metric = async (kas: Kas, line: RegExp): Promise<number> =>
   [...(await kas.metrics.render()).matchAll(line)].reduce((sum, [, count]) => sum + Number(count), 0)
 /** How often it was asked by other kas. */
 const asked = (kas: Kas) => metric(kas, /^berth_kas_peer_requests_total\{tunnel="\w+"\} (\d+)$/gm)
+/** Requests that wait there. */
+const waitingAt = (kas: Kas) => () => metric(kas, /^berth_kas_requests_waiting (\d+)$/gm)
 const isConnected = async (kas: Kas) => (await metric(kas, /^berth_kas_redis_connected (\d)$/gm)) === 1
 
 describe(
@@ -83,6 +85,36 @@ describe(
       equal([await asked(second), await asked(third)], [5, 0])
       await leave()
       await eventually(async () => (await kasOf(1n)).length === 0)
+    })
+
+    it('wake a request at another one, when its agent comes, as soon as one where it comes', async () => {
+      const [first, second] = await connected([{}, {}])
+      const waitingHere = waitingAt(second)
+      const took: number[] = []
+      for (let id = 1n; id <= 20n; id++) {
+        const handled: number[] = []
+        const waiting = [second, first].map((kas) => ask(kas.router, id))
+        await eventually(async () => (await waitingHere()) >= 1)
+        closing.push(
+          connectAgent(second, id, async function* () {
+            handled.push(performance.now())
+            yield Buffer.from('there')
+          }),
+        )
+        equal(await Promise.all(waiting), [['there'], ['there']])
+        const [one = 0, other = 0] = handled
+        took.push(other - one)
+      }
+      took.sort((one, other) => one - other)
+      console.log(`      later than a request there: median ${took[10]?.toFixed(1)} ms, longest ${took[19]?.toFixed(1)} ms`)
+    })
+
+    it('do not start without the file of the password', async () => {
+      const [place] = await neighbours(1)
+      const failure = await failureOf(() =>
+        openKas(secret.file, { ...place, redis: { url: redis.url, password: join(folder, 'nowhere') } }),
+      )
+      match(failure.remedy ?? '', '--redis-password')
     })
 
     it('take out what they have written when they end', async () => {
@@ -210,6 +242,23 @@ describe(
       await writeFile(password, 'open-sesame\n')
       await eventually(async () => (await guarded.ask('EXISTS', keyOf(1n))) === '1')
       not.match(text(), 'sesame')
+    })
+
+    it('need no other rights than those that the documentation names', async () => {
+      const [, rights = ''] = /^ACL SETUSER kas on \S+ (.*)$/m.exec(await readFile('docs/installation.md', 'utf8')) ?? []
+      match(rights, 'hgetall')
+      await redis.ask('ACL', 'SETUSER', 'kas', 'on', '>open-sesame', ...rights.split(' '))
+      const password = join(folder, 'of-kas')
+      await writeFile(password, 'open-sesame')
+      const { log, text } = logged()
+      const access = { redis: { url: redis.url, user: 'kas', password }, log }
+      const [first, second] = await connected([access, access])
+      const leave = agentAt(second, 1n, 'there')
+      await isWritten(1n)
+      equal(await ask(first.router, 1n), ['there'])
+      await leave()
+      await eventually(async () => (await kasOf(1n)).length === 0)
+      not.match(text(), 'Redis is of no use')
     })
 
     it('speak TLS with a Redis whose certificate is of the authority in the settings, and with no other', async () => {
