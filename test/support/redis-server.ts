@@ -41,6 +41,7 @@ export async function lacksRedis(): Promise<string | undefined> {
     await fetchInto(PLACE)
     return undefined
   } catch (thrown) {
+    if (existsSync(PLACE)) return undefined
     return `Redis cannot be fetched: ${thrown instanceof Error ? thrown.message : 'nobody knows why'}`
   }
 }
