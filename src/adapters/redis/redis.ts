@@ -132,27 +132,29 @@ class Connection implements Redis {
 
   async #run(): Promise<void> {
     const { signal } = this.#ending
+    const { clock } = this.#options
     for (let failures = 0; !signal.aborted; failures++) {
+      const began = clock.now()
       try {
-        await this.#connected(() => {
-          failures = -1
-        })
+        await this.#connected()
       } catch (thrown) {
         if (!signal.aborted) this.#options.onDown(redisFailure(thrown, this.#at))
       }
-      await pause(this.#options.clock, waitOf(AGAIN, Math.max(failures, 0)), signal)
+      // Everything is written anew into each connection: one that ends at once is not to be begun again at once.
+      if (clock.now() - began >= BEAT) failures = 0
+      await pause(clock, waitOf(AGAIN, failures), signal)
     }
   }
 
   /** One connection, from its beginning until it fails, with what it throws. */
-  async #connected(onUp: () => void): Promise<void> {
-    const { clock, channel, onMessage } = this.#options
+  async #connected(): Promise<void> {
+    const { clock, channel, onMessage, onUp } = this.#options
     const end = Promise.withResolvers<never>()
     const client = clientOf(this.#options)
     client.on('error', end.reject)
     const stop = () => end.reject(this.#away())
     this.#ending.signal.addEventListener('abort', stop, { once: true })
-    // Whoever waits for it hears of it, and so does nobody when nobody does.
+    // It may fail while nobody waits for it.
     end.promise.catch(() => undefined)
     let cancelBeat: () => void = () => undefined
     try {
@@ -164,12 +166,11 @@ class Connection implements Redis {
         const again = () => {
           if (this.#current?.client === client) cancelBeat = clock.after(BEAT, beat)
         }
-        // What it fails with ends the connection by itself.
-        this.#ask((one) => one.ping()).then(again, () => undefined)
+        // When it is too late, that has ended the connection.
+        this.#ask((one) => one.ping()).then(again, again)
       }
       cancelBeat = clock.after(BEAT, beat)
       onUp()
-      this.#options.onUp()
       await end.promise
     } finally {
       this.#current = undefined
