@@ -87,6 +87,7 @@ async function exported(): Promise<string[]> {
     () => ({ idle: 1, open: 2, waiting: 3 }),
     () => 2,
   )
+  kas.routes.watchRedis(() => true)
   kas.called('/x.Echo/Echo')('OK')
   createVisitMeters(metrics)
   createProxyMeters(metrics).watch({ hosts: () => 0, streams: () => 0, viewers: () => 0 })

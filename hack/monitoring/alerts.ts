@@ -307,6 +307,18 @@ const KAS: Alert[] = [
       'Do the clocks of their nodes agree?',
     ],
   },
+  {
+    name: 'BerthKasRedisAway',
+    severity: 'warning',
+    expr: 'max by (pod) (berth_kas_redis_connected) == 0 or sum by (pod) (increase(berth_kas_redis_failures_total[10m])) > 0',
+    for: '10m',
+    summary: 'Redis is of no use to {{ $labels.pod }}.',
+    means: 'Agents are found by asking every kas, up to a second later. Nothing is lost.',
+    runbook: [
+      `${logs('kas')} says what is in the way: \`Redis is of no use now\`.`,
+      '`berth_kas_redis_failures_total` has the reason: `RedisPasswordWrong` and `RedisUntrusted` are about the Secret `kas-redis`, `RedisFull` is about the `maxmemory` of Redis.',
+    ],
+  },
 ]
 
 /** Ingresses ask, or people come themselves. */

@@ -86,6 +86,8 @@ const DASHBOARDS: Record<string, Dashboard> = {
         'berth_kas_routed_requests_total',
         'berth_kas_peer_requests_total',
         'berth_kas_peer_failures_total',
+        'berth_kas_redis_connected',
+        'berth_kas_redis_failures_total',
       ],
       Refused: [
         'berth_kas_connections_refused_total',

@@ -61,7 +61,18 @@ const GROUPS: readonly Group[] = [
   { title: 'Any kind', folders: ['operator/', 'api/', 'adapters/kube/'] },
   {
     title: 'Answers of kas, the proxy and agents',
-    folders: ['kas/', 'proxy/', 'agent/', 'agentw/', 'rpc/', 'adapters/auth/', 'adapters/grpc/', 'adapters/http/', 'dashboard/'],
+    folders: [
+      'kas/',
+      'proxy/',
+      'agent/',
+      'agentw/',
+      'rpc/',
+      'adapters/auth/',
+      'adapters/grpc/',
+      'adapters/redis/',
+      'adapters/http/',
+      'dashboard/',
+    ],
   },
 ]
 

@@ -50,6 +50,18 @@ const peerUrls = listOf(
   'Write it like grpc://kas-1.kas:8155 or grpcs://kas-peers:8155, with commas between.',
 )
 
+function redisUrl(given: string, flag: string): string {
+  if (/^rediss?:\/\/[^\s/,@?#]+(\/\d{1,4})?$/.test(given) && URL.canParse(given)) return given
+  const remedy = 'Write it like redis://redis:6379 or, with TLS, rediss://redis:6379/1; the password goes into a file.'
+  // Whoever has written a password into it is not to find that in a log.
+  throw wrongSetting(flag, given.includes('@') ? '***' : given, remedy)
+}
+
+function keyPrefix(given: string, flag: string): string {
+  if (/^[A-Za-z0-9_.:-]{1,64}$/.test(given)) return given
+  throw wrongSetting(flag, given, 'Write at most 64 letters, digits, dots, colons, dashes and underscores.')
+}
+
 /** All that kas can be told. Times are milliseconds in its Config, and sizes bytes. */
 // biome-ignore format: a setting has two lines, how it is given and what it is for.
 export const SETTINGS = {
@@ -142,6 +154,16 @@ export const SETTINGS = {
     'private endpoints of the other kas, such as grpcs://kas-peers:8155; a name may stand for several addresses'),
   peersCa: optional('--peers-ca <file>', 'BERTH_PEERS_CA', anyText,
     'authority of the certificates of peers, PEM (default: those of the system)'),
+  redis: optional('--redis <url>', 'BERTH_REDIS', redisUrl,
+    'where kas tell one another which agents they have, such as rediss://redis:6379; without it each asks all peers'),
+  redisUser: optional('--redis-user <name>', 'BERTH_REDIS_USER', anyText,
+    'as whom kas is at Redis (default: default)'),
+  redisPassword: optional('--redis-password <file>', 'BERTH_REDIS_PASSWORD', anyText,
+    'password of that user, read for each connection'),
+  redisCa: optional('--redis-ca <file>', 'BERTH_REDIS_CA', anyText,
+    'authority of its certificate, PEM (default: those of the system)'),
+  redisPrefix: setting('--redis-prefix <text>', 'BERTH_REDIS_PREFIX', keyPrefix, 'berth',
+    'beginning of its keys, and of the name of the channel; the same for all kas'),
   leaseNamespace: setting('--lease-namespace <name>', 'BERTH_NAMESPACE', anyText, 'berth-system',
     'where kas tells the others that it lives'),
   identity: optional('--identity <name>', 'POD_NAME', anyText,
@@ -174,10 +196,14 @@ export type KasConfig = ReturnType<typeof parseConfig>
 export function parseConfig(flags: Flags, env: EnvironmentVariables) {
   const given = readSettings(SETTINGS, flags, env)
   checkEndpoints(given)
-  const { tlsCert, tlsKey, ...others } = given
+  const { tlsCert, tlsKey, redis, redisUser, redisPassword, redisCa, redisPrefix, ...others } = given
   return {
     ...others,
     tls: tlsFiles(tlsCert, tlsKey),
+    redis:
+      redis === undefined
+        ? undefined
+        : { url: redis, user: redisUser, password: redisPassword, ca: redisCa, prefix: redisPrefix },
     api: given.api ?? API,
     peers: given.peers ?? [],
     devfileHosts: given.devfileHosts ?? [],
@@ -188,13 +214,33 @@ export function parseConfig(flags: Flags, env: EnvironmentVariables) {
 
 type Given = SettingValues<typeof SETTINGS>
 
-function checkEndpoints({ api, apiSecret, privateApiSecret, peers, peersCa }: Given): void {
+function checkEndpoints({ api, apiSecret, privateApiSecret, peers, peersCa, ...others }: Given): void {
   if (api && !apiSecret)
     throw wrongSetting('--api-secret', '', 'Give --api-secret too: kas must know by what to tell who may ask there.')
   const needed = 'Give --private-api-secret too: kas must prove to its peers that it is one of them.'
   if (peers && !privateApiSecret) throw wrongSetting('--private-api-secret', '', needed)
   if (peersCa && !peers?.some((url) => url.startsWith('grpcs:')))
     throw wrongSetting('--peers-ca', peersCa, 'Name peers with grpcs:// in --peers: without TLS no certificate is looked at.')
+  checkRedis({ peers, ...others })
+}
+
+function checkRedis({
+  peers,
+  redis,
+  redisUser,
+  redisPassword,
+  redisCa,
+}: Pick<Given, 'peers' | 'redis' | 'redisUser' | 'redisPassword' | 'redisCa'>): void {
+  if (redis && !peers)
+    throw wrongSetting(
+      '--peers',
+      '',
+      'Give --peers too, this kas included: Redis says which of them has an agent, and names no other.',
+    )
+  if (redisCa && !redis?.startsWith('rediss:'))
+    throw wrongSetting('--redis-ca', redisCa, 'Write rediss:// in --redis: without TLS no certificate is looked at.')
+  if (redisUser && !redisPassword) throw wrongSetting('--redis-password', '', 'Give --redis-password too: a user shows one.')
+  if (redisPassword && !redis) throw wrongSetting('--redis', '', 'Give --redis too: a password alone leads nowhere.')
 }
 
 /** When a connection is as old as this part of its age, clients are told to open another, and idle streams end; at 85 % it is cut. */

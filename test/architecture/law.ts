@@ -36,6 +36,7 @@ export const LAW: Record<string, Room> = {
   'adapters/processes': { imports: ['std'], process: ['kill', 'pid'] },
   'adapters/git': { imports: ['std', 'adapters/processes'], packages: ['semver', 'simple-git'], casts: true },
   'adapters/grpc': { imports: ['std', 'rpc'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf', 'ws'], casts: true },
+  'adapters/redis': { imports: ['std'], packages: ['@redis/client'] },
   'adapters/http': { imports: ['std'], packages: ['prom-client', 'undici'], casts: true },
   'adapters/traces': {
     imports: ['std'],
@@ -90,6 +91,7 @@ export const LAW: Record<string, Room> = {
       'adapters/auth',
       'adapters/git',
       'adapters/grpc',
+      'adapters/redis',
       'engines/tunnel',
       'engines/devfiles',
       'engines/access',

@@ -77,6 +77,34 @@ describe('the deployments', (it) => {
       )
   })
 
+  it('of three kas know Redis with the component for it, and read what they mount', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'berth-overlay-'))
+    const from = (path: string) => relative(folder, join(root, path))
+    const overlay = { resources: [from('deploy/kas/replicated')], components: [from('deploy/kas/redis')] }
+    await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(overlay))
+    const deployment = deploymentIn(await rendered(relative(root, folder)))
+    const { spec } = deployment.spec.template
+    // As the ConfigMap has it.
+    const { redis, peers } = parseConfig({}, { ...settingsOf(deployment), BERTH_REDIS: 'rediss://redis:6379' })
+    equal(peers, ['grpcs://kas-peers.berth-system.svc:8155'])
+    const mount = spec?.containers[0]?.volumeMounts?.find(({ name }) => name === 'redis')
+    const files = spec?.volumes
+      ?.find(({ name }) => name === 'redis')
+      ?.secret?.items?.map(({ path }) => `${mount?.mountPath}/${path}`)
+    equal(files, [redis?.password, redis?.ca])
+    const variables = spec?.containers[0]?.env?.map(({ name }) => name) ?? []
+    ok(['BERTH_REDIS', 'BERTH_REDIS_USER'].every((name) => variables.includes(name)))
+    const namespace = await cluster.namespace('redis')
+    const kind = await cluster.kube.resolve('apps/v1', 'Deployment')
+    ok(kind)
+    await cluster.kube.apply(
+      kind,
+      { ...deployment, metadata: { ...deployment.metadata, namespace } },
+      { manager: 'test', dryRun: true },
+    )
+    await rm(folder, { recursive: true })
+  })
+
   for (const folder of ['deploy/kas/program', 'deploy/kas/replicated'])
     it(`${folder}: gives kas the time that it takes to end`, async () => {
       const deployment = deploymentIn(await rendered(folder))

@@ -1,10 +1,11 @@
-import { equal, is, match } from 'uvu/assert'
+import { equal, is, match, not } from 'uvu/assert'
 import { parseConfig } from '../../src/kas/index.ts'
 import { isFailure, minutes, seconds } from '../../src/std/index.ts'
 import { describe } from '../support/suite.ts'
 import { defaultLimits } from './object-stream/default-limits.ts'
 
 const MIB = 2 ** 20
+const NAMED = { peers: 'grpc://kas:8155', privateApiSecret: 'secret' }
 
 describe('settings of kas', (it) => {
   it('have the limits of the object stream as their defaults, and fetch from anywhere that is not forbidden', () => {
@@ -21,6 +22,15 @@ describe('settings of kas', (it) => {
       [config.addresses, config.hosts, config.maxFileSize, config.maxDataSize],
       [['public'], ['git.test', '*.b.test'], 8 * MIB, 9 * MIB],
     )
+  })
+
+  it('take a Redis beside peers, as they are told of it', () => {
+    const { redis } = parseConfig(
+      { ...NAMED, redis: 'rediss://redis.example.com/1', redisUser: 'kas', redisPassword: 'file' },
+      {},
+    )
+    equal(redis, { url: 'rediss://redis.example.com/1', user: 'kas', password: 'file', ca: undefined, prefix: 'berth' })
+    is(parseConfig(NAMED, {}).redis, undefined)
   })
 
   it('end idle streams at 30 % of the age of connections', () => {
@@ -61,6 +71,14 @@ describe('settings of kas', (it) => {
     ['--listen-grace', { listenGrace: '301' }],
     ['--agent-calls', { agentCalls: '0' }],
     ['--peers', { peers: 'http://kas-1:8155', privateApiSecret: 'secret' }],
+    ['--redis', { ...NAMED, redis: 'redis.example.com:6379' }],
+    ['--redis', { ...NAMED, redis: 'redis://redis:6379?db=1' }],
+    ['--redis', { ...NAMED, redis: 'redis://:open-sesame@redis:6379' }],
+    ['--redis-prefix', { ...NAMED, redis: 'redis://redis', redisPrefix: 'a b' }],
+    ['--redis-ca', { ...NAMED, redis: 'redis://redis', redisCa: 'ca.crt' }],
+    ['--redis-password', { ...NAMED, redis: 'redis://redis', redisUser: 'kas' }],
+    ['--redis', { ...NAMED, redisPassword: 'password' }],
+    ['--peers', { redis: 'redis://redis' }],
     ['--agent-wait', { agentWait: '0' }],
     ['--visits-per-second', { visitsPerSecond: '0' }],
   ]
@@ -70,6 +88,7 @@ describe('settings of kas', (it) => {
         parseConfig(given, {})
       } catch (thrown) {
         if (!isFailure(thrown, 'invalid')) throw thrown
+        not.match(thrown.message, 'sesame')
         return match(thrown.message, flag)
       }
       is('taken', 'refused')

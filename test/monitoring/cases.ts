@@ -143,6 +143,11 @@ export const CASES: Record<string, Case> = {
     fires: { 'berth_kas_peer_failures_total{code="unauthorized",pod="a"}': growing(1) },
     rests: { 'berth_kas_peer_failures_total{code="unavailable",pod="a"}': growing(9) },
   },
+  BerthKasRedisAway: {
+    at: 30,
+    fires: { 'berth_kas_redis_connected{pod="a"}': '1 0x40', 'berth_kas_redis_connected{pod="b"}': '1x40' },
+    rests: { 'berth_kas_redis_connected{pod="a"}': '1x40', 'berth_kas_redis_failures_total{pod="a",reason="RedisFull"}': '3x40' },
+  },
   BerthProxyFails: { at: 30, fires: { [proxied('broken')]: once }, rests: { [proxied('no-answer')]: growing(9) } },
   BerthSignInAway: { at: 15, fires: { [proxied('sign-in-away')]: once }, rests: { [proxied('undecided')]: growing(9) } },
   BerthAccessUndecided: {

@@ -45,8 +45,8 @@ export function overlayOf(values: ImageValues): Overlay {
 }
 
 /** As deploy/kustomization.yaml has them, where nothing is said. */
-function foldersOf({ policies, everywhere, proxy, certificates, programs, monitoring }: InstallValues): string[] {
-  const isReplicated = (programs?.kas?.replicas ?? 1) > 1
+function foldersOf(values: InstallValues): string[] {
+  const { policies, everywhere, proxy, certificates, monitoring } = values
   return [
     'crds',
     'deploy/namespace',
@@ -57,7 +57,7 @@ function foldersOf({ policies, everywhere, proxy, certificates, programs, monito
     'deploy/operator',
     'deploy/operator/program',
     'deploy/kas',
-    isReplicated ? 'deploy/kas/replicated' : 'deploy/kas/program',
+    isReplicated(values) ? 'deploy/kas/replicated' : 'deploy/kas/program',
     'deploy/proxy',
     ...(proxy ? ['deploy/proxy/program'] : []),
     ...(everywhere ? ['deploy/everywhere'] : []),
@@ -65,7 +65,11 @@ function foldersOf({ policies, everywhere, proxy, certificates, programs, monito
   ]
 }
 
-const componentsOf = ({ kas, proxy }: InstallValues): string[] => [
+const isReplicated = ({ programs }: InstallValues): boolean => (programs?.kas?.replicas ?? 1) > 1
+
+const componentsOf = ({ kas, proxy, ...others }: InstallValues): string[] => [
+  // A single kas has nobody to tell.
+  ...(kas?.redis && isReplicated(others) ? ['deploy/kas/redis'] : []),
   ...(proxy?.tunnels ? ['deploy/proxy/tunnels'] : []),
   ...(kas?.certificateIssuer ? ['deploy/certificates/cert-manager/kas'] : []),
   ...(proxy?.certificateIssuer ? ['deploy/certificates/cert-manager/proxy'] : []),
@@ -104,6 +108,7 @@ function settingsOf({
       otlpEndpoint: tracing?.endpoint,
       kasNames: kas?.names?.join(','),
       kasTunnels: kas?.tunnels,
+      redis: kas?.redis,
       agentwImage: kas?.tunnels && image,
     },
     ...(proxy && { 'berth-proxy': { ...oidc, certificateNames: certificateNames?.join(',') } }),

@@ -30,6 +30,8 @@ export interface Tunnels {
 export interface TunnelsOptions {
   /** Told of a tunnel that was one too many of its agent. */
   onRefused?: () => void
+  /** Told when the first tunnel of an agent is there, and when the last one has gone. */
+  onAgent?: (agentId: bigint, isHere: boolean) => void
   clock: Clock
 }
 
@@ -43,6 +45,8 @@ interface Waiter {
 /** The tunnels of one agent, and the requests that wait for one. */
 interface AgentTunnels {
   open: number
+  /** Of those: whose methods the agent has named. */
+  ready: number
   readonly idle: Set<Tunnel>
   readonly waiters: Set<Waiter>
 }
@@ -50,11 +54,13 @@ interface AgentTunnels {
 class Pool implements Tunnels {
   readonly #clock: Clock
   readonly #onRefused: () => void
+  readonly #onAgent: (agentId: bigint, isHere: boolean) => void
   readonly #agents = new Map<bigint, AgentTunnels>()
 
-  constructor({ clock, onRefused = () => undefined }: TunnelsOptions) {
+  constructor({ clock, onRefused = () => undefined, onAgent = () => undefined }: TunnelsOptions) {
     this.#clock = clock
     this.#onRefused = onRefused
+    this.#onAgent = onAgent
   }
 
   async *accept(
@@ -92,8 +98,12 @@ class Pool implements Tunnels {
     ended.addEventListener('abort', revoke, { once: true })
     try {
       this.#place(tunnel, own)
+      own.ready++
+      if (own.ready === 1) this.#onAgent(agentId, true)
       yield* tunnel.outgoing
     } finally {
+      own.ready--
+      if (own.ready === 0) this.#onAgent(agentId, false)
       stay()
       ended.removeEventListener('abort', revoke)
       tunnel.lost()
@@ -157,7 +167,7 @@ class Pool implements Tunnels {
   #tunnelsOf(agentId: bigint): AgentTunnels {
     const known = this.#agents.get(agentId)
     if (known) return known
-    const own: AgentTunnels = { open: 0, idle: new Set(), waiters: new Set() }
+    const own: AgentTunnels = { open: 0, ready: 0, idle: new Set(), waiters: new Set() }
     this.#agents.set(agentId, own)
     return own
   }

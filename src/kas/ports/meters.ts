@@ -100,6 +100,12 @@ function createRouteMeters(metrics: Metrics) {
     'code',
   )
   failed.add({ code: 'unauthorized' }, 0)
+  const redisFailed = counter(
+    'berth_kas_redis_failures_total',
+    'Attempts to reach Redis or to use it that failed, by reason',
+    'reason',
+  )
+  redisFailed.add({ reason: 'RedisAway' }, 0)
   const limited = counter(
     'berth_kas_agent_limits_total',
     'What agents were refused because they had as many as they may have',
@@ -110,6 +116,10 @@ function createRouteMeters(metrics: Metrics) {
     peerFailed: (code: string) => failed.add({ code }),
     asked: (hadTunnel: boolean) => asked.add({ tunnel: hadTunnel ? 'ready' : 'none' }),
     limited: (limit: 'tunnels' | 'pods') => limited.add({ limit }),
+    redisFailed: (reason: string) => redisFailed.add({ reason }),
+    /** Where there is no Redis there is no such metric: 0 is one that is away. */
+    watchRedis: (isUp: () => boolean) =>
+      gauge('berth_kas_redis_connected', 'Whether this kas is connected to Redis', () => (isUp() ? 1 : 0)),
     watch(tunnels: () => { idle: number; open: number; waiting: number }, peers: () => number) {
       gauge('berth_kas_tunnels', 'Tunnels that agents have open', () => tunnels().open)
       gauge('berth_kas_idle_tunnels', 'Tunnels that wait for a request', () => tunnels().idle)

@@ -8,7 +8,7 @@ import { type Asked, askThrough, ROUTING_KEY } from './routed.ts'
 
 export interface RouterOptions {
   tunnels: Tunnels
-  peers: Pick<PeerRegistry, 'kasToAsk' | 'follow'>
+  peers: Pick<PeerRegistry, 'kasToAsk' | 'isKnown' | 'follow'>
   /** A connection to the private endpoint of another kas, with what proves who we are. */
   dial: (url: string) => GrpcConnection
   /** So long a request waits for its agent. Milliseconds. */
@@ -124,13 +124,13 @@ class Search {
 
   async run(): Promise<Found> {
     const { peers, clock, patience } = this.#options
-    const { call } = this.#wanted
+    const { agentId, call } = this.#wanted
     const giveUp = () => this.#found.reject(new Failure('cancelled', 'the request was cancelled'))
     if (call.signal?.aborted) giveUp()
     else call.signal?.addEventListener('abort', giveUp, { once: true })
     const stopWaiting = clock.after(patience, () => this.#found.reject(this.#notConnected()))
     // Followed before they are listed: of a kas that appears between the two nobody would ever hear.
-    const unfollow = peers.follow((url) => this.#arrived(url))
+    const unfollow = peers.follow(agentId, (url) => this.#arrived(url))
     void this.#waitHere()
     void this.#askAll()
     try {
@@ -162,7 +162,7 @@ class Search {
 
   async #askAll(): Promise<void> {
     const { peers, clock } = this.#options
-    for (const url of await peers.kasToAsk()) {
+    for (const url of await peers.kasToAsk(this.#wanted.agentId)) {
       if (this.#over.signal.aborted) return
       const isQuiet = new AbortController()
       void this.#ask(url, () => isQuiet.abort(OVER))
@@ -192,9 +192,9 @@ class Search {
         if (this.#over.signal.aborted) return
         this.#others.peerFailures.failed(url, thrown)
         await pause(clock, waitOf(AGAIN, failures), AbortSignal.any([this.#over.signal, again]))
-        const known = again.aborted ? [url] : await peers.kasToAsk()
+        const isKnown = again.aborted || (await peers.isKnown(url))
         // The list may be older than what was told meanwhile.
-        if (!known.includes(url) && !again.aborted) break
+        if (!isKnown && !again.aborted) break
       }
     }
     this.#questions.delete(url)

@@ -29,6 +29,7 @@ kas:
   names: [kas.example.com, 192.0.2.7]
   service: { type: LoadBalancer, annotations: { example.com/pool: public } }
   tunnels: grpcs://kas.example.com:8150
+  redis: rediss://redis.example.com:6379
 proxy:
   url: https://sign-in.w.example.com
   oidcIssuer: https://id.example.com
@@ -126,11 +127,14 @@ describe('berth install', (it) => {
     const {
       sessionGrace,
       peers,
+      redis,
       otlpEndpoint: endpointOfKas,
       operator: account,
       proxy: proxyAccount,
     } = kas({}, variablesOf(objects, 'kas'))
     assert.equal([sessionGrace, peers, endpointOfKas], [7000, ['grpcs://kas-peers.platform.svc:8155'], otlpEndpoint])
+    const inPod = { user: undefined, password: '/etc/berth/redis/password', ca: '/etc/berth/redis/ca.crt' }
+    assert.equal(redis, { url: 'rediss://redis.example.com:6379', ...inPod, prefix: 'berth' })
     assert.equal(
       [account, proxyAccount].map((each) => JSON.stringify(each).includes('platform')),
       [true, true],

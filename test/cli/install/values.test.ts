@@ -38,7 +38,7 @@ programs:
     assert.equal(await mistakesIn(wrong), [
       'values.yaml:1: image is "berth". The image of Berth with its tag or digest, such as registry.example.com/berth:0.1.0.',
       'values.yaml:5: kas.names[1] is "https://kas.example.com". A host name or an address: no URL, and no list in a text.',
-      'values.yaml:6: kas.replicas is not known; known there: names, certificateIssuer, service, tunnels',
+      'values.yaml:6: kas.replicas is not known; known there: names, certificateIssuer, service, tunnels, redis',
       'values.yaml:7: policies is "old"; use one of current, legacy',
       'values.yaml:9: programs.kas.replicas is "three", which must be integer',
     ])

@@ -15,14 +15,16 @@ function slowNames() {
   const questions: PromiseWithResolvers<string[]>[] = []
   const listeners = new Set<(url: string) => void>()
   let known: string[] | undefined
-  const peers: Pick<PeerRegistry, 'kasToAsk' | 'follow'> = {
-    kasToAsk() {
-      if (known) return Promise.resolve(known)
-      const question = Promise.withResolvers<string[]>()
-      questions.push(question)
-      return question.promise
-    },
-    follow(listener) {
+  const look = () => {
+    if (known) return Promise.resolve(known)
+    const question = Promise.withResolvers<string[]>()
+    questions.push(question)
+    return question.promise
+  }
+  const peers: Pick<PeerRegistry, 'kasToAsk' | 'isKnown' | 'follow'> = {
+    kasToAsk: look,
+    isKnown: async (url) => (await look()).includes(url),
+    follow(_, listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
@@ -55,7 +57,7 @@ describe('kas that come while slow names are looked up', (it) => {
     return one
   }
   /** One without a private endpoint, that knows the others by these names. */
-  const kasWith = async (peers: Pick<PeerRegistry, 'kasToAsk' | 'follow'>) => {
+  const kasWith = async (peers: Pick<PeerRegistry, 'kasToAsk' | 'isKnown' | 'follow'>) => {
     const around = { clock: systemClock, log: silentLog }
     const tunnels = createTunnels(around)
     const token = createSigner({ secret: secret.secret, issuer: 'gitlab-kas', audience: 'gitlab-kas', clock: systemClock })

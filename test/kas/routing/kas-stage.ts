@@ -6,6 +6,7 @@ import { freePort } from '../../../src/adapters/control-plane/ports.ts'
 import { type Duplex, dial, type GrpcConnection, type ServeOptions, serveGrpc } from '../../../src/adapters/grpc/index.ts'
 import { createMetrics, type Metrics } from '../../../src/adapters/http/index.ts'
 import { serveTunnels, type TunnelHandler } from '../../../src/engines/tunnel/index.ts'
+import type { KasConfig } from '../../../src/kas/config.ts'
 import { createMeters } from '../../../src/kas/ports/meters.ts'
 import type { AgentGate, Census, Router, WorkspaceGate } from '../../../src/kas/ports/ports.ts'
 import { createRoutes } from '../../../src/kas/routes.ts'
@@ -49,6 +50,8 @@ export async function secretFile(): Promise<{ file: string; secret: Secret<Uint8
   return { file, secret: new Secret<Uint8Array>(bytes), remove: () => rm(folder, { recursive: true }) }
 }
 
+const NO_ACCESS = { user: undefined, password: undefined, ca: undefined, prefix: 'berth' }
+
 interface KasOptions {
   peers?: string[]
   peersCa?: string
@@ -58,6 +61,7 @@ interface KasOptions {
   connected?: Connected
   log?: Log
   tls?: ServeOptions['tls']
+  redis?: Partial<NonNullable<KasConfig['redis']>> & { url: string }
 }
 
 /** The part of kas that routes, with both its endpoints. */
@@ -71,10 +75,19 @@ export async function openKas(
     tls,
     connected = () => [],
     log = silentLog,
+    redis,
   }: KasOptions = {},
 ): Promise<Kas> {
   const around = { clock: systemClock, log }
-  const config = { privateApi, privateApiSecret: file, peers, peersCa, agentWait: wait, streamAge: hours(1) }
+  const config = {
+    privateApi,
+    privateApiSecret: file,
+    peers,
+    peersCa,
+    agentWait: wait,
+    streamAge: hours(1),
+    redis: redis && { ...NO_ACCESS, ...redis },
+  }
   const metrics = createMetrics({})
   const routes = await createRoutes({
     ...{

@@ -33,7 +33,7 @@ describe('kas that know each other by name', (it) => {
 
   it('are all that a name stands for, but not the one that asks', async () => {
     const { registry } = given({ peers: ['grpc://10.0.0.1:8155', 'grpc://10.0.0.2:8155'], more: ['grpc://10.0.0.2:8155'] })
-    equal(await registry.kasToAsk(), ['grpc://10.0.0.2:8155'])
+    equal(await registry.kasToAsk(1n), ['grpc://10.0.0.2:8155'])
     is(registry.peerOf('grpc://10.0.0.2:8155'), 'peers')
     is(registry.peerOf('grpc://10.0.0.9:8155'), undefined)
     is(registry.size, 1)
@@ -42,16 +42,16 @@ describe('kas that know each other by name', (it) => {
   it('are looked up again after two seconds, and stay who they were while that fails', async () => {
     const names: Record<string, string[] | undefined> = { peers: ['grpc://10.0.0.2:8155'] }
     const { clock, registry, looks } = given(names)
-    for (let n = 0; n < 5; n++) await registry.kasToAsk()
+    for (let n = 0; n < 5; n++) await registry.kasToAsk(1n)
     is(looks(), 1)
     names.peers = undefined
     await clock.step(seconds(2))
-    equal(await registry.kasToAsk(), ['grpc://10.0.0.2:8155'])
+    equal(await registry.kasToAsk(1n), ['grpc://10.0.0.2:8155'])
     names.peers = ['grpc://10.0.0.3:8155']
     await clock.step(seconds(2))
-    await registry.kasToAsk()
+    await registry.kasToAsk(1n)
     await clock.step(0)
-    equal(await registry.kasToAsk(), ['grpc://10.0.0.3:8155'])
+    equal(await registry.kasToAsk(1n), ['grpc://10.0.0.3:8155'])
     is(clock.waiting(), 0)
   })
 
@@ -59,8 +59,8 @@ describe('kas that know each other by name', (it) => {
     const names = { peers: ['grpc://10.0.0.2:8155'] }
     const { clock, registry, looks } = given(names)
     const told: string[] = []
-    const unfollow = registry.follow((url) => told.push(url))
-    await registry.kasToAsk()
+    const unfollow = registry.follow(1n, (url) => told.push(url))
+    await registry.kasToAsk(1n)
     names.peers.push('grpc://10.0.0.3:8155')
     await clock.step(seconds(2))
     equal(told.at(-1), 'grpc://10.0.0.3:8155')

@@ -58,6 +58,10 @@ export interface InstallValues {
      * Where pods of workspaces in other clusters open tunnels, such as grpcs://kas.example.com:8150.
      */
     tunnels?: string
+    /**
+     * Where several kas tell one another which agents they have, such as rediss://redis.example.com:6379. Password and authority are in the Secret kas-redis. Without it each kas asks all others.
+     */
+    redis?: string
   }
   /**
    * The proxy, by which browsers reach workspaces. There is none without these.
