@@ -71,13 +71,16 @@ function projectFrom(one: ManifestProjectCF, { at, fallback, namespaces, allowed
   if (paths.length > MOST_PATHS) throw wrong(`${at}.paths`, `has ${paths.length} entries; at most ${MOST_PATHS} are read`)
   const empty = paths.findIndex(({ glob, kustomize }) => (glob === '') === (kustomize === ''))
   if (empty >= 0) throw wrong(`${at}.paths[${empty}]`, 'must have a glob or a kustomize, and not both')
+  const folders = paths.flatMap((path, index) =>
+    path.kustomize === '' ? [] : [folderIn(path.kustomize, `${at}.paths[${index}]`)],
+  )
   const globs = paths.flatMap(({ glob }) => (glob === '' ? [] : [glob.replace(/^\//, '')]))
   return {
     id,
     ref: refOf(one, at),
     defaultNamespace: defaultNamespace(one.defaultNamespace, at, namespaces),
     globs: paths.length === 0 ? ALL : globs,
-    kustomize: paths.flatMap(({ kustomize }) => (kustomize === '' ? [] : [kustomize.replace(/^\//, '')])),
+    kustomize: folders,
     prune: pruneOneof.case === 'prune' ? pruneOneof.value : true,
     propagation:
       PROPAGATIONS[oneOf(one.prunePropagationPolicy, ['foreground', 'background', 'orphan'], `${at}.prune_propagation_policy`)],
@@ -89,6 +92,15 @@ function projectFrom(one: ManifestProjectCF, { at, fallback, namespaces, allowed
     namespaces,
     allowedKinds,
   }
+}
+
+function folderIn(written: string, at: string): string {
+  const folder = written.replace(/^\//, '')
+  if (!/[\\\0]/.test(folder) && !folder.split('/').includes('..')) return folder
+  throw wrong(
+    `${at}.kustomize`,
+    `is ${JSON.stringify(written.slice(0, 80))}, which is no folder inside the repository; write it like overlays/prod`,
+  )
 }
 
 /** In namespaced mode the inventory lies in one of the namespaces too. */

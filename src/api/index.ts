@@ -173,7 +173,7 @@ export { notOnboarded, tenantRoles } from './onboarding.ts'
 export { credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf, workspacesOwning } from './privacy.ts'
 export { dataOf, kubeconfigIn, textIn, whyNotRead } from './secret-content.ts'
 export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } from './service-account.ts'
-export { isMadeFor, requesterOf } from './space-request.ts'
+export { ANYBODY, isMadeFor, requesterOf } from './space-request.ts'
 export {
   clonerImageOf,
   DEFAULT_CLASS,

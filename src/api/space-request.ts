@@ -21,6 +21,7 @@ export function isMadeFor(request: SpaceRequest, claim: KubeObject): boolean {
  * (deploy/policies/requester.yaml). Of what admission never saw: `otherwise`, or nobody in particular.
  */
 export const requesterOf = ({ metadata }: KubeObject, otherwise?: string): string =>
-  metadata.annotations?.[annotations.requester] || otherwise || EVERYBODY
+  metadata.annotations?.[annotations.requester] || otherwise || ANYBODY
 
-const EVERYBODY = '\nsystem:authenticated'
+/** Nobody in particular: it is for whoever may log in. */
+export const ANYBODY = '\nsystem:authenticated'

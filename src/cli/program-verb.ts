@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { Flags, Setting, SettingTable } from '../std/index.ts'
+import { createLog, Failure, type Flags, type Setting, type SettingTable } from '../std/index.ts'
 import { exitCodes } from './exit-codes.ts'
 import { examples } from './options.ts'
 import type { Shell } from './shell.ts'
@@ -24,7 +24,16 @@ export const programVerb = ({ description, settings, examples: shown, run }: Pro
     }
     command.addHelpText('after', examples(...shown)).action(
       finish(async (flags: Flags) => {
-        await run(flags, shell, { write: (line) => shell.print(line.trimEnd()) })
+        const log = { write: (line: string) => shell.print(line.trimEnd()) }
+        const goOn = (thrown: unknown) =>
+          createLog('error', log).error('A failure was not handled', { failure: Failure.from(thrown) })
+        // Programs work for many tenants: what nobody has thought of is told, and ends nobody else's work.
+        process.on('unhandledRejection', goOn)
+        try {
+          await run(flags, shell, log)
+        } finally {
+          process.off('unhandledRejection', goOn)
+        }
         return exitCodes.ok
       }),
     )

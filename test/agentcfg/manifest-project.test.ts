@@ -47,6 +47,13 @@ describe('the manifest projects of a configuration', (it) => {
     assert.is(projectsOf({ manifestProjects: [{}], namespaces: ['team-a', 'team-b'] })[0]?.defaultNamespace, 'team-a')
   })
 
+  it('are refused as a whole where a folder is none of the repository: nothing of it would ever come', () => {
+    for (const kustomize of ['overlays\\prod', '../other', 'a/../../b', 'x\0']) {
+      const message = mistakeIn({ manifestProjects: [{ paths: [{ kustomize }] }] })
+      assert.match(message, /paths\[0\]\.kustomize is ".*", which is no folder inside the repository/)
+    }
+  })
+
   const MISTAKES = [
     { gitops: { manifestProjects: [{ id: 'a' }, { id: 'a' }] }, message: /duplicate source id/, why: 'two workers would fight' },
     {

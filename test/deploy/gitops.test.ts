@@ -70,6 +70,12 @@ describe('the schemas of delivery', (it) => {
       'a path that leaves the repository',
     ],
     [deployment('wrong', { source: { ...source, path: '/etc' } }), /path must stay inside/, 'an absolute path'],
+    [
+      deployment('wrong', { source: { ...source, path: 'overlays\\prod' } }),
+      /path must be written with slashes/,
+      'a path of Windows',
+    ],
+    [deployment('wrong', { source: { ...source, path: 'a\0' } }), /path must be written with slashes/, 'a path with a zero byte'],
     [project({ url: 'https://me:secret@git.example.com/x' }), /url must not contain credentials/, 'credentials in a URL'],
     [project({ url: 'file:///etc' }), /url must start with https:/, 'a file URL'],
     [project({ pollInterval: '10ms' }), /pollInterval/, 'a poll interval of milliseconds'],

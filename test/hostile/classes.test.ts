@@ -195,6 +195,16 @@ describe('hostile: classes and tiers', (it) => {
       workspaceClass('roomy', { ...shipped?.spec, deploymentTargetClassName: 'roomy', warmPool }),
     )
     await expectObject(berth.kube, WorkspaceClasses, { name: 'roomy' }, ({ status }) => status?.warmPool?.ready === 1)
+    // Credentials of a space that are not private are for all who work in the namespace.
+    const shared = { provisioner: SANDBOX_PROVISIONER, parameters: { ...parameters, credentials: 'Shared' } }
+    await berth.kube.create(DeploymentTargetClasses, targetClass('shared', shared))
+    await berth.kube.create(
+      WorkspaceClasses,
+      workspaceClass('shared', { ...shipped?.spec, deploymentTargetClassName: 'shared', warmPool }),
+    )
+    await expectObject(berth.kube, WorkspaceClasses, { name: 'shared' }, ({ status }) =>
+      JSON.stringify(status?.warmPool).includes('not everybody may use SpaceTier \\"roomy\\"'),
+    )
     await allowUse(berth.kube, 'nook', 'mallory', { group: 'berth.dev', resource: 'workspaceclasses', name: 'roomy' })
     await mallory.create(Workspaces, workspace('nook', 'refused', { workspaceClassName: 'roomy' }))
     await expectObject(berth.kube, DeploymentTargetClaims, { name: 'workspace-refused', namespace: 'nook' }, ({ status }) =>

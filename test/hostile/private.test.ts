@@ -120,6 +120,11 @@ describe('hostile: the space behind another’s workspace', (it) => {
       await refusalOf(bob.patch(DeploymentTargetClaims, ref('workspace-web'), volume)),
       'which volume in a private space is the workspace',
     )
+    const disowned = { metadata: { ownerReferences: [] } }
+    match(
+      await refusalOf(bob.patch(DeploymentTargetClaims, ref('workspace-web'), disowned)),
+      'only Berth and the garbage collector take a workspace from the owners',
+    )
     // In two steps: an owner of another kind, or of another name, which becomes the workspace later.
     for (const [name, other] of Object.entries({
       kind: { kind: 'Space' },

@@ -63,6 +63,19 @@ describe('hostile: another’s workspace', (it) => {
   const byCopy = { spec: { git: { userName: 'Carl', delivery: 'ByCopy', credentialsSecretRef: { name: 'alice-git' } } } }
   const refresh = (value: string) => ({ metadata: { annotations: { [annotations.refreshVariables]: value } } })
 
+  it('is kept from nothing by when somebody says that it was used', async () => {
+    // A date to JavaScript, and none to the API server.
+    const note = { metadata: { annotations: { [annotations.lastActivity]: '+010000-01-01T00:00:00Z' } } }
+    await carl.patch(Workspaces, WEB, note)
+    for (const [desiredState, state] of [
+      ['Stopped', 'Stopped'],
+      ['Running', 'Running'],
+    ] as const) {
+      await alice.patch(Workspaces, WEB, { spec: { desiredState } })
+      await expectObject(berth.kube, Workspaces, WEB, ({ status }) => status?.actualState === state)
+    }
+  })
+
   it('has its password given to nobody but its pods, whose tokens are for it alone', async () => {
     const uid = (await berth.kube.get(Workspaces, WEB))?.metadata.uid ?? ''
     const mayMake = await accountToken(bob, 'team-a', 'workspace-web', [`berth-git/${uid}`])

@@ -64,7 +64,11 @@ export function startWorker(project: ManifestProject, term: LeadershipTerm): Pro
       if (!signal.aborted) await passes.next(signal)
     }
   }
-  const done = Promise.all([followProject(project, term.source, listener, signal), loop()])
+  // What is wrong with one project stops no other.
+  const following = followProject(project, term.source, listener, signal).catch((thrown: unknown) =>
+    listener.onTrouble(Failure.from(thrown)),
+  )
+  const done = Promise.all([following, loop()])
   return {
     project,
     number: () => head.commit?.projectId,

@@ -56,6 +56,16 @@ describe('following a source', (it) => {
     ending.abort()
   })
 
+  it('says so where the path is none, which is a matter of its deployment alone', async () => {
+    const { following, asked, ending, rung } = given(() => undefined)
+    const wish = { ...WISH, path: 'overlays\\prod' }
+    following.of(REF, wish)
+    await settle()
+    match(following.of(REF, wish).failure?.message ?? '', 'is not a relative path')
+    equal([asked, rung], [[], ['team/shop']])
+    ending.abort()
+  })
+
   it('asks for more folders when a kustomization leads there, and hands on nothing before it has them', async () => {
     const files = { 'deploy/kustomization.yaml': 'resources: [../base]\n', 'base/kustomization.yaml': 'resources: []\n' }
     const { asked, seen, ending } = given(([{ globs }, { onBatch }]) => {

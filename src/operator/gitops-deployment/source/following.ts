@@ -100,7 +100,9 @@ export function createFollowing({
     const { signal } = stream.abort
     const keep = (bytes: number) => signal.aborted || room.keep(text, wish.namespace, bytes)
     const keepLater = (bytes: number) => room.keepLater(text, wish.namespace, bytes, signal)
-    void follow({ source, wish, yaml, tell, seen: () => stream.seen, keep, keepLater, most: room.most, signal })
+    // What one tenant writes may end his stream, and nothing else.
+    const giveUp = (thrown: unknown) => tell({ ...stream.seen, failure: Failure.from(thrown) })
+    follow({ source, wish, yaml, tell, seen: () => stream.seen, keep, keepLater, most: room.most, signal }).catch(giveUp)
     return stream
   }
   const end = (key: string) => {

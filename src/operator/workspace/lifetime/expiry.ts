@@ -125,7 +125,8 @@ function useOf({ metadata }: Workspace, now: number) {
   if (Number.isNaN(last)) return { isWatched }
   const lastActivityBy = WAYS.find((way) => way === metadata.annotations?.[annotations.lastActivityBy])
   // A time that is still to come was written by a clock that is wrong.
-  return { isWatched, last: Math.min(last, now), lastActivityAt: timestamp(last), lastActivityBy }
+  const at = Math.min(last, now)
+  return { isWatched, last: at, lastActivityAt: timestamp(at), lastActivityBy }
 }
 
 function starts({ workspace, state, now }: Present, { stoppedAt }: Times, schedule: Schedule | undefined): Turn[] {

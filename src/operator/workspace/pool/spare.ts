@@ -1,4 +1,5 @@
 import {
+  ANYBODY,
   annotations,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
@@ -80,7 +81,8 @@ export const spareOf = (
       [annotations.warmClass]: owner.metadata.name,
       [annotations.warmRecipe]: recipeOf(owner.spec),
       [annotations.warmNamespace]: owner.spec.sharedNamespace ?? '',
-      ...(makesPrivate(targetClass) && { [annotations.privateTo]: '' }),
+      // Credentials that are not private are for all who work in the namespace: they all must have leave to use the tier.
+      ...(makesPrivate(targetClass) ? { [annotations.privateTo]: '' } : { [annotations.requester]: ANYBODY }),
     },
   },
   spec: { deploymentTargetClassName: owner.spec.deploymentTargetClassName ?? '' },
