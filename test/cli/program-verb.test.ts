@@ -12,7 +12,7 @@ const command = new Command('forgetful')
 const shell = { print: (line) => console.log(line) }
 const run = async () => {
   void Promise.reject(new Error('nobody thought of it'))
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await new Promise((resolve) => setImmediate(resolve))
   console.log('it worked on')
 }
 const verb = programVerb({ description: 'Forgets.', settings: {}, examples: [], run })

@@ -1,12 +1,12 @@
 /** Prometheus and promtool, as Debian has them. */
 
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { readDebianLock, unpackDebian } from '../../src/adapters/control-plane/index.ts'
 import { placeFor } from './cache.ts'
+import { fetchDebian } from './debian.ts'
 
 const LOCK = join(import.meta.dirname, 'prometheus/debian.txt')
 
@@ -20,21 +20,9 @@ export const lacksPrometheus = (): string | undefined =>
 
 /** The paths of both programs, fetched when they are new here. */
 export async function acquirePrometheus(): Promise<{ prometheus: string; promtool: string }> {
-  if (!existsSync(PLACE)) await fetchInto(PLACE)
+  if (!existsSync(PLACE)) await fetchDebian(LOCK, PLACE)
   const program = (name: string) => join(PLACE, 'usr/bin', name)
   return { prometheus: program('prometheus'), promtool: program('promtool') }
-}
-
-async function fetchInto(place: string): Promise<void> {
-  const [into, downloads] = [`${place}.${process.pid}`, `${place}.${process.pid}.downloads`]
-  mkdirSync(downloads, { recursive: true })
-  try {
-    await unpackDebian({ ...readDebianLock(LOCK), downloads, into, env: process.env })
-    // Whoever fetches the same at the same time gets the same.
-    if (!existsSync(place)) renameSync(into, place)
-  } finally {
-    for (const folder of [into, downloads]) rmSync(folder, { recursive: true, force: true })
-  }
 }
 
 /** The files of the kinds that the Prometheus operator has of each installation of ours. Wants Go, as cert-manager's test does. */

@@ -1,30 +1,18 @@
 /** Redis, as Debian has it. */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { readDebianLock, unpackDebian } from '../../src/adapters/control-plane/index.ts'
 import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { placeFor } from './cache.ts'
+import { fetchDebian } from './debian.ts'
 import { eventually } from './verbs.ts'
 
 const LOCK = join(import.meta.dirname, 'redis/debian.txt')
 const PLACE = placeFor('redis', [LOCK])
-
-async function fetchInto(place: string): Promise<void> {
-  const [into, downloads] = [`${place}.${process.pid}`, `${place}.${process.pid}.downloads`]
-  mkdirSync(downloads, { recursive: true })
-  try {
-    await unpackDebian({ ...readDebianLock(LOCK), downloads, into, env: process.env })
-    // Whoever fetches the same at the same time gets the same.
-    if (!existsSync(place)) renameSync(into, place)
-  } finally {
-    for (const folder of [into, downloads]) rmSync(folder, { recursive: true, force: true })
-  }
-}
 
 /** Its programs are started by the loader of their own C library: those of this machine may be older. */
 function wordsFor(program: 'redis-server' | 'redis-cli'): string[] {
@@ -38,7 +26,7 @@ export async function lacksRedis(): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'the Redis of these tests is that of Debian, for Linux'
   if (existsSync(PLACE)) return undefined
   try {
-    await fetchInto(PLACE)
+    await fetchDebian(LOCK, PLACE)
     return undefined
   } catch (thrown) {
     if (existsSync(PLACE)) return undefined

@@ -42,9 +42,8 @@ export async function findLeader(
 /** An operator that leads from outside of the cluster, or did so a moment ago. */
 export async function outsideLeader(kube: Kube, namespace: string): Promise<Leader | undefined> {
   if (await kube.get(Deployments, { name: 'operator', namespace })) return undefined
-  const lease = await kube.get(Leases, leaseOfOperator(namespace))
-  const leader = lease && leaderIn(lease, systemClock.now())
-  return leader?.isFresh ? leader : undefined
+  const lead = await findLeader(kube, namespace, systemClock.now())
+  return 'leader' in lead ? lead.leader : undefined
 }
 
 /** Clocks differ. */

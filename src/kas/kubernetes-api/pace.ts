@@ -55,7 +55,7 @@ export function createPace({ identify, perSecond, operator, slowed, clock }: Pac
   const ofRefusals = createBuckets(REFUSALS, clock)
   const ofRefusalsTogether = createBuckets(REFUSALS_TOGETHER, clock)
   const reached = new LRUCache<string, true>({ max: MOST_KNOWN })
-  const isOperator = ({ name }: TokenOwner): boolean => name === userOfAccount(operator)
+  const isOperator = isAccount(operator)
   /** Takes one from each, or fails and takes nothing. */
   const take = (...limits: readonly TakenLimit[]): void => {
     for (const { buckets, key, limit } of limits) {
@@ -119,6 +119,11 @@ export function payerOf({ name }: Pick<TokenOwner, 'name'>): string {
   return account ? `namespace ${account.namespace}` : `user ${name}`
 }
 
+function isAccount(account: ServiceAccountName): (person: Pick<TokenOwner, 'name'>) => boolean {
+  const expected = userOfAccount(account)
+  return ({ name }) => name === expected
+}
+
 /** Gives one for each visit that is to be let in. */
 export function createDevelopsAtPace({
   develops,
@@ -127,11 +132,11 @@ export function createDevelopsAtPace({
   clock,
 }: Pick<PaceOptions, 'operator' | 'slowed' | 'clock'> & { develops: Develops }): () => Develops {
   const questions = createBuckets(QUESTIONS, clock)
-  const operatorName = userOfAccount(operator)
+  const isOperator = isAccount(operator)
   return () => {
     let isBegun = false
     return async (person, project) => {
-      if (person.name === operatorName) return develops(person, project)
+      if (isOperator(person)) return develops(person, project)
       const payer = payerOf(person)
       const wait = questions.wait(payer)
       if (wait > (isBegun ? MOST_DEBT : 0)) {
