@@ -135,6 +135,9 @@ describe('hostile: repositories', (it) => {
     const brought = { name: 'common', namespace: 'team-b' }
     await expectObject(berth.kube, ConfigMaps, brought, ({ data }) => data?.of === 'main')
     await createProject(madmin, 'evil', 'common', { url, defaultBranch: 'bait', ...to('*') })
+    // The operator hears of projects and deployments by two watches: here it has heard of the project.
+    await berth.follow('evil', 'common', { source: { repoURL: url, path: '.' } })
+    await berth.told('evil', 'common', /"project":"evil\/common"/)
     await berth.follow('team-b', 'later', { source: { repoURL: url, path: '.' } })
     await berth.told('team-b', 'later', /GitProjectAmbiguous/)
     await berth.kube.delete(GitProjects, { name: 'common', namespace: 'team-a' })
