@@ -1,0 +1,125 @@
+import { createHash, X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { createServer } from 'node:tls'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { createAuthority, issueCertificate } from '../../../src/adapters/certificates/index.ts'
+import { hours, systemClock } from '../../../src/std/index.ts'
+import { hostOf, SIGN_IN, ZONE } from '../../proxy/running-proxy.ts'
+import { type App, type Stage, setStage } from '../../proxy/stage.ts'
+import { portOf } from '../../support/addresses.ts'
+import { startChromium } from '../../support/chromium.ts'
+import { openidProvider } from '../../support/openid-provider.ts'
+
+export const DASHBOARD = `https://${SIGN_IN}`
+
+/** A stage of the proxy with a real browser and a real provider; what ends TLS before the proxy is a server of the test. */
+export interface BrowserStage extends Stage {
+  /** Of the real provider. */
+  issuer: string
+  /** Somebody at a computer of their own. What they see that is wrong, the scripts' errors and what the policy of a page refused, is told. */
+  person(options?: BrowserContextOptions): Promise<Person>
+  /** Nothing gets through to the proxy, and what is open ends, until it is mended. */
+  cutLine(): void
+  mendLine(): void
+}
+
+export interface Person {
+  context: BrowserContext
+  page: Page
+  /** Types the name into the provider's page, and agrees to what that asks. */
+  signIn(email: string, page?: Page): Promise<void>
+  /** What scripts and policies complained of. */
+  complaints: string[]
+}
+
+export const addressOf = (name: string): string => `https://${hostOf(name)}/`
+
+export async function setBrowserStage(app: App, groups?: Record<string, string[]>): Promise<BrowserStage> {
+  const provider = await openidProvider(`${DASHBOARD}/callback`, groups)
+  const stage = await setStage(app, { oidcIssuer: provider.issuer, oidcClientId: provider.clientId })
+  const front = await serveFront(stage.proxy.addresses.listen)
+  const chromium = await startChromium(front.address, front.publicKey)
+  const contexts = new Set<BrowserContext>()
+  return {
+    ...stage,
+    issuer: provider.issuer,
+    cutLine: front.cut,
+    mendLine: front.mend,
+    async person(options = {}) {
+      const context = await chromium.browser.newContext(options)
+      contexts.add(context)
+      const complaints: string[] = []
+      context.on('weberror', (error) => complaints.push(error.error().message))
+      context.on('console', (message) => {
+        if (message.type() === 'error') complaints.push(message.text())
+      })
+      const first = await context.newPage()
+      return { context, page: first, complaints, signIn: (email, page = first) => signIn(page, email) }
+    },
+    async close() {
+      for (const context of contexts) await context.close()
+      await chromium.stop()
+      await front.stop()
+      await stage.close()
+      await provider.stop()
+    },
+  }
+}
+
+async function signIn(page: Page, email: string): Promise<void> {
+  await page.fill('input[name=login]', email)
+  await page.fill('input[name=password]', 'any')
+  await page.click('button[type=submit]')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.waitForURL(`https://*.${ZONE}/**`)
+}
+
+/** Ends TLS for all hosts of the zone, as a load balancer does. */
+async function serveFront(proxy: string) {
+  const validity = { clock: systemClock, lifetime: hours(1) }
+  const authority = await createAuthority('test', validity)
+  const request = { name: ZONE, dnsNames: [`*.${ZONE}`], usages: ['server'] as const }
+  const { certificate, key } = await issueCertificate(authority, request, validity)
+  const [host, port] = proxy.split(':')
+  const open = new Set<Socket>()
+  const line = { isCut: false }
+  const server = createServer({ cert: certificate, key }, (client) => {
+    const onward = connect(Number(port), host)
+    for (const [one, other] of [
+      [client, onward],
+      [onward, client],
+    ] as const) {
+      open.add(one)
+      one.on('error', () => undefined)
+      one.once('close', () => {
+        open.delete(one)
+        other.destroy()
+      })
+    }
+    if (line.isCut) client.destroy()
+    else client.pipe(onward).pipe(client)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const hangUp = () => {
+    for (const socket of open) socket.destroy()
+  }
+  const spki = new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' })
+  return {
+    address: `127.0.0.1:${portOf(server)}`,
+    publicKey: createHash('sha256').update(spki).digest('base64'),
+    cut() {
+      line.isCut = true
+      hangUp()
+    },
+    mend() {
+      line.isCut = false
+    },
+    async stop() {
+      hangUp()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

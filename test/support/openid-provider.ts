@@ -1,0 +1,45 @@
+/** The OpenID Connect provider of npm, with pages on which people sign in. */
+
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { exportJWK, generateKeyPair } from 'jose'
+import Provider, { type JWK } from 'oidc-provider'
+import { listen } from '../../src/adapters/http/serve.ts'
+
+export interface OpenidProvider {
+  issuer: string
+  clientId: string
+  stop(): Promise<void>
+}
+
+/** On loopback. Whoever signs in with any password is who they say; `groups` by who they are. */
+export async function openidProvider(redirectUri: string, groups: Record<string, string[]> = {}): Promise<OpenidProvider> {
+  const server = createServer()
+  const issuer = `http://127.0.0.1:${await listen(server, '127.0.0.1', 0)}`
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
+  const key: JWK = { ...(await exportJWK(privateKey)), kty: 'RSA', kid: 'first', alg: 'RS256', use: 'sig' }
+  const clientId = 'berth'
+  const provider = new Provider(issuer, {
+    clients: [{ client_id: clientId, token_endpoint_auth_method: 'none', redirect_uris: [redirectUri] }],
+    jwks: { keys: [key] },
+    cookies: { keys: ['of-this-run'] },
+    claims: { openid: ['sub'], email: ['email'], profile: ['groups'] },
+    // As the providers of organisations have it: what scopes allow is in the ID token.
+    conformIdTokenClaims: false,
+    findAccount: (_, id) => ({
+      accountId: id,
+      claims: () => ({ sub: id, email: id, groups: groups[id] ?? [] }),
+    }),
+    ttl: { Session: 3600, Grant: 3600, Interaction: 3600, IdToken: 3600, AccessToken: 3600 },
+  })
+  server.on('request', provider.callback())
+  return {
+    issuer,
+    clientId,
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
