@@ -21,7 +21,10 @@ interface ListSources {
 /** Rows on one page; a person who has more narrows them down. */
 const MOST = 300
 
-/** The workspaces of somebody, or all that the cluster's roles let them list. */
+/** Whoever owns a workspace may open it, and so sees it here, whatever the roles of its namespace say. */
+export const isOwnedBy = ({ user }: SignedInUser['person'], { spec }: Workspace): boolean => user !== '' && spec.owner === user
+
+/** The workspaces of somebody, or all that the cluster's roles let them list beside these. */
 export function listView({ workspaces, permissions, rows: kept }: ListSources, { person }: SignedInUser, url: URL): LiveView {
   const isAll = url.searchParams.has('all')
   const sought = (url.searchParams.get('q') ?? '').trim().toLowerCase().slice(0, 100)
@@ -37,7 +40,8 @@ export function listView({ workspaces, permissions, rows: kept }: ListSources, {
         permissions.where(person, { verb: 'list', kind: Workspaces }, namespaces),
         permissions.where(person, { verb: 'patch', kind: Workspaces }, namespaces),
       ])
-      const shown = chosen.filter(({ metadata }) => seen.has(metadata.namespace ?? '')).sort(byName)
+      const maySee = (workspace: Workspace) => seen.has(workspace.metadata.namespace ?? '') || isOwnedBy(person, workspace)
+      const shown = chosen.filter(maySee).sort(byName)
       const rows = shown
         .slice(0, MOST)
         .map((workspace) => rowOnce(kept, workspace, { isAll, mayChange: changed.has(workspace.metadata.namespace ?? ''), now }))

@@ -5,22 +5,25 @@ import { html } from './html.ts'
 import type { SignedInUser } from './ports.ts'
 import { type Fragment, inList, type LiveView } from './view.ts'
 import { stateIn } from './words.ts'
-import { pathOf } from './workspace-list.ts'
+import { isOwnedBy, pathOf } from './workspace-list.ts'
 import { factsPart, nowPart, portsPart, remarksPart, stepsPart, timePart } from './workspace-parts.ts'
 
-/** Everything about one workspace, for those who may get it. */
+/** Everything about one workspace, for those who own it or may get it. */
 export async function workspaceView(
   { workspaces, permissions }: { workspaces: Cache<Workspace>; permissions: Permissions },
   { person }: SignedInUser,
   ref: Ref & { namespace: string },
 ): Promise<LiveView | undefined> {
   const may = (verb: string) => permissions.may(person, { verb, kind: Workspaces, ...ref })
-  if (!(workspaces.get(ref) && (await may('get')))) return
+  const first = workspaces.get(ref)
+  // Logs and events are asked in the name of the person, for which owning is not enough.
+  const mayGet = first !== undefined && (await may('get'))
+  if (!(first && (mayGet || isOwnedBy(person, first)))) return
   return {
     async fragments(now) {
       const workspace = workspaces.get(ref)
       const [maySee, mayChange, mayRemove] = await Promise.all([may('get'), may('patch'), may('delete')])
-      if (!(workspace && maySee)) return [GONE]
+      if (!(workspace && (maySee || isOwnedBy(person, workspace)))) return [GONE]
       const shown = { mayChange, mayRemove, now }
       const parts = [nowPart, timePart, stepsPart, portsPart, remarksPart, factsPart].map((part) => part(workspace, shown))
       return parts.filter((part) => part !== undefined)
@@ -31,7 +34,7 @@ export async function workspaceView(
       live: `/workspaces/${ref.namespace}/${ref.name}`,
       content: html`<p class="facts">Workspace in ${ref.namespace}</p>
 <div id="parts" class="parts">${inList(fragments, 'parts')}</div>
-${LINKS.map(([path, words], at) => html`${at > 0 && ' · '}<a href="/workspaces/${ref.namespace}/${ref.name}/${path}">${words}</a>`)}`,
+${(mayGet ? LINKS : []).map(([path, words], at) => html`${at > 0 && ' · '}<a href="/workspaces/${ref.namespace}/${ref.name}/${path}">${words}</a>`)}`,
     }),
     watch: (listener) => [workspaces.onChangeOf(ref, listener), permissions.onChange(listener)],
   }

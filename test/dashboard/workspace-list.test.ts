@@ -57,15 +57,23 @@ describe('the list of workspaces', (it) => {
     looking.close()
   })
 
-  it('shows nobody what the roles of the cluster do not', async () => {
+  it('shows people what is theirs, and nothing else that the roles of the cluster do not', async () => {
+    const path = (name: string) => `/workspaces/${stage.namespace}/${name}`
     await stage.workspace('eves', { spec: { owner: EVE } })
+    await stage.workspace('adas', { spec: { owner: ADA } })
     const eve = await visitor(stage, EVE)
-    const page = await eve.page('/')
-    match(page.body, /roles of this cluster do not let you list/)
-    not.match((await eve.page('/?all')).body, /class="card /)
+    match((await eve.page('/')).body, /eves/)
+    const all = (await eve.page('/?all')).body
+    match(all, /eves/)
+    not.match(all, /adas/)
+    const own = (await eve.page(path('eves'))).body
+    match(own, /Running/)
+    not.match(own, /Logs|<form/)
+    is((await eve.browser.open(`${HOME}${path('adas')}`)).status, 404)
     const looking = await eve.follow('/?all')
     await letWork(stage.cluster.kube, stage.namespace, EVE, 'view')
-    await eventually(() => looking.events().some(({ data }) => `${data.html}`.includes('eves')))
+    await eventually(() => looking.events().some(({ data }) => `${data.html}`.includes('adas')))
+    match((await eve.page(path('eves'))).body, /Logs/)
     // Who may only look has no buttons, and is refused who makes some.
     not.match((await eve.page('/')).body, /<button class="(main|quiet)" id=/)
     const uid = (await read('eves'))?.metadata.uid ?? ''
