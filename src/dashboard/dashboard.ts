@@ -111,7 +111,7 @@ async function answerTo(services: Services, request: DashboardRequest): Promise<
   }
   const now = clock.now()
   const view = await viewAt(services, user, url)
-  return view ? view.page(await view.fragments(now)) : ((await unchangingPage(services, user, url)) ?? NOT_HERE)
+  return view ? view.page(await view.fragments(now, request.leaves)) : ((await unchangingPage(services, user, url)) ?? NOT_HERE)
 }
 
 async function viewAt(services: Services, user: SignedInUser, url: URL): Promise<LiveView | undefined> {

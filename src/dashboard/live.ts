@@ -73,9 +73,11 @@ function keepTelling(
   /** Calls the next look off. */
   let soon: (() => void) | undefined
   const stops: (() => void)[] = []
+  const leaving = new AbortController()
 
   const leave = () => {
     isOver = true
+    leaving.abort()
     soon?.()
     for (const stop of stops.splice(0)) stop()
   }
@@ -96,11 +98,13 @@ function keepTelling(
     isLooking = true
     try {
       if (!user.holds()) return finish()
-      const text = changes(sent, await view.fragments(undefined), isFirst)
+      const text = changes(sent, await view.fragments(undefined, leaving.signal), isFirst)
       isFirst = false
       if (text !== '' && !isOver) to.write(text)
       if (to.writableLength > MOST_BYTES) close()
     } catch (thrown) {
+      // What was under way for somebody who has left ends as it was told to.
+      if (isOver) return
       log.warn('A page could not be kept up to date', { error: Failure.from(thrown) })
       close()
     } finally {

@@ -19,6 +19,8 @@ export interface DashboardRequest {
   readonly url: URL
   readonly headers: IncomingHttpHeaders
   readonly requestId: string
+  /** Aborts when whoever asks has hung up. */
+  readonly leaves: AbortSignal
   /** The body, if it is one of a form that is not too long; throws `too-large` or `invalid`. */
   form(): Promise<URLSearchParams>
 }

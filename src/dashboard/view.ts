@@ -13,7 +13,8 @@ export interface Fragment {
 
 /** A page, and when it may be another. */
 export interface LiveView {
-  readonly fragments: (now: Moment) => Promise<readonly Fragment[]>
+  /** `leaves` aborts when nobody looks any more: whatever takes long ends then. */
+  readonly fragments: (now: Moment, leaves: AbortSignal) => Promise<readonly Fragment[]>
   readonly page: (fragments: readonly Fragment[]) => PageContent
   /** Calls the listener each time that a fragment may be another, until all that it gives is called. */
   readonly watch: (listener: () => void) => readonly (() => void)[]

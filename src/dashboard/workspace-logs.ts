@@ -34,9 +34,9 @@ const MOST_EVENTS = 200
 
 /** Shows what its containers have written last, those that prepare it first. */
 export const logsView = (access: TargetAccess, workspace: Workspace): LiveView =>
-  viewAgainAndAgain(access, workspace, { word: 'logs', title: 'Logs' }, async (now) => {
+  viewAgainAndAgain(access, workspace, { word: 'logs', title: 'Logs' }, async (now, { leaves }) => {
     const found = await withTarget(access.kube, now, access.reach, (target, home) =>
-      within(LONGEST_LOOK, undefined, async (signal) => {
+      within(LONGEST_LOOK, leaves, async (signal) => {
         const pod = await youngestPodOf(now, { target, home }, signal)
         return pod && logsOf({ target, home, pod }, signal)
       }),
@@ -68,8 +68,8 @@ async function logsOf({ target, home, pod }: RunningPod, signal: AbortSignal): P
 
 /** Shows Events about it, here and in its target, the latest first. */
 export const eventsView = (access: TargetAccess, workspace: Workspace): LiveView =>
-  viewAgainAndAgain(access, workspace, { word: 'events', title: 'Events' }, async (now, moment) => {
-    const { events, unseen } = await eventsOf(access.kube, now, access.reach)
+  viewAgainAndAgain(access, workspace, { word: 'events', title: 'Events' }, async (now, { moment, leaves }) => {
+    const { events, unseen } = await eventsOf(access.kube, now, access.reach, leaves)
     const rows = events
       .reverse()
       .slice(0, MOST_EVENTS)
@@ -82,15 +82,15 @@ function viewAgainAndAgain(
   { kube, clock }: TargetAccess,
   workspace: Workspace,
   { word, title }: Record<'word' | 'title', string>,
-  look: (workspace: Workspace, moment: number | undefined) => Promise<Fragment[]>,
+  look: (workspace: Workspace, how: { moment: number | undefined; leaves: AbortSignal }) => Promise<Fragment[]>,
 ): LiveView {
   const { name, namespace = '', uid } = workspace.metadata
   const ref: Ref = { name, namespace }
   return {
-    async fragments(moment) {
-      const now = await kube.get(Workspaces, ref)
+    async fragments(moment, leaves) {
+      const now = await kube.get(Workspaces, ref, leaves)
       if (!now || now.metadata.uid !== uid) return [said('The workspace is gone.')]
-      return look(now, moment).catch((thrown: unknown) => {
+      return look(now, { moment, leaves }).catch((thrown: unknown) => {
         if (isFailure(thrown) && thrown.code !== 'internal') return [said(sayFailure(thrown))]
         throw thrown
       })

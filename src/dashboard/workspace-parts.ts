@@ -36,9 +36,15 @@ ${mayRemove && html`<a class="button danger" href="${pathOf(workspace)}/delete">
   return { ...found, say: `${workspace.metadata.name} is ${state.word.toLowerCase()}` }
 }
 
+const WAYS = {
+  Requests: ', in a browser',
+  Connection: ', by a connection that stays open, as that of an editor',
+  SSH: ', by SSH',
+} as const
+
 /** Things that will happen to it by themselves, with their times. */
 export const timePart: PagePart = (workspace, { mayChange, now }) => {
-  const { willStopAt, willStartAt, willTerminateAt, willTerminateReason, willDeleteAt, kept, lastActivityAt } =
+  const { willStopAt, willStartAt, willTerminateAt, willTerminateReason, willDeleteAt, kept, lastActivityAt, lastActivityBy } =
     workspace.status ?? {}
   const isRunning = stateIn(workspace).tone === 'good'
   const lines: Html[] = []
@@ -48,7 +54,8 @@ export const timePart: PagePart = (workspace, { mayChange, now }) => {
   if (willStartAt) lines.push(html`Its schedule starts it ${until(willStartAt, now)}.`)
   if (willTerminateAt) lines.push(html`It is removed ${until(willTerminateAt, now)}, with its files (${willTerminateReason}).`)
   if (willDeleteAt) lines.push(html`Its record is deleted ${until(willDeleteAt, now)}.`)
-  if (lastActivityAt) lines.push(html`It was last used ${since(lastActivityAt, now)} ago.`)
+  if (lastActivityAt)
+    lines.push(html`It was last used ${since(lastActivityAt, now)} ago${lastActivityBy && WAYS[lastActivityBy]}.`)
   if (lines.length === 0) return
   const more =
     mayChange && isRunning && willStopAt && actionForm(workspace, { verb: 'bump', label: '+1 h', kind: 'quiet', from: 'page' })

@@ -11,10 +11,19 @@ const READ_WITHIN = seconds(20)
 
 /** Hands requests of those who have signed in to the dashboard, which knows no cookies. */
 export function askDashboard(dashboard: Dashboard, sessions: Pick<Sessions, 'holds' | 'onSignOut'>, clock: Clock) {
-  return (request: IncomingMessage, url: URL, { method, requestId }: Recipient, session: Session): Promise<Reply> => {
+  return async (request: IncomingMessage, url: URL, { method, requestId }: Recipient, session: Session): Promise<Reply> => {
+    const { headers, socket } = request
     const { person, until } = session
     const user = { person, until, holds: () => sessions.holds(session), onSignOut: sessions.onSignOut }
-    return dashboard.answer({ user, method, url, headers: request.headers, requestId, form: () => formOf(request, clock) })
+    const leaving = new AbortController()
+    const leave = () => leaving.abort()
+    socket.once('close', leave)
+    try {
+      const asked = { user, method, url, headers, requestId, leaves: leaving.signal }
+      return await dashboard.answer({ ...asked, form: () => formOf(request, clock) })
+    } finally {
+      socket.off('close', leave)
+    }
   }
 }
 

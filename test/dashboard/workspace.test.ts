@@ -61,8 +61,9 @@ describe('the page about a workspace', (it) => {
   it('gives an hour more, restarts, and deletes after a question', async () => {
     await stage.workspace('kept')
     const stop = '2030-01-01T00:00:00Z'
-    await say('kept', { willStopAt: stop, willStopReason: 'Idle' })
+    await say('kept', { willStopAt: stop, willStopReason: 'Idle', lastActivityAt: '2020-01-01T00:00:00Z', lastActivityBy: 'SSH' })
     await shows(path('kept'), /nobody uses it/)
+    match((await ada.page(path('kept'))).body, /last used <time[^>]*>[^<]*<\/time> ago, by SSH\./)
     is((await ada.press(path('kept'), '+1 h kept')).url.pathname, path('kept'))
     // The class allows 36 hours from now, which is before that hour.
     match(`${(await read('kept'))?.spec.keepUntil}`, /^20\d\d-/)

@@ -17,12 +17,14 @@ export async function eventsOf(
   kube: Kube,
   workspace: Workspace,
   reach: TargetReach,
+  signal?: AbortSignal,
 ): Promise<{ events: WorkspaceEvent[]; unseen: string | undefined }> {
   const { uid = '', namespace } = workspace.metadata
-  const own = await kube.list(CoreEvents, { namespace, fields: `involvedObject.uid=${uid}` })
+  const own = await kube.list(CoreEvents, { namespace, fields: `involvedObject.uid=${uid}` }, signal)
   const there = await withTarget(kube, workspace, reach, async (target, home) => {
-    const all = await target.list(CoreEvents, { namespace: home })
-    const pods = await target.list(Pods, { namespace: home, labels: `${labels.workspaceUid}=${uid}`, metadataOnly: true })
+    const all = await target.list(CoreEvents, { namespace: home }, signal)
+    const ofIt = { namespace: home, labels: `${labels.workspaceUid}=${uid}`, metadataOnly: true }
+    const pods = await target.list(Pods, ofIt, signal)
     const names = new Set(pods.map(({ metadata }) => metadata.name))
     const made = workspaceObjectName(workspace)
     return all.filter(({ involvedObject: { kind, name = '' } }) => names.has(name) || isOf(made, kind, name))
