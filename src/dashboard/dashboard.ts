@@ -1,7 +1,7 @@
-import { type Cache, createAnswers, createCaches, type Kube, type Memory } from '../adapters/kube/index.ts'
+import { type Cache, createAnswers, type Kube, type Memory } from '../adapters/kube/index.ts'
 import { type Workspace, Workspaces } from '../api/index.ts'
 import type { TargetReach } from '../engines/lookout/index.ts'
-import { createPermissions, type Permissions } from '../engines/permissions/index.ts'
+import type { Permissions } from '../engines/permissions/index.ts'
 import { type Clock, createYamlTreeReader, Failure, isFailure, type Log, type ReadYamlTree } from '../std/index.ts'
 import { isAction, runAction } from './actions.ts'
 import { type ConnectionSources, connectionsView, maySeeConnections } from './connections.ts'
@@ -25,6 +25,8 @@ interface DashboardOptions {
   kube: Kube
   as: Impersonate
   workspaces: Cache<Workspace>
+  /** By the roles of the cluster. */
+  permissions: Permissions
   connections: ConnectionSources
   /** One namespace, or all. */
   scope: string | undefined
@@ -37,7 +39,6 @@ interface DashboardOptions {
 }
 
 interface Services extends DashboardOptions {
-  permissions: Permissions
   rows: RowMemory
   live: Live
   files: Awaited<ReturnType<typeof readStaticFiles>>
@@ -50,16 +51,12 @@ export type Dashboard = Awaited<ReturnType<typeof createDashboard>>
 
 export async function createDashboard(options: DashboardOptions) {
   const { kube, scope, memory, refusesLocal, clock, log } = options
-  const wiring = { kube, clock, log, scope, memory }
-  const caches = createCaches(wiring)
-  const shared = createSharedCaches(wiring)
-  const permissions = createPermissions({ kube, caches, clock })
+  const shared = createSharedCaches({ kube, clock, log, scope, memory })
   const reach: TargetReach = { reach: { refuseLocal: refusesLocal, own: kube.server, answers: createAnswers() } }
   const live = createLive({ clock, log })
   const files = await readStaticFiles()
   const services: Services = {
     ...options,
-    permissions,
     rows: new WeakMap(),
     live,
     files,
@@ -82,8 +79,7 @@ export async function createDashboard(options: DashboardOptions) {
     hangUp: () => live.stop(),
     async stop() {
       live.stop()
-      permissions.stop()
-      await Promise.all([caches.stop(), shared.stop()])
+      await shared.stop()
     },
   }
 }

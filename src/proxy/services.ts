@@ -1,9 +1,10 @@
 import { connectProvider, createTickets, type TicketKeys } from '../adapters/auth/index.ts'
 import { readOptional } from '../adapters/files/index.ts'
 import { createForwarder, type Metrics } from '../adapters/http/index.ts'
-import type { Cache, Caches, Kube } from '../adapters/kube/index.ts'
+import { type Cache, type Caches, createCaches, type Kube } from '../adapters/kube/index.ts'
 import type { ConfigMap, Workspace } from '../api/index.ts'
 import { createDashboard } from '../dashboard/index.ts'
+import { createPermissions, type Permissions } from '../engines/permissions/index.ts'
 import { type Clock, type Log, Secret } from '../std/index.ts'
 import type { ProxyConfig } from './config.ts'
 import { askDashboard } from './dashboard.ts'
@@ -54,12 +55,14 @@ export async function buildServices(config: ProxyConfig, foundation: Foundation)
   const sessions = createSessions(tickets, signOuts, clock)
   const provider = await providerOf(config, clock)
   const identity = { ...config.identity, issuer: oidc.issuer }
-  const dashboard = config.hasDashboard ? await openDashboard(config, foundation) : undefined
+  const permissions = config.hasDashboard || config.accessReviews ? openPermissions(config, foundation) : undefined
+  const dashboard = config.hasDashboard && permissions ? await openDashboard(config, foundation, permissions) : undefined
   const home = dashboard && askDashboard(dashboard, sessions, clock)
   const signIn = createSignIn({ host, provider, identity, tickets, sessions, signOuts, routes, longest, clock, home })
   const { depart, ownPaths } = createArrivals(host, tickets, sessions, clock)
-  const mayOpen = config.accessReviews ? createMayOpen(kube, clock) : undefined
-  const streams = createStreams({ routes, sessions, mayOpen, clock }, meters.cut)
+  const roles = config.accessReviews ? permissions : undefined
+  const mayOpen = roles && createMayOpen(roles)
+  const streams = createStreams({ routes, sessions, mayOpen, onRoles: roles?.onChange, clock }, meters.cut)
   const connections = { cache: foundation.connections, namespace, streams, routes }
   const published = publishConnections(kube, connections, clock, log)
   const activity = createActivity(kube, routes, clock, log)
@@ -79,13 +82,28 @@ export async function buildServices(config: ProxyConfig, foundation: Foundation)
   }
 }
 
+/** Of the cluster's roles. They are watched apart: where the proxy may not do that, it serves nevertheless. */
+function openPermissions(
+  { namespace: scope }: ProxyConfig,
+  { caches: { kube, memory }, log, clock, open }: Foundation,
+): Permissions {
+  const caches = createCaches({ kube, clock, log, scope, memory })
+  const permissions = createPermissions({ kube, caches, clock })
+  open.push(async () => {
+    permissions.stop()
+    await caches.stop()
+  })
+  return permissions
+}
+
 async function openDashboard(
   { host, namespace: scope, refuseLocalTargets: refusesLocal, homeNamespace: namespace, longestSession: longest }: ProxyConfig,
   { caches, workspaces, connections, signOuts: cache, log, clock, open, signal }: Foundation,
+  permissions: Permissions,
 ) {
   const { kube, memory } = caches
   const dashboard = await createDashboard({
-    ...{ origin: `https://${host}`, kube, workspaces, scope, memory, refusesLocal, clock, log },
+    ...{ origin: `https://${host}`, kube, workspaces, permissions, scope, memory, refusesLocal, clock, log },
     as: ({ user, groups }) => caches.through(kube.as({ user, groups: [...groups] })),
     connections: {
       cache: connections,

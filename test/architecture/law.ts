@@ -129,7 +129,7 @@ export const LAW: Record<string, Room> = {
     ],
   },
   proxy: {
-    imports: [...CONTROLLERS, 'adapters/auth', 'adapters/grpc', 'engines/access', 'dashboard'],
+    imports: [...CONTROLLERS, 'adapters/auth', 'adapters/grpc', 'engines/access', 'engines/permissions', 'dashboard'],
     isProgram: true,
     ground: ['web'],
   },

@@ -1,6 +1,6 @@
 import { type AccessSubject, type Caches, isAllowed, type Kube } from '../../adapters/kube/index.ts'
 import { ClusterRoleBindings, ClusterRoles, type Kind, type KubeObject, RoleBindings, Roles } from '../../api/index.ts'
-import { type Clock, LRUCache, minutes, seconds } from '../../std/index.ts'
+import { type Clock, createTurnstile, LRUCache, minutes, seconds } from '../../std/index.ts'
 
 /** Somebody wants to do this. */
 interface Wanted {
@@ -24,7 +24,7 @@ const SOON = 100
 const AGAIN = seconds(1.2)
 /** Decisions that are remembered. */
 const MOST = 50_000
-/** Questions under way for one page. */
+/** Questions under way about one person: whoever asks for a thousand pages delays nobody else. */
 const AT_ONCE = 16
 
 /** Stands for all namespaces, and for kinds that lie in none. */
@@ -52,6 +52,7 @@ export function createPermissions({ kube, caches, clock, isWide = true }: Permis
   /** Namespaces of which the API server may not know yet what has changed there, and since when. */
   const changed = new Map<string, number>()
   const listeners = new Set<Listener>()
+  const underWay = createTurnstile({ each: AT_ONCE })
   let cancel: (() => void) | undefined
 
   /** Asks again for as long as the API server may be behind. */
@@ -87,7 +88,7 @@ export function createPermissions({ kube, caches, clock, isWide = true }: Permis
     const now = clock.now()
     if (known && known.until > now && known.askedAt >= (forgotten.get(namespace) ?? 0)) return known.answer
     onAsk?.()
-    const answer = isAllowed(kube, loggedIn(person), rightOf(wanted))
+    const answer = underWay.pass(person.user, () => isAllowed(kube, loggedIn(person), rightOf(wanted)))
     const decision = { answer, askedAt: now, until: now + (isYoung(namespace) ? LASTS_THEN : LASTS) }
     decisions.set(key, decision)
     // A question that failed is not remembered.

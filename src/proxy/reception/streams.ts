@@ -22,12 +22,14 @@ interface StreamSources {
   sessions: Pick<Sessions, 'holds' | 'onSignOut'>
   /** Asks the roles of the cluster, where they count. */
   mayOpen: MayOpen | undefined
+  /** Tells in which namespaces roles may be others now. */
+  onRoles: ((listener: (isTouched: (namespace: string) => boolean) => void) => () => void) | undefined
   clock: Clock
 }
 
 /** Judges all that is under way again whenever a Workspace, somebody's sessions or the time changes, and cuts what may no longer be. */
 export function createStreams(
-  { routes, sessions, mayOpen, clock }: StreamSources,
+  { routes, sessions, mayOpen, onRoles, clock }: StreamSources,
   onCut: (why: 'changed' | 'signed-out' | 'over') => void,
 ) {
   const byWorkspace = new Map<string, Set<OpenStream>>()
@@ -65,6 +67,11 @@ export function createStreams(
   }
   const stops = [
     every(clock, SWEEP, sweep),
+    onRoles?.((isTouched) => {
+      const now = clock.now()
+      for (const stream of all())
+        if (stream.as === 'role' && isTouched(routes.workspace(stream.uid)?.ref.namespace ?? '')) void askAgain(stream, now)
+    }),
     routes.onChange((uid) => {
       for (const stream of [...(byWorkspace.get(uid) ?? [])]) judgeAgain(stream)
     }),
@@ -90,7 +97,7 @@ export function createStreams(
       return size
     },
     stop() {
-      for (const stop of stops) void stop()
+      for (const stop of stops) void stop?.()
     },
   }
 }

@@ -78,10 +78,10 @@ export interface RequestCredentials {
   readonly links: readonly string[]
 }
 
-/** Asks whether the roles of the cluster let somebody open a workspace, as of seconds ago. Throws when nobody can tell. */
+/** Asks whether the roles of the cluster let somebody open a workspace, as of a second ago. Throws when nobody can tell. */
 export type MayOpen = (person: Person, workspace: RoutedWorkspace) => Promise<boolean>
 
-/** A role is asked for again before then, milliseconds: nobody tells when roles change. */
+/** A role is asked for again before then, milliseconds: of rights that other authorizers give nobody tells when they end. */
 export const ROLE_COUNTS = 10_000
 
 /** The client that gets an answer of the proxy itself. */

@@ -16,11 +16,16 @@ const workspace: RoutedWorkspace = {
 function letIn(mayOpen: MayOpen, lasts = hours(1)) {
   const clock = steppedClock()
   const cuts: string[] = []
+  const hearing = new Set<(isTouched: (namespace: string) => boolean) => void>()
   const streams = createStreams(
     {
       routes: { workspace: () => workspace, onChange: () => () => undefined },
       sessions: { holds: () => true, onSignOut: () => () => undefined },
       mayOpen,
+      onRoles: (listener) => {
+        hearing.add(listener)
+        return () => hearing.delete(listener)
+      },
       clock,
     },
     (why) => cuts.push(why),
@@ -28,7 +33,10 @@ function letIn(mayOpen: MayOpen, lasts = hours(1)) {
   const session = { person: { user: 'grace@example.com', groups: [] }, since: clock.now(), until: clock.now() + lasts }
   const until = clock.now() + seconds(10)
   const leave = streams.enter({ uid: 'u', port: 3000, session, links: [], as: 'role', until, cut: () => leave() })
-  return { clock, cuts, streams }
+  const changeRoles = (...namespaces: string[]) => {
+    for (const listener of hearing) listener((namespace) => namespaces.includes(namespace))
+  }
+  return { clock, cuts, streams, changeRoles }
 }
 
 describe('what a role has let in', (it) => {
@@ -42,6 +50,22 @@ describe('what a role has let in', (it) => {
     equal([cuts, streams.size], [['changed'], 0])
     streams.stop()
     is(clock.waiting(), 0)
+  })
+
+  it('is asked for again at once when roles of its namespace change', async () => {
+    let may = true
+    const { clock, cuts, streams, changeRoles } = letIn(async () => may)
+    changeRoles('team-a')
+    await clock.step(1)
+    equal(cuts, [])
+    may = false
+    changeRoles('team-b')
+    await clock.step(1)
+    equal(cuts, [])
+    changeRoles('team-a')
+    await clock.step(1)
+    equal([cuts, streams.size], [['changed'], 0])
+    streams.stop()
   })
 
   it('ends when nobody can tell any more', async () => {
