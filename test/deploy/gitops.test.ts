@@ -76,6 +76,23 @@ describe('the schemas of delivery', (it) => {
       'a path of Windows',
     ],
     [deployment('wrong', { source: { ...source, path: 'a\0' } }), /path must be written with slashes/, 'a path with a zero byte'],
+    [deployment('wrong', { interval: '999999h' }), /interval must be at most 8760h/, 'an interval of a century'],
+    [
+      deployment('wrong', { syncWindows: [{ kind: 'Allow', schedule: '0 8 * * *', duration: '9000h' }] }),
+      /duration must be at most 8760h/,
+      'a window of more than a year',
+    ],
+    [
+      deployment('wrong', { syncWindows: [{ kind: 'Allow', schedule: '0 8 * * *', duration: '99999999999999h' }] }),
+      /spec\.syncWindows\[0\]\.duration/,
+      'a window without end',
+    ],
+    [deployment('wrong', { serviceAccountName: 'a\nb' }), /spec\.serviceAccountName/, 'a service account of two lines'],
+    [
+      deployment('wrong', { serviceAccountName: 'x:kube-system:y' }),
+      /spec\.serviceAccountName/,
+      'a service account that is none',
+    ],
     [project({ url: 'https://me:secret@git.example.com/x' }), /url must not contain credentials/, 'credentials in a URL'],
     [project({ url: 'file:///etc' }), /url must start with https:/, 'a file URL'],
     [project({ pollInterval: '10ms' }), /pollInterval/, 'a poll interval of milliseconds'],
