@@ -1,29 +1,17 @@
 /** Chromium, as Debian has it, without a window. */
 
-import { copyFileSync, existsSync, globSync } from 'node:fs'
+import { copyFileSync, existsSync, renameSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
-import { placeFor } from './cache.ts'
-import { fetchDebian } from './debian.ts'
+import { debianPrograms } from './debian.ts'
 
-const LOCK = join(import.meta.dirname, 'chromium/debian.txt')
-const PLACE = placeFor('chromium', [LOCK])
-const HOME = join(PLACE, 'usr/lib/chromium')
+const DEBIAN = debianPrograms('chromium', 'Chromium')
+const HOME = join(DEBIAN.place, 'usr/lib/chromium')
 
-/** Why the tests in a browser are left out; `undefined` where it can be had. Fetched when it is new here: a hundred megabytes. */
-export async function lacksChromium(): Promise<string | undefined> {
-  if (process.platform !== 'linux') return 'the Chromium of these tests is that of Debian, for Linux'
-  if (existsSync(PLACE)) return undefined
-  try {
-    await fetchDebian(LOCK, PLACE)
-    return undefined
-  } catch (thrown) {
-    if (existsSync(PLACE)) return undefined
-    return `Chromium cannot be fetched: ${thrown instanceof Error ? thrown.message : 'nobody knows why'}`
-  }
-}
+/** Why the tests in a browser are left out; `undefined` where it can be had: a hundred megabytes. */
+export const lacksChromium = DEBIAN.lacks
 
 export interface RunningChromium {
   browser: Browser
@@ -62,17 +50,19 @@ export async function startChromium(address: string, trusted: string): Promise<R
  * one in its folder.
  */
 async function wrapperIn(folder: string): Promise<string> {
-  const [found = ''] = globSync('{lib,usr/lib}*/**/ld-linux-*.so.*', { cwd: PLACE })
-  const loader = join(HOME, basename(found))
-  if (!existsSync(loader)) copyFileSync(join(PLACE, found), loader)
-  const libraries = globSync('{lib,usr/lib}/*-linux-gnu{,/pulseaudio}', { cwd: PLACE }).map((each) => join(PLACE, each))
+  const loader = join(HOME, basename(DEBIAN.loader()))
+  if (!existsSync(loader)) {
+    // Another test may want to start it before it is whole.
+    copyFileSync(DEBIAN.loader(), `${loader}.${process.pid}`)
+    renameSync(`${loader}.${process.pid}`, loader)
+  }
   const program = join(folder, 'chromium')
-  const words = [loader, '--library-path', libraries.join(':'), join(HOME, 'chromium-headless-shell')]
+  const words = DEBIAN.words('usr/lib/chromium/chromium-headless-shell', loader)
   await writeFile(program, `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`)
   await chmod(program, 0o755)
   await writeFile(
     join(folder, 'fonts.conf'),
-    `<fontconfig><dir>${PLACE}/usr/share/fonts</dir><cachedir>${folder}</cachedir></fontconfig>`,
+    `<fontconfig><dir>${DEBIAN.place}/usr/share/fonts</dir><cachedir>${folder}</cachedir></fontconfig>`,
   )
   return program
 }

@@ -12,8 +12,8 @@ export interface OpenidProvider {
   stop(): Promise<void>
 }
 
-/** On loopback. Whoever signs in with any password is who they say; `groups` by who they are. */
-export async function openidProvider(redirectUri: string, groups: Record<string, string[]> = {}): Promise<OpenidProvider> {
+/** On loopback. Whoever signs in with any password is who they say. */
+export async function openidProvider(redirectUri: string): Promise<OpenidProvider> {
   const server = createServer()
   const issuer = `http://127.0.0.1:${await listen(server, '127.0.0.1', 0)}`
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
@@ -23,13 +23,10 @@ export async function openidProvider(redirectUri: string, groups: Record<string,
     clients: [{ client_id: clientId, token_endpoint_auth_method: 'none', redirect_uris: [redirectUri] }],
     jwks: { keys: [key] },
     cookies: { keys: ['of-this-run'] },
-    claims: { openid: ['sub'], email: ['email'], profile: ['groups'] },
+    claims: { openid: ['sub'], email: ['email'] },
     // As the providers of organisations have it: what scopes allow is in the ID token.
     conformIdTokenClaims: false,
-    findAccount: (_, id) => ({
-      accountId: id,
-      claims: () => ({ sub: id, email: id, groups: groups[id] ?? [] }),
-    }),
+    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, email: id }) }),
     ttl: { Session: 3600, Grant: 3600, Interaction: 3600, IdToken: 3600, AccessToken: 3600 },
   })
   server.on('request', provider.callback())

@@ -1,38 +1,18 @@
 /** Redis, as Debian has it. */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, globSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from '../../src/adapters/control-plane/ports.ts'
-import { placeFor } from './cache.ts'
-import { fetchDebian } from './debian.ts'
+import { debianPrograms } from './debian.ts'
 import { eventually } from './verbs.ts'
 
-const LOCK = join(import.meta.dirname, 'redis/debian.txt')
-const PLACE = placeFor('redis', [LOCK])
+const DEBIAN = debianPrograms('redis', 'Redis')
 
-/** Its programs are started by the loader of their own C library: those of this machine may be older. */
-function wordsFor(program: 'redis-server' | 'redis-cli'): string[] {
-  const [loader] = globSync('usr/lib*/**/ld-linux-*.so.*', { cwd: PLACE })
-  const libraries = globSync('usr/lib/*-linux-gnu', { cwd: PLACE }).map((folder) => join(PLACE, folder))
-  return [join(PLACE, loader ?? ''), '--library-path', libraries.join(':'), join(PLACE, 'usr/bin', program)]
-}
-
-/** Why the tests with Redis are left out; `undefined` where it can be had. Fetched when it is new here. */
-export async function lacksRedis(): Promise<string | undefined> {
-  if (process.platform !== 'linux') return 'the Redis of these tests is that of Debian, for Linux'
-  if (existsSync(PLACE)) return undefined
-  try {
-    await fetchDebian(LOCK, PLACE)
-    return undefined
-  } catch (thrown) {
-    if (existsSync(PLACE)) return undefined
-    return `Redis cannot be fetched: ${thrown instanceof Error ? thrown.message : 'nobody knows why'}`
-  }
-}
+/** Why the tests with Redis are left out; `undefined` where it can be had. */
+export const lacksRedis = DEBIAN.lacks
 
 export interface RedisServer {
   readonly port: number
@@ -72,7 +52,7 @@ export async function startRedis({ password, tls }: RedisServerOptions = {}): Pr
   } else config.push(`port ${port}`)
   await writeFile(file('redis.conf'), `${config.join('\n')}\n`)
 
-  const [cli = '', ...cliWords] = wordsFor('redis-cli')
+  const [cli, ...cliWords] = DEBIAN.words('usr/bin/redis-cli')
   const access = tls ? ['--tls', '--cacert', file('tls.crt')] : []
   const ask = async (...words: string[]) => {
     const all = [...cliWords, '-h', '127.0.0.1', '-p', String(port), ...access, ...words]
@@ -104,7 +84,7 @@ export async function startRedis({ password, tls }: RedisServerOptions = {}): Pr
       await over
     },
     async start() {
-      const [program = '', ...words] = wordsFor('redis-server')
+      const [program, ...words] = DEBIAN.words('usr/bin/redis-server')
       child = spawn(program, [...words, file('redis.conf')], { stdio: 'ignore' })
       await eventually(async () => (await ask('PING')) === 'PONG')
     },

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createServer } from 'node:tls'
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { createAuthority, issueCertificate } from '../../../src/adapters/certificates/index.ts'
+import { createAuthority, issueCertificate, type KeyAndCertificate } from '../../../src/adapters/certificates/index.ts'
 import { hours, systemClock } from '../../../src/std/index.ts'
 import { hostOf, SIGN_IN, ZONE } from '../../proxy/running-proxy.ts'
 import { type App, type Stage, setStage } from '../../proxy/stage.ts'
@@ -35,17 +35,40 @@ export interface Person {
 
 export const addressOf = (name: string): string => `https://${hostOf(name)}/`
 
-export async function setBrowserStage(app: App, groups?: Record<string, string[]>): Promise<BrowserStage> {
-  const provider = await openidProvider(`${DASHBOARD}/callback`, groups)
-  const stage = await setStage(app, { oidcIssuer: provider.issuer, oidcClientId: provider.clientId })
-  const front = await serveFront(stage.proxy.addresses.listen)
-  const chromium = await startChromium(front.address, front.publicKey)
+/** Between browsers and the proxy, where it can be cut. */
+interface Line {
+  cut(): void
+  mend(): void
+}
+
+/** What lies before the proxy and ends TLS. */
+export interface Front {
+  /** `host:port` */
+  address: string
+  stop(): Promise<unknown>
+}
+
+interface BrowserStageOptions {
+  /** Of the proxy. */
+  flags?: Record<string, string>
+  /** With a certificate for the whole zone. */
+  front?: (stage: Stage, keys: KeyAndCertificate) => Promise<Front>
+}
+
+export async function setBrowserStage(app: App, { flags, front: begin }: BrowserStageOptions = {}): Promise<BrowserStage> {
+  const provider = await openidProvider(`${DASHBOARD}/callback`)
+  const stage = await setStage(app, { oidcIssuer: provider.issuer, oidcClientId: provider.clientId, ...flags })
+  const keys = await keysOfZone()
+  const line: Line = { cut: () => undefined, mend: () => undefined }
+  const front = begin ? await begin(stage, keys) : await serveFront(stage.proxy.addresses.listen, keys, line)
+  const spki = new X509Certificate(keys.certificate).publicKey.export({ type: 'spki', format: 'der' })
+  const chromium = await startChromium(front.address, createHash('sha256').update(spki).digest('base64'))
   const contexts = new Set<BrowserContext>()
   return {
     ...stage,
     issuer: provider.issuer,
-    cutLine: front.cut,
-    mendLine: front.mend,
+    cutLine: () => line.cut(),
+    mendLine: () => line.mend(),
     async person(options = {}) {
       const context = await chromium.browser.newContext(options)
       contexts.add(context)
@@ -75,15 +98,17 @@ async function signIn(page: Page, email: string): Promise<void> {
   await page.waitForURL(`https://*.${ZONE}/**`)
 }
 
-/** Ends TLS for all hosts of the zone, as a load balancer does. */
-async function serveFront(proxy: string) {
+async function keysOfZone(): Promise<KeyAndCertificate> {
   const validity = { clock: systemClock, lifetime: hours(1) }
-  const authority = await createAuthority('test', validity)
   const request = { name: ZONE, dnsNames: [`*.${ZONE}`], usages: ['server'] as const }
-  const { certificate, key } = await issueCertificate(authority, request, validity)
+  return issueCertificate(await createAuthority('test', validity), request, validity)
+}
+
+/** Ends TLS for all hosts of the zone, as a load balancer does, and can be cut. */
+async function serveFront(proxy: string, { certificate, key }: KeyAndCertificate, line: Line) {
   const [host, port] = proxy.split(':')
   const open = new Set<Socket>()
-  const line = { isCut: false }
+  let isCut = false
   const server = createServer({ cert: certificate, key }, (client) => {
     const onward = connect(Number(port), host)
     for (const [one, other] of [
@@ -97,7 +122,7 @@ async function serveFront(proxy: string) {
         other.destroy()
       })
     }
-    if (line.isCut) client.destroy()
+    if (isCut) client.destroy()
     else client.pipe(onward).pipe(client)
   })
   server.listen(0, '127.0.0.1')
@@ -105,17 +130,15 @@ async function serveFront(proxy: string) {
   const hangUp = () => {
     for (const socket of open) socket.destroy()
   }
-  const spki = new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' })
+  line.cut = () => {
+    isCut = true
+    hangUp()
+  }
+  line.mend = () => {
+    isCut = false
+  }
   return {
     address: `127.0.0.1:${portOf(server)}`,
-    publicKey: createHash('sha256').update(spki).digest('base64'),
-    cut() {
-      line.isCut = true
-      hangUp()
-    },
-    mend() {
-      line.isCut = false
-    },
     async stop() {
       hangUp()
       server.close()
