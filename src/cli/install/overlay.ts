@@ -71,6 +71,7 @@ const componentsOf = ({ kas, proxy, ...others }: InstallValues): string[] => [
   // A single kas has nobody to tell.
   ...(kas?.redis && isReplicated(others) ? ['deploy/kas/redis'] : []),
   ...(proxy?.tunnels ? ['deploy/proxy/tunnels'] : []),
+  ...(proxy?.authorizeCallers ? ['deploy/proxy/authorize'] : []),
   ...(kas?.certificateIssuer ? ['deploy/certificates/cert-manager/kas'] : []),
   ...(proxy?.certificateIssuer ? ['deploy/certificates/cert-manager/proxy'] : []),
 ]
@@ -99,7 +100,7 @@ function settingsOf({
   proxy,
   tracing,
 }: ImageValues): Settings[] {
-  const { certificateNames, tunnels: _, service: __, certificateIssuer: ___, ...oidc } = proxy ?? {}
+  const { certificateNames, authorizeCallers, tunnels: _, service: __, certificateIssuer: ___, ...oidc } = proxy ?? {}
   const maps: Partial<Record<(typeof SETTINGS_MAPS)[number], Settings['data']>> = {
     berth: {
       workspaceImage,
@@ -111,7 +112,7 @@ function settingsOf({
       redis: kas?.redis,
       agentwImage: kas?.tunnels && image,
     },
-    ...(proxy && { 'berth-proxy': { ...oidc, certificateNames: certificateNames?.join(',') } }),
+    ...(proxy && { 'berth-proxy': { ...oidc, certificateNames: certificateNames?.join(','), authorizeCallers: authorizeCallers?.join(',') } }),
   }
   return Object.entries(maps).map(([name, data]) => ({
     apiVersion: 'v1',

@@ -36,6 +36,7 @@ proxy:
   oidcClientId: berth
   oidcCa: "-----BEGIN CERTIFICATE-----\\nMII"
   certificateNames: ['*.w.example.com']
+  authorizeCallers: [10.42.0.0/16, 192.0.2.7]
   tunnels: true
 programs:
   operator: { tolerations: [{ key: control-plane, operator: Exists }], replicas: 1 }
@@ -139,7 +140,8 @@ describe('berth install', (it) => {
       [account, proxyAccount].map((each) => JSON.stringify(each).includes('platform')),
       [true, true],
     )
-    const { host, oidc, kas: throughKas } = proxy({}, variablesOf(objects, 'proxy'))
+    const { host, oidc, authorize, kas: throughKas } = proxy({}, variablesOf(objects, 'proxy'))
+    assert.equal(authorize, { listen: '0.0.0.0:8182', callers: ['10.42.0.0/16', '192.0.2.7'] })
     assert.equal([host, oidc.issuer], ['sign-in.w.example.com', 'https://other.example.com'])
     assert.is(oidc.ca, '/etc/berth/provider/ca.crt')
     assert.is(throughKas?.address, 'grpcs://kas.platform.svc:8150')

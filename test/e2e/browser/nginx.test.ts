@@ -29,7 +29,7 @@ async function serveNginx({ proxy, appPort }: Stage, { certificate, key }: KeyAn
   const [, documented = ''] = /```nginx\n(.*?)```/s.exec(await readFile(PAGE, 'utf8')) ?? []
   const { listen, authorize } = proxy.addresses
   const locations = documented
-    .replace('http://proxy.berth-system.svc:8182', `http://${authorize}`)
+    .replace('http://proxy-authorize.berth-system.svc:8182', `http://${authorize}`)
     .replace('https://proxy.berth-system.svc', `http://${listen}`)
   const port = await freePort()
   const server = (name: string, content: string) => `server {

@@ -110,6 +110,14 @@ export interface InstallValues {
     certificateIssuer?: IssuerValues
     service?: ServiceValues
     /**
+     * Addresses of an ingress that asks it whether requests may pass, such as 10.42.0.0/16. Nobody may without these.
+     *
+     * @minItems 1
+     *
+     * Items: A range of addresses as ADDRESS/BITS, or one address.
+     */
+    authorizeCallers?: [string, ...string[]]
+    /**
      * Let it reach workspaces in other clusters through kas (default: false).
      */
     tunnels?: boolean
