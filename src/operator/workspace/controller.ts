@@ -46,6 +46,9 @@ import { statusAfter } from './status/status.ts'
 import { createTargetConnections } from './watch/connections.ts'
 import { createOrphanSearch } from './watch/orphans.ts'
 
+/** Devfiles of one namespace that are read at once. */
+const READINGS = 4
+
 const byClaimed = indexBy((workspace: Workspace) => keysBeside(workspace, claimNameOf(workspace)))
 /** By the Secrets of the settings that a workspace was created with. */
 const byPullSecret = indexBy(({ status }: Workspace) => (status?.class?.settings?.imagePullSecrets ?? []).map(keyOf))
@@ -147,6 +150,7 @@ function servicesFor(
     tunnels,
     devfiles: { source, parser },
     readings,
+    readingTurns: createTurnstile({ each: READINGS }),
     errands,
     applying,
     removal: { context, classes, lookup, connections, parser, removals, isApplying: errands.isUnderWay, forget },
