@@ -24,7 +24,7 @@ import {
 } from '../../api/index.ts'
 import { type Controller, type ControllerContext, createWakeups, type Waker, type Watch } from '../../engines/controller/index.ts'
 import { watchCredentials } from '../../engines/targets/index.ts'
-import { createTurnstile, createYamlTreeReader, type Failure, type ReadYamlTree } from '../../std/index.ts'
+import { createTurnstile, createYamlReaders, type Failure, type YamlReaders } from '../../std/index.ts'
 import type { Assessment } from './actual-state/index.ts'
 import type { TunnelSettings } from './desired/index.ts'
 import type { WorkspaceGitSettings } from './git/index.ts'
@@ -69,7 +69,7 @@ export interface WorkspaceSettings {
   /** From where devfiles of projects and their parents are read. */
   devfiles?: DevfileSource | undefined
   /** Reads devfiles; with threads of its own where none is given. */
-  yaml?: ReadYamlTree
+  yaml?: YamlReaders
 }
 
 /** Brings workspaces to what they should be, in the targets that they claim. */
@@ -103,7 +103,7 @@ function servicesFor(
     defaults = { image: WORKSPACE_IMAGE, namespace: BERTH_NAMESPACE },
     tunnels,
     devfiles: source,
-    yaml = createYamlTreeReader(),
+    yaml = createYamlReaders(),
   }: WorkspaceSettings,
 ): WorkspaceServices {
   const { kube, caches, clock, log } = context
