@@ -13,7 +13,7 @@ import {
 import { sentenceOf } from '../devfile/index.ts'
 import { checkDevfile, leftToKas } from '../engines/devfiles/index.ts'
 import type { Permissions } from '../engines/permissions/index.ts'
-import { Failure, type ReadYamlTree } from '../std/index.ts'
+import { Failure, type ReadYaml, type ReadYamlTree, type YamlReaders } from '../std/index.ts'
 import { type Child, type Html, html } from './html.ts'
 import type { PageContent } from './page.ts'
 import type { SignedInUser } from './ports.ts'
@@ -25,7 +25,7 @@ interface Creation {
   user: SignedInUser
   /** In the name of that user. */
   kube: Kube
-  yaml: ReadYamlTree
+  yaml: YamlReaders
 }
 
 const MOST_PROJECTS = 200
@@ -160,12 +160,13 @@ export async function createWorkspace({ kube, user: { person }, yaml }: Creation
   const { variables, problems } = variablesIn(said('variables'))
   if (devfile.trim() !== '' && said('devfilePath') !== '') problems.push('Give the devfile or its path, not both.')
   if (devfile.trim() !== '') {
-    const read: ReadYamlTree = (text, options) => yaml(text, options, person.user)
+    const read: ReadYamlTree = (text, options) => yaml.readYamlTree(text, options, person.user)
+    const readManifest: ReadYaml = (text) => yaml.readYaml(text, person.user)
     const ofClass = await kube.get(WorkspaceClasses, { name: said('class') || DEFAULT_CLASS })
     const settings = ofClass?.spec
     const found = await checkDevfile(devfile, {
       ...{ name: 'the devfile', profile: 'full', settings, hasProject: true },
-      ...{ textAt: leftToKas(settings), read },
+      ...{ textAt: leftToKas(settings), read, readManifest },
     })
     problems.push(...found.problems.map(sentenceOf))
   }

@@ -2,7 +2,7 @@ import { type Cache, createAnswers, type Kube, type Memory } from '../adapters/k
 import { type Workspace, Workspaces } from '../api/index.ts'
 import type { TargetReach } from '../engines/lookout/index.ts'
 import type { Permissions } from '../engines/permissions/index.ts'
-import { type Clock, createYamlTreeReader, Failure, isFailure, type Log, type ReadYamlTree } from '../std/index.ts'
+import { type Clock, createYamlReaders, Failure, isFailure, type Log, type YamlReaders } from '../std/index.ts'
 import { isAction, runAction } from './actions.ts'
 import { type ConnectionSources, connectionsView, maySeeConnections } from './connections.ts'
 import { createWorkspace, newPage } from './create.ts'
@@ -44,7 +44,7 @@ interface Services extends DashboardOptions {
   files: Awaited<ReturnType<typeof readStaticFiles>>
   shared: SharedCaches
   reach: TargetReach
-  yaml: ReadYamlTree
+  yaml: YamlReaders
 }
 
 export type Dashboard = Awaited<ReturnType<typeof createDashboard>>
@@ -62,7 +62,7 @@ export async function createDashboard(options: DashboardOptions) {
     files,
     shared,
     reach,
-    yaml: createYamlTreeReader(),
+    yaml: createYamlReaders(),
   }
   return {
     /** Answers whatever somebody asks for; of failures it says what they are about. */

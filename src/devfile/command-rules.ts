@@ -101,10 +101,24 @@ function checkGroups(parts: DevfileParts): void {
 
 const EVENTS = { preStart: 'apply', postStart: 'exec', preStop: 'exec', postStop: 'apply' } as const
 
+/** Each is done in its turn, and looked at for each container: composites would multiply what little text there is. */
+const MOST_STEPS = 1000
+
 function checkEvents(parts: DevfileParts): void {
-  for (const [event, kind] of Object.entries(EVENTS))
-    for (const item of itemsOf(at(parts.root, 'events', event))) checkEvent(parts, item, event, kind)
+  for (const [event, kind] of Object.entries(EVENTS)) {
+    const tree = at(parts.root, 'events', event)
+    const steps = itemsOf(tree).reduce((sum, item) => sum + stepsIn(memberCommand(parts, item)), 0)
+    if (tree && steps > MOST_STEPS)
+      problem(parts, tree, {
+        rule: 'size',
+        message: `there are ${steps} commands, and at most ${MOST_STEPS} are run at one event`,
+        remedy: 'leave some out, or write a script that runs them',
+      })
+    else for (const item of itemsOf(tree)) checkEvent(parts, item, event, kind)
+  }
 }
+
+const stepsIn = (command: CommandPart | undefined): number => (command?.kind === 'composite' ? membersOf(command).length : 1)
 
 /** A composite is looked into one level deep: a workspace begins and ends with a plain list of steps. */
 function checkEvent(parts: DevfileParts, item: YamlTree, event: string, kind: 'apply' | 'exec'): void {

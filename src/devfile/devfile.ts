@@ -1,3 +1,4 @@
+import type { YamlText } from '../std/index.ts'
 import type { CommandPart, ComponentPart, DevfileParts } from './parts.ts'
 import { at, dataOf, entriesOf, flagOf, itemsOf, numberOf, textOf, type YamlTree } from './tree.ts'
 import { resolvedUri } from './uri.ts'
@@ -128,7 +129,8 @@ function buildEndpoint(tree: YamlTree) {
   }
 }
 
-type ManifestSource = { uri: string } | { inlined: string }
+/** `read`: what stands in the text, where somebody has looked. */
+type ManifestSource = { uri: string } | { inlined: string; read?: YamlText }
 
 function buildManifest({ name, kind, tree, body }: ComponentPart) {
   if (kind !== 'kubernetes' && kind !== 'openshift') return []

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Failure, type ReadYamlTree } from '../std/index.ts'
 import { entriesOver, mergedVolumes, patched, union } from './merge.ts'
 import { type DevfileFindings, type ProblemReport, type ProblemText, pathsIn, problem, problemAt } from './problem.ts'
-import { readTree } from './read.ts'
+import { LARGEST, readTree } from './read.ts'
 import { type DevfileReference, referenceOf } from './reference.ts'
 import { DEVFILE, TEMPLATE } from './schema.ts'
 import { checkShape, checkVersion } from './shape.ts'
@@ -46,6 +46,8 @@ interface Flattening {
   fetch: DevfileFetcher
   read: ReadYamlTree | undefined
   sources: ImportedText[]
+  /** Of the sources together: all their trees are kept until the end. */
+  characters: number
   /** Trees as they were read, by the name of their text: places in the merged tree are named by them. */
   roots: Map<string, YamlTree>
   signal: AbortSignal | undefined
@@ -90,8 +92,8 @@ async function importedContent(
     return note({ rule: 'import-cycle', message: `${id} is brought in by itself`, remedy: 'break the ring' })
   if (way.depth >= DEEPEST_PARENT)
     return note({ rule: 'import-depth', message: `more than ${DEEPEST_PARENT} parents above one another are not read` })
-  if (flattening.sources.length >= MOST_IMPORTS)
-    return note({ rule: 'import-depth', message: `more than ${MOST_IMPORTS} parents and plugins are not read` })
+  if (flattening.sources.length >= MOST_IMPORTS || flattening.characters > LARGEST)
+    return note({ rule: 'import-depth', message: `more than ${MOST_IMPORTS} parents and plugins, or 3 MB of them, are not read` })
   const fetched = await fetchedBy(flattening, reference, note)
   const root = fetched && (await contentOf(flattening, fetched, reference.by === 'kubernetes'))
   if (!fetched || !root) return undefined
@@ -112,11 +114,9 @@ async function fetchedBy(
   }
 }
 
-async function contentOf(
-  { findings, read, sources, roots }: Flattening,
-  { name, text }: FetchedText,
-  isTemplate: boolean,
-): Promise<YamlMap | undefined> {
+async function contentOf(flattening: Flattening, { name, text }: FetchedText, isTemplate: boolean): Promise<YamlMap | undefined> {
+  const { findings, read, sources, roots } = flattening
+  flattening.characters += text.length
   sources.push({ name, sha256: createHash('sha256').update(text).digest('hex') })
   const tree = await readTree({ name, text }, findings, read)
   if (!tree) return undefined

@@ -12,7 +12,7 @@ import { readTree } from './read.ts'
 import { DEVFILE, NEWEST, TEMPLATE } from './schema.ts'
 import { checkShape, checkVersion } from './shape.ts'
 import { at, dataOf, itemsOf, partAt, type YamlMap, type YamlTree } from './tree.ts'
-import { fillIn, tellUnknown, variablesIn } from './variables.ts'
+import { fillIn, tellUnfilled, variablesIn } from './variables.ts'
 
 /** full - all of the devfile specification. gitlab - and what GitLab refuses on top, in its words. */
 export const PROFILES = ['full', 'gitlab'] as const
@@ -73,7 +73,7 @@ export async function flattenDevfile(
   const roots = new Map<string, YamlTree>([[name, root]])
   const sources: ImportedText[] = []
   const way = { name, ids: name ? [name] : [], depth: 0 }
-  const flattening = { findings, fetch, read, sources, roots, signal, isWhole: true }
+  const flattening = { findings, fetch, read, sources, characters: 0, roots, signal, isWhole: true }
   const whole = await flattened(flattening, root, way)
   const later: DevfileFindings = { problems: [], warnings: [] }
   if (sources.length > 0)
@@ -138,9 +138,9 @@ async function checkText(text: string, options: DevfileOptions): Promise<{ findi
 
 /** The rules between parts, once variables stand for what they mean. */
 function checkRules(root: YamlMap, findings: DevfileFindings, isWhole: boolean): DevfileParts {
-  const unknown = fillIn(root, TEMPLATE, variablesIn(at(root, 'variables')))
+  const filled = fillIn(root, TEMPLATE, variablesIn(at(root, 'variables')))
   const parts = partsOf(root, findings, isWhole)
-  tellUnknown(parts, unknown)
+  tellUnfilled(parts, filled)
   checkUri(parts, at(root, 'parent', 'uri'))
   checkUri(parts, at(root, 'parent', 'registryUrl'))
   checkComponents(parts)

@@ -1,5 +1,5 @@
 import type { DevfileParts } from './parts.ts'
-import { warning } from './problem.ts'
+import { problem, warning } from './problem.ts'
 import type { Shape } from './schema.ts'
 import { entriesOf, textOf, type YamlScalar, type YamlTree } from './tree.ts'
 
@@ -20,14 +20,37 @@ interface Unknown {
   name: string
 }
 
+/** Characters by which variables lengthen one devfile at most: a text of 60 KB could become one of 200 MB. */
+const MOST_ADDED = 131_072
+
+/** What could not be filled in. */
+interface Filled {
+  unknown: Unknown[]
+  /** The first text for which nothing was left; it is as it was, and so are those behind it. */
+  tooLong?: YamlScalar
+}
+
 /**
  * Fills in `{{ name }}` where the schema says so and nowhere else: once, not recursively. A name that is unknown stays as it is.
  * The tree is changed in place: it was read for this.
  */
-export function fillIn(tree: YamlTree, shape: Shape, variables: ReadonlyMap<string, string>): Unknown[] {
-  const unknown: Unknown[] = []
-  descend(tree, shape, (scalar) => fill(scalar, variables, unknown))
-  return unknown
+export function fillIn(tree: YamlTree, shape: Shape, variables: ReadonlyMap<string, string>): Filled {
+  const filled: Filled = { unknown: [] }
+  let left = MOST_ADDED
+  descend(tree, shape, (scalar) => {
+    if (filled.tooLong || typeof scalar.value !== 'string' || !scalar.value.includes('{{')) return
+    left -= lengthOf(scalar.value, variables)
+    if (left < 0) filled.tooLong = scalar
+    else fill(scalar, variables, filled.unknown)
+  })
+  return filled
+}
+
+/** Of what would be put into the text. */
+function lengthOf(text: string, variables: ReadonlyMap<string, string>): number {
+  let sum = 0
+  for (const [, inner = ''] of text.matchAll(VARIABLE)) sum += variables.get(inner.trim())?.length ?? 0
+  return sum
 }
 
 function descend(tree: YamlTree, shape: Shape, visit: (scalar: YamlScalar) => void): void {
@@ -44,8 +67,7 @@ function descend(tree: YamlTree, shape: Shape, visit: (scalar: YamlScalar) => vo
 }
 
 function fill(tree: YamlScalar, variables: ReadonlyMap<string, string>, unknown: Unknown[]): void {
-  if (typeof tree.value !== 'string' || !tree.value.includes('{{')) return
-  const value = tree.value.replace(VARIABLE, (whole, inner: string) => {
+  const value = String(tree.value).replace(VARIABLE, (whole, inner: string) => {
     const name = inner.trim()
     const known = variables.get(name)
     if (known === undefined) unknown.push({ tree, name })
@@ -55,7 +77,13 @@ function fill(tree: YamlScalar, variables: ReadonlyMap<string, string>, unknown:
   tree.source = value
 }
 
-export function tellUnknown(parts: DevfileParts, unknown: readonly Unknown[]): void {
+export function tellUnfilled(parts: DevfileParts, { unknown, tooLong }: Filled): void {
+  if (tooLong)
+    problem(parts, tooLong, {
+      rule: 'size',
+      message: `variables add more than ${MOST_ADDED} characters to the devfile`,
+      remedy: 'use the long ones less often',
+    })
   for (const { tree, name } of unknown)
     warning(parts, tree, {
       rule: 'unknown-variable',

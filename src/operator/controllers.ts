@@ -41,8 +41,8 @@ export function controllersOf(
 ): Controller[] {
   const reach = reachOf(config, context, agents)
   // One pool of threads for all: each takes much memory.
-  const { readYaml, readYamlTree } = createYamlReaders()
-  const gitops = gitopsSettings(config, source, { reach, yaml: readYaml, log: context.log })
+  const yaml = createYamlReaders()
+  const gitops = gitopsSettings(config, source, { reach, yaml: yaml.readYaml, log: context.log })
   const spaces = {
     server: config.apiUrl,
     insecureSkipTLSVerify: config.insecureTargets,
@@ -63,7 +63,7 @@ export function controllersOf(
     inOnboarded(dryRuns(context, gitops), context),
     workspacePools(context, { reach, namespace: config.namespace }),
     // An operator that sees one namespace only cannot count for all.
-    ...(config.namespace === undefined ? [workspaceClasses(context, readYamlTree)] : []),
+    ...(config.namespace === undefined ? [workspaceClasses(context, yaml)] : []),
     inOnboarded(
       workspaces(context, {
         reach,
@@ -73,7 +73,7 @@ export function controllersOf(
         defaults: { image: config.workspaceImage, namespace: config.leaseNamespace },
         tunnels: config.tunnels && { ...config.tunnels, kasCa: authorities.kasCa },
         devfiles: devfilesOf(source),
-        yaml: readYamlTree,
+        yaml,
       }),
       context,
     ),

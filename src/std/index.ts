@@ -77,6 +77,7 @@ export {
   createYamlTreeReader,
   type ReadYaml,
   type ReadYamlTree,
+  type YamlReaders,
 } from './yaml-reader.ts'
 export {
   parseYamlTree,

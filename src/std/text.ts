@@ -17,11 +17,15 @@ export function withoutEnd(text: string, characters: string): string {
   return text.slice(0, end)
 }
 
+/** Characters. Nobody means a name by a text that is longer. */
+const LONGEST_NAME = 256
+
 /**
  * Whether somebody may have meant one name by the other: the same but for case, for signs between the words, and for one letter that is
  * missing, too much, or another, or two that changed places.
  */
 export function isNear(right: string, wrong: string): boolean {
+  if (wrong.length > LONGEST_NAME) return false
   const [a, b] = [plain(right), plain(wrong)]
   if (Math.abs(a.length - b.length) > 1) return false
   let at = 0

@@ -14,6 +14,11 @@ export type ReadYaml = (text: string, tenant?: string) => Promise<YamlText>
 /** The same of `parseYamlTree`. */
 export type ReadYamlTree = (text: string, options: YamlTreeOptions, tenant?: string) => Promise<YamlTreeText>
 
+export interface YamlReaders {
+  readYaml: ReadYaml
+  readYamlTree: ReadYamlTree
+}
+
 /** A question to the thread: with `tree`, for the tree of the text. */
 export interface YamlQuestion {
   text: string
@@ -34,7 +39,7 @@ const SMALL = 4 * 2 ** 10
 const THREADS = 2
 
 /** Reads long texts in threads of their own, which may take neither the time nor the memory of this one; those of one tenant one after another. */
-export function createYamlReaders(options?: YamlReaderOptions): { readYaml: ReadYaml; readYamlTree: ReadYamlTree } {
+export function createYamlReaders(options?: YamlReaderOptions): YamlReaders {
   const inThread = createThreads(options)
   return {
     readYaml: async (text, tenant) => (isLittleWork(text) ? parseYaml(text) : inThread<YamlText>({ text }, tenant)),

@@ -195,6 +195,15 @@ components:
     assert.equal(asked, ['https://h/a/base.yaml', 'https://h/b/root.yaml', 'https://r#node@1.0.0', 'n/t'])
   })
 
+  it('are read as far as they have 3 MB together, for all their trees are kept until the end', async () => {
+    const filled = (parent: string) => `# ${'x'.repeat(1_600_000)}\n${ofParent(parent)}`
+    const ofParent = (parent: string) => `schemaVersion: 2.2.0\nparent: { uri: ${parent} }\n`
+    const last = 'schemaVersion: 2.2.0\ncomponents: [{ name: c, container: { image: i } }]\n'
+    const texts = { 'a.yaml': filled('b.yaml'), 'b.yaml': filled('c.yaml'), 'c.yaml': last }
+    assert.equal(await wrong(ofParent('a.yaml'), texts), ['b.yaml:3 import-depth parent'])
+    assert.equal(await wrong(ofParent('a.yaml'), { ...texts, 'a.yaml': ofParent('b.yaml') }), [])
+  })
+
   it('do not lead out of the folder, into a ring, or on and on', async () => {
     const parent = (uri: string) => `schemaVersion: 2.2.0\nparent: { uri: ${uri} }`
     assert.equal(await wrong(parent('../x.yaml')), ['devfile.yaml:2 uri parent'])

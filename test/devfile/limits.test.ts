@@ -72,6 +72,21 @@ describe('devfile: bad input', (it) => {
     assert.equal(problems, [])
   })
 
+  it('whose events run more than a thousand commands, or whose variables multiply its texts, is refused', async () => {
+    const head = 'schemaVersion: 2.2.0\ncomponents: [{ name: c, container: { image: i } }]\n'
+    const commands = `commands:\n  - { id: a, exec: { component: c, commandLine: b } }\n  - { id: all, composite: { commands: [${'A,'.repeat(10_000)}] } }\n`
+    const events = (ids: string) => `${head}${commands}events: { postStart: [${ids}] }`
+    assert.equal(await said(events('all,'.repeat(8000))), [
+      'size: there are 80000000 commands, and at most 1000 are run at one event',
+    ])
+    assert.equal(await said(events('a,'.repeat(1000))), [])
+    const filled = `${head}variables: { v: ${'x'.repeat(1024)} }\ncommands: [{ id: a, exec: { component: c, commandLine: '`
+    assert.equal(await said(`${filled}${'{{v}}'.repeat(129)}' } }]`), [
+      'size: variables add more than 131072 characters to the devfile',
+    ])
+    assert.equal(await said(`${filled}${'{{v}}'.repeat(128)}' } }]`), [])
+  })
+
   it('keeps names that JavaScript knows out of its objects', async () => {
     const { problems } = await validateDevfile(
       'schemaVersion: 2.2.0\n__proto__: { a: b }\nconstructor: x\nvariables: { __proto__: y }',

@@ -1,5 +1,5 @@
 import { match, ok } from 'uvu/assert'
-import { ConfigMaps, conditionOf, GitOpsDeployments, GitProjects, isTrue } from '../../src/api/index.ts'
+import { ConfigMaps, conditionOf, GitOpsDeployments, GitProjects, isTrue, Workspaces } from '../../src/api/index.ts'
 import { createProject } from '../kas/running-kas.ts'
 import { comparison, explosion } from '../support/builders/hostile.ts'
 import { configMap } from '../support/builders/snapshots.ts'
@@ -7,12 +7,32 @@ import { endlessServer, plainServer, type StrangeServer } from '../support/build
 import { describe } from '../support/suite.ts'
 import { kubeconfigFor } from '../support/targets.ts'
 import { expectObject } from '../support/verbs.ts'
-import { bringCluster, sourceOf } from './installation.ts'
+import { workspace } from '../support/workspaces.ts'
+import { bringCluster, filesOf, sourceOf } from './installation.ts'
 import { bringNeighbours, mapOf, type Neighbours } from './neighbours.ts'
 
 const TARGETS = 11
 /** Objects whose health takes 13,500 steps each; a namespace has half a million at once, and a hundred thousand more a second. */
 const RULED = 150
+const objectOf = (kind: string, name: string, annotations: Record<string, string> = {}) => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name, annotations },
+})
+
+const DEVFILE = `schemaVersion: 2.2.0
+components: [{ name: main, container: { image: none } }]
+`
+/** 60 KB, as much as a Workspace may have: nine million steps, and 180 MB of text. */
+const STEPPING = `${DEVFILE}commands:
+  - { id: a, exec: { component: main, commandLine: 'true' } }
+  - { id: all, composite: { commands: [${'a,'.repeat(10_000)}] } }
+events: { postStart: [${'all,'.repeat(900)}] }
+`
+const FILLING = `${DEVFILE}variables: { a: ${'x'.repeat(30_000)} }
+commands: [{ id: b, exec: { component: main, commandLine: '${'{{a}}'.repeat(6000)}' } }]
+`
+
 /** What would keep a program busy for minutes, or for ever, each at the largest size that is let through. */
 describe('hostile: work that has no end', (it) => {
   let beside: Neighbours
@@ -82,6 +102,35 @@ describe('hostile: work that has no end', (it) => {
     const made = { name: 'endless', namespace: 'evil' }
     await expectObject(berth.kube, ConfigMaps, made, ({ data }) => data?.endless === endless)
     await live('beside variables')
+  })
+
+  it('is not done, and no memory taken, for all that objects depend on', async () => {
+    const { berth, live, told } = beside
+    const before = berth.peakOf('operator')
+    const repository = await berth.repository('evil', 'leaning', { 'leaning/a.json': objectOf('Pod', 'a') })
+    await berth.follow('evil', 'leaning', { source: sourceOf(repository.url, { path: 'leaning' }) })
+    const leaning = (at: number) =>
+      objectOf('ConfigMap', `leaning-${at}`, { 'gitops.berth.dev/depends-on': '/Pod//a,'.repeat(95_000) })
+    // 60 MiB, which a namespace may follow; each reference takes many times the memory of its text.
+    await repository.commit(
+      filesOf(Object.fromEntries(Array.from({ length: 84 }, (_, at) => [`leaning/${at}.json`, leaning(at)]))),
+    )
+    await told('leaning', /at most 100 references in 16384 characters are read/)
+    await live('beside what depends on much')
+    const grown = berth.peakOf('operator') - before
+    ok(grown < 512, `${grown} MiB more`)
+  })
+
+  it('is not done, and no memory taken, for a devfile that multiplies what stands in it', async () => {
+    const { berth, live } = beside
+    for (const [name, inline, words] of [
+      ['stepping', STEPPING, /there are 9000000 commands, and at most 1000 are run at one event/],
+      ['filling', FILLING, /variables add more than 131072 characters/],
+    ] as const) {
+      await berth.kube.create(Workspaces, workspace('evil', name, { devfile: { inline } }))
+      await expectObject(berth.kube, Workspaces, { name, namespace: 'evil' }, ({ status }) => words.test(JSON.stringify(status)))
+      await live(`beside ${name}`)
+    }
   })
 
   it('is not done, and no memory taken, for targets whose answers do not end', async () => {

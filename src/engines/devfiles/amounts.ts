@@ -1,14 +1,14 @@
 import type { WorkspaceClassSpec } from '../../api/index.ts'
 import type { Container, Devfile } from '../../devfile/index.ts'
 import { quantity } from '../../std/index.ts'
-import { appliedAt, isOnlyApplied } from './event-steps.ts'
+import { appliedAt, runningContainers } from './event-steps.ts'
 import { componentAt, type DevfileRefusal } from './refusal.ts'
 import { resourcesOf } from './resources.ts'
 
 /** Where a devfile asks for more than its class allows a workspace. The API server would only refuse the pod, much later. */
 export function overMaxima(devfile: Devfile, settings: WorkspaceClassSpec): DevfileRefusal[] {
   const { maxResourcesPerWorkspace: most = {} } = settings
-  const running = devfile.containers.filter((each) => !isOnlyApplied(devfile, each))
+  const running = runningContainers(devfile)
   const steps = [...appliedAt(devfile, 'preStart'), ...appliedAt(devfile, 'postStop')]
   return (['requests', 'limits'] as const).flatMap((side) =>
     (['cpu', 'memory'] as const).flatMap((what) => {

@@ -9,10 +9,10 @@ import {
   flattenDevfile,
   inOrder,
 } from '../../devfile/index.ts'
-import { Failure, type ReadYamlTree } from '../../std/index.ts'
+import { Failure, type ReadYaml, type ReadYamlTree } from '../../std/index.ts'
 import { addressOf, type DevfileAddress, MOST_KEPT } from './addresses.ts'
 import { allowedUrl } from './hosts.ts'
-import { manifestsByUri } from './manifests.ts'
+import { manifestsByUri, withManifestsRead } from './manifests.ts'
 import { refusalsOf, remarksOn } from './refusals.ts'
 import { withResources } from './resources.ts'
 
@@ -28,6 +28,8 @@ export interface CheckOptions {
   textAt(address: DevfileAddress): Promise<string | undefined>
   /** How texts are read, where that is not for one user alone. */
   read?: ReadYamlTree
+  /** The same for the texts of Kubernetes objects. */
+  readManifest?: ReadYaml
   signal?: AbortSignal
 }
 
@@ -75,9 +77,10 @@ export const leftToKas =
 async function findingsIn(
   flat: Flattened,
   fetch: DevfileFetcher,
-  { name, settings = {} }: CheckOptions,
+  { name, settings = {}, readManifest }: CheckOptions,
 ): Promise<DevfileFindings> {
-  const { devfile, problems } = await withManifests(flat, fetch)
+  const { devfile: whole, problems } = await withManifests(flat, fetch)
+  const devfile = readManifest ? await withManifestsRead(whole, readManifest) : whole
   const refusals = refusalsOf(withResources(devfile), settings).map(({ at, ...said }) =>
     flat.problemIn(at, { rule: 'not-made', ...said }),
   )

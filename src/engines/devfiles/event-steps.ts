@@ -26,32 +26,36 @@ const LONGEST_LIMIT = 3600
 /** At an event a container runs its share of the commands that are bound to it, in their order. */
 export function stepsOf(devfile: Devfile, event: RunEvent, container: Container, project?: string): EventStep[] {
   const own = ({ component }: Exec) => component === container.name
-  return devfile.events[event]
-    .flatMap((id) => togetherIn(devfile, id))
+  return execSteps(devfile, event)
     .map((commands) => commands.filter(own).map((command) => runOf(command, event, container, project)))
     .filter((step) => step.length > 0)
 }
 
 /** Names of those among the containers that have a part in each step of an event, as far as any has. */
 export function takersOf(devfile: Devfile, event: RunEvent, containers: readonly Container[]): string[][] {
-  return devfile.events[event]
-    .flatMap((id) => togetherIn(devfile, id))
-    .map((commands) => containers.filter(({ name }) => commands.some(({ component }) => component === name)))
+  const places = new Map(containers.map(({ name }, place) => [name, place]))
+  return execSteps(devfile, event)
+    .map((commands) => [...new Set(commands.flatMap(({ component }) => places.get(component) ?? []))].sort((a, b) => a - b))
     .filter((takers) => takers.length > 0)
-    .map((takers) => takers.map(({ name }) => name))
+    .map((takers) => takers.flatMap((place) => containers[place]?.name ?? []))
 }
 
-/** Ids are looked up without regard to case, as the specification has it. */
-const commandIn = ({ commands }: Devfile, id: string): Command | undefined =>
-  commands.find((command) => command.id.toLowerCase() === id.toLowerCase())
+/** Ids are looked up without regard to case, as the specification has it. A devfile may name one command a thousand times. */
+function commandsIn({ commands }: Devfile): (id: string) => Command | undefined {
+  const byId = new Map(commands.map((command) => [command.id.toLowerCase(), command]))
+  return (id) => byId.get(id.toLowerCase())
+}
 
 /** A sequence is several steps; what is parallel is one. */
-function togetherIn(devfile: Devfile, id: string): Exec[][] {
-  const command = commandIn(devfile, id)
-  if (command?.kind === 'exec') return [[command]]
-  if (command?.kind !== 'composite') return []
-  const members = command.commands.map((member) => commandIn(devfile, member)).filter((member) => member?.kind === 'exec')
-  return command.parallel ? [members] : members.map((member) => [member])
+function execSteps(devfile: Devfile, event: RunEvent): Exec[][] {
+  const commandOf = commandsIn(devfile)
+  return devfile.events[event].flatMap((id) => {
+    const command = commandOf(id)
+    if (command?.kind === 'exec') return [[command]]
+    if (command?.kind !== 'composite') return []
+    const members = command.commands.map(commandOf).filter((member) => member?.kind === 'exec')
+    return command.parallel ? [members] : members.map((member) => [member])
+  })
 }
 
 function runOf(command: Exec, event: RunEvent, container: Container, project: string | undefined): EventCommand {
@@ -90,15 +94,18 @@ type ApplyEvent = Exclude<keyof DevfileEvents, RunEvent>
 type Apply = Extract<Command, { kind: 'apply' }>
 
 /** The containers that an event applies, in their order. */
-export const appliedAt = (devfile: Devfile, event: ApplyEvent): Container[] =>
-  appliedCommands(devfile, event).flatMap(({ component }) => devfile.containers.filter(({ name }) => name === component))
+export function appliedAt(devfile: Devfile, event: ApplyEvent): Container[] {
+  const byName = new Map(devfile.containers.map((container) => [container.name, container]))
+  return appliedCommands(devfile, event).flatMap(({ component }) => byName.get(component) ?? [])
+}
 
 export function appliedCommands(devfile: Devfile, event: ApplyEvent): Apply[] {
+  const commandOf = commandsIn(devfile)
   const ids = devfile.events[event].flatMap((id) => {
-    const command = commandIn(devfile, id)
+    const command = commandOf(id)
     return command?.kind === 'composite' ? command.commands : [id]
   })
-  return ids.map((id) => commandIn(devfile, id)).filter((command) => command?.kind === 'apply')
+  return ids.map(commandOf).filter((command) => command?.kind === 'apply')
 }
 
 /** Seconds that the containers which an event applies may take together. */
@@ -108,7 +115,8 @@ export function timeToApply(devfile: Devfile, event: 'postStop'): number {
 }
 
 /** A container that is only there for events which apply it does not run beside the others. */
-export function isOnlyApplied(devfile: Devfile, { name }: Container): boolean {
-  const isApplied = [...appliedAt(devfile, 'preStart'), ...appliedAt(devfile, 'postStop')].some((each) => each.name === name)
-  return isApplied && !devfile.commands.some((command) => command.kind === 'exec' && command.component === name)
+export function runningContainers(devfile: Devfile): Container[] {
+  const applied = new Set([...appliedAt(devfile, 'preStart'), ...appliedAt(devfile, 'postStop')].map(({ name }) => name))
+  const executing = new Set(devfile.commands.flatMap((command) => (command.kind === 'exec' ? [command.component] : [])))
+  return devfile.containers.filter(({ name }) => !applied.has(name) || executing.has(name))
 }

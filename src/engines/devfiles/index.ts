@@ -12,14 +12,14 @@ export {
   appliedAt,
   type EventCommand,
   type EventStep,
-  isOnlyApplied,
   longest,
+  runningContainers,
   stepsOf,
   takersOf,
   timeToApply,
 } from './event-steps.ts'
 export { allowedUrl } from './hosts.ts'
-export { hasPods, isOurs, manifestsByUri, readManifests, served } from './manifests.ts'
+export { hasPods, isOurs, manifestsByUri, readManifests, served, withManifestsRead } from './manifests.ts'
 export { CONTAINER_OVERRIDES, fieldsIn, isReserved, POD_OVERRIDES } from './override-rules.ts'
 export { type DevfileRefusal, sayRefusal } from './refusal.ts'
 export { refusalsOf, remarksOn } from './refusals.ts'

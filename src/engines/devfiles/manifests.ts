@@ -1,6 +1,6 @@
 import { groupOf, type KubeObject } from '../../api/index.ts'
 import { type Devfile, isAppliedAtStart, type ManifestComponent } from '../../devfile/index.ts'
-import { isRecord, parseYaml } from '../../std/index.ts'
+import { isRecord, parseYaml, type ReadYaml } from '../../std/index.ts'
 import { componentAt, type DevfileRefusal } from './refusal.ts'
 
 /** Groups whose objects decide what others may do, and Berth's own: nobody gets them by way of a workspace. */
@@ -34,6 +34,19 @@ interface ManifestObject {
 interface ManifestReading {
   objects: ManifestObject[]
   refusals: DevfileRefusal[]
+}
+
+/**
+ * With what stands in the texts of its Kubernetes objects. A program of many users has a thread for it: read when they are looked at, a
+ * devfile of 60 KB would keep everybody waiting for a second each time.
+ */
+export async function withManifestsRead(devfile: Devfile, read: ReadYaml): Promise<Devfile> {
+  const manifests: ManifestComponent[] = []
+  for (const each of devfile.manifests) {
+    const { source } = each
+    manifests.push('uri' in source ? each : { ...each, source: { ...source, read: await read(source.inlined) } })
+  }
+  return { ...devfile, manifests }
 }
 
 /** The Kubernetes objects that a devfile brings along from the start, or what is wrong with them. */
@@ -86,7 +99,7 @@ function readManifest({ name, kind, source }: ManifestComponent): ManifestReadin
   })
   const refuse = (why: string, remedy: string): ManifestReading => ({ objects: [], refusals: [refusal(why, remedy)] })
   if ('uri' in source) return refuse('its uri is read by kas, and no kas is known', 'write the objects into inlined')
-  const { documents, problem } = parseYaml(source.inlined)
+  const { documents, problem } = source.read ?? parseYaml(source.inlined)
   if (problem)
     return refuse(`line ${problem.line}, column ${problem.column} of inlined: ${problem.message}`, 'correct the YAML there')
   const reading: ManifestReading = { objects: [], refusals: [] }

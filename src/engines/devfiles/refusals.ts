@@ -1,7 +1,7 @@
 import type { WorkspaceClassSpec } from '../../api/index.ts'
 import type { Devfile } from '../../devfile/index.ts'
 import { crossedAmounts, overMaxima } from './amounts.ts'
-import { appliedCommands, isOnlyApplied } from './event-steps.ts'
+import { appliedCommands, runningContainers } from './event-steps.ts'
 import { readManifests } from './manifests.ts'
 import { overrideRefusals } from './override-rules.ts'
 import { componentAt, type DevfileRefusal } from './refusal.ts'
@@ -47,7 +47,7 @@ const reserved = ({ containers }: Devfile): DevfileRefusal[] =>
     }))
 
 const nothingRuns = (devfile: Devfile): DevfileRefusal[] =>
-  devfile.containers.every((container) => container.dedicatedPod || isOnlyApplied(devfile, container))
+  runningContainers(devfile).every(({ dedicatedPod }) => dedicatedPod)
     ? [
         {
           at: ['components'],

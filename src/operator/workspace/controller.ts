@@ -24,7 +24,7 @@ import {
 } from '../../api/index.ts'
 import { type Controller, type ControllerContext, createWakeups, type Waker, type Watch } from '../../engines/controller/index.ts'
 import { watchCredentials } from '../../engines/targets/index.ts'
-import { createTurnstile, createYamlTreeReader, type Failure, type ReadYamlTree } from '../../std/index.ts'
+import { createTurnstile, createYamlReaders, type Failure, type YamlReaders } from '../../std/index.ts'
 import type { Assessment } from './actual-state/index.ts'
 import type { TunnelSettings } from './desired/index.ts'
 import type { WorkspaceGitSettings } from './git/index.ts'
@@ -46,6 +46,9 @@ import { statusAfter } from './status/status.ts'
 import { createTargetConnections } from './watch/connections.ts'
 import { createOrphanSearch } from './watch/orphans.ts'
 
+/** Devfiles of one namespace that are read at once. */
+const READINGS = 4
+
 const byClaimed = indexBy((workspace: Workspace) => keysBeside(workspace, claimNameOf(workspace)))
 /** By the Secrets of the settings that a workspace was created with. */
 const byPullSecret = indexBy(({ status }: Workspace) => (status?.class?.settings?.imagePullSecrets ?? []).map(keyOf))
@@ -66,7 +69,7 @@ export interface WorkspaceSettings {
   /** From where devfiles of projects and their parents are read. */
   devfiles?: DevfileSource | undefined
   /** Reads devfiles; with threads of its own where none is given. */
-  yaml?: ReadYamlTree
+  yaml?: YamlReaders
 }
 
 /** Brings workspaces to what they should be, in the targets that they claim. */
@@ -100,7 +103,7 @@ function servicesFor(
     defaults = { image: WORKSPACE_IMAGE, namespace: BERTH_NAMESPACE },
     tunnels,
     devfiles: source,
-    yaml = createYamlTreeReader(),
+    yaml = createYamlReaders(),
   }: WorkspaceSettings,
 ): WorkspaceServices {
   const { kube, caches, clock, log } = context
@@ -147,6 +150,7 @@ function servicesFor(
     tunnels,
     devfiles: { source, parser },
     readings,
+    readingTurns: createTurnstile({ each: READINGS }),
     errands,
     applying,
     removal: { context, classes, lookup, connections, parser, removals, isApplying: errands.isUnderWay, forget },

@@ -10,7 +10,7 @@ import {
   withFinalizer,
 } from '../../api/index.ts'
 import { again, type ControllerContext, type Next, type Waker } from '../../engines/controller/index.ts'
-import { Failure, isFailure, minutes, seconds } from '../../std/index.ts'
+import { Failure, isFailure, minutes, seconds, type Turnstile } from '../../std/index.ts'
 import type { Assessment } from './actual-state/index.ts'
 import { backUp } from './backup/backup.ts'
 import { restoreFor } from './backup/restore.ts'
@@ -56,6 +56,8 @@ export interface WorkspaceServices extends StandingServices {
   devfiles: Pick<Library, 'source' | 'parser'>
   /** Devfiles of projects that are being read. */
   readings: Errands<Pinned>
+  /** By namespace: each keeps what it has read so far, and one of these may have a thousand. */
+  readingTurns: Turnstile
   errands: Errands<Applied>
   applying: ApplyServices
   removal: RemovalServices
@@ -181,7 +183,7 @@ async function follow(
 const libraryOf = (
   workspace: Workspace,
   project: GitFindings | undefined,
-  { devfiles, readings, wakeups }: WorkspaceServices,
+  { devfiles, readings, readingTurns, wakeups }: WorkspaceServices,
 ): Library => ({
   ...devfiles,
   aside: (plan, work) =>
@@ -189,7 +191,7 @@ const libraryOf = (
       uid: workspace.metadata.uid ?? '',
       plan,
       target: `${workspace.metadata.namespace} ${project?.known?.path ?? ''}`,
-      work,
+      work: () => readingTurns.pass(workspace.metadata.namespace ?? '', work),
       over: () => wakeups.wake(refOf(workspace)),
     }),
   project,

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import * as assert from 'uvu/assert'
 import { dependenciesOf, unknownWish, type Wishes, waveOf, wishesOf } from '../../../src/engines/gitops/objects/annotations.ts'
-import { hookOf } from '../../../src/engines/gitops/objects/hooks.ts'
+import { hookOf, notRun } from '../../../src/engines/gitops/objects/hooks.ts'
+import { effort } from '../../support/effort.ts'
 import { describe } from '../../support/suite.ts'
 
 const annotated = (annotations: Record<string, string>) => ({
@@ -25,6 +26,13 @@ const TABLE: [why: string, annotations: Record<string, string>, wish: Partial<Wi
   ['our own words: variables', { 'gitops.berth.dev/variables': 'disabled' }, { variables: 'disabled' }],
   ['Argo CD keeps by a sync option', { 'argocd.argoproj.io/sync-options': 'Prune=false' }, { prune: 'disabled' }],
   ['among others', { 'argocd.argoproj.io/sync-options': 'Validate=false, Prune=false' }, { prune: 'disabled' }],
+  [
+    'in a text of several lines',
+    { 'argocd.argoproj.io/sync-options': 'Validate=false,\n  Prune=false\n' },
+    { prune: 'disabled' },
+  ],
+  ['after a million others', { 'argocd.argoproj.io/sync-options': `${'a,'.repeat(1e6)}Prune=false` }, { prune: 'disabled' }],
+  ['a part of a word is none', { 'argocd.argoproj.io/sync-options': 'NoPrune=false,Prune=falsely,Prune = false' }, {}],
   ['Argo CD asks', { 'argocd.argoproj.io/sync-options': 'Prune=confirm' }, { prune: 'confirm' }],
   ['Argo CD deletes at the end: not our business', { 'argocd.argoproj.io/sync-options': 'PruneLast=true' }, {}],
   ['Flux keeps', { 'kustomize.toolkit.fluxcd.io/prune': 'disabled' }, { prune: 'disabled' }],
@@ -53,6 +61,24 @@ const TABLE: [why: string, annotations: Record<string, string>, wish: Partial<Wi
 describe('annotations on objects', (it) => {
   it('say what their authors ask for', () => {
     for (const [why, annotations, wish] of TABLE) assert.equal(wishesOf(annotated(annotations)), { ...NOTHING, ...wish }, why)
+  })
+
+  it('take no time to speak of, however many words they have', () => {
+    const spent = effort()
+    for (const words of [','.repeat(4e6), 'presync,'.repeat(5e5)])
+      for (const name of [
+        'argocd.argoproj.io/hook',
+        'gitops.berth.dev/hook',
+        'gitops.berth.dev/apply',
+        'argocd.argoproj.io/sync-options',
+      ]) {
+        const object = annotated({ [name]: words })
+        assert.equal([wishesOf(object), hookOf(object)], [NOTHING, undefined])
+        assert.is((unknownWish(object) ?? notRun(object)) === undefined, name.endsWith('sync-options'), name)
+      }
+    // Of the CPU, in milliseconds: word by word it were 20,000.
+    const took = spent()
+    assert.ok(took < 4000, `took ${Math.round(took)} ms`)
   })
 
   it('ask for nothing where there are none', () => {

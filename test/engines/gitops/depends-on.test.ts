@@ -54,6 +54,18 @@ const REFERENCES: [why: string, annotation: string, value: string, ids: string[]
 ]
 
 describe('a reference to a dependency', (it) => {
+  it('is read of a hundred, and of no more: each takes many times the memory of its text', () => {
+    const many = (count: number) => dependenciesOf(on(configMap('a'), '/ConfigMap//b,'.repeat(count)))
+    assert.is(dependenciesOf(on(configMap('a'), Array(100).fill('/ConfigMap//b').join())).ids.length, 100)
+    for (const { ids, problem } of [many(300_000), dependenciesOf(on(configMap('a'), `/ConfigMap//${'b'.repeat(20_000)}`))]) {
+      assert.equal(ids, [])
+      assert.match(
+        problem ?? '',
+        /is annotated gitops\.berth\.dev\/depends-on, and at most 100 references in 16384 characters are read/,
+      )
+    }
+  })
+
   it('is read in both formats', () => {
     for (const [why, annotation, value, ids] of REFERENCES)
       assert.equal(dependenciesOf(on(configMap('a'), value, annotation)).ids.map(sayId), ids, why)
@@ -81,6 +93,15 @@ describe('the course of a set', (it) => {
   it('puts dependencies before dependents, and what has none at once', () => {
     assert.equal(names(set({ a: 'b', b: 'c', c: '', d: '' })), [['c', 'd'], ['b'], ['a']])
     assert.equal(names(set({ a: 'b,c', b: 'c', c: '' })), [['c'], ['b'], ['a']])
+  })
+
+  it('is found for 200,000 references of a set, and told of the others', () => {
+    const home = desired(configMap('b', {}, 'n'))
+    const references = Array(100).fill('/ConfigMap/n/b').join()
+    const leaning = Array.from({ length: 2010 }, (_, at) => desired(on(configMap(`a${at}`, {}, 'n'), references)))
+    const { faults, needs } = topologicalOrder([home, ...leaning])
+    assert.equal([needs.size, faults.size], [2000, 10])
+    assert.match([...faults.values()][0] ?? '', /when 200000 references of others have been read, and no more are/)
   })
 
   it('names a cycle to each object of it, and applies the others', () => {

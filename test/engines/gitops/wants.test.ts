@@ -3,6 +3,7 @@ import { keyOfId } from '../../../src/engines/apply/object-id.ts'
 import { createWants, type Wants } from '../../../src/engines/gitops/index.ts'
 import { Failure, type FailureCode, seconds } from '../../../src/std/index.ts'
 import { type SteppedClock, steppedClock } from '../../support/clock.ts'
+import { effort } from '../../support/effort.ts'
 import { describe } from '../../support/suite.ts'
 
 const SERVER = 'https://api.example.com'
@@ -31,6 +32,17 @@ describe('what syncs want', (it) => {
     wants.tried(owner, SERVER, { id: ID, ...(failure ? { change: 'failed', failure } : { change: 'configured' }) })
   }
   const offered = (by: string) => wants.successorOf(by, SERVER, B)?.id
+
+  it('costs others nothing, however many objects two of them share', () => {
+    const many = Array.from({ length: 50_000 }, (_, n) => `x${n}`)
+    for (const owner of ['one', 'two']) want(owner, many)
+    want('ada', ['a'])
+    const spent = effort()
+    for (let times = 0; times < 50; times++) assert.equal(wants.contested('ada'), [])
+    // Of the CPU, in milliseconds: with a look at all of them it were 2,500.
+    const took = spent()
+    assert.ok(took < 500, `took ${Math.round(took)} ms`)
+  })
 
   it('is known of who has said so; who has not is believed to want what he keeps, if he exists', () => {
     want('one', ['a', 'b'])

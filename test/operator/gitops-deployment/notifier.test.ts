@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import * as assert from 'uvu/assert'
 import type { Receipt } from '../../../src/adapters/http/index.ts'
 import { type GitOpsDeployment, Secrets } from '../../../src/api/index.ts'
@@ -7,6 +9,14 @@ import { createLog, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
+
+setFlagsFromString('--expose_gc')
+const collect: () => void = runInNewContext('gc')
+const used = () => {
+  collect()
+  return process.memoryUsage().heapUsed / 2 ** 20
+}
+const VERSIONS = 150
 
 describe('what is said of a receiver', (it) => {
   const cluster = testCluster()
@@ -65,5 +75,29 @@ describe('what is said of a receiver', (it) => {
     assert.is(refused.asked, away.asked)
     assert.not.match(refused.message, /404/)
     assert.match(refused.log, /did not take it <- it answered 404/)
+  })
+
+  it('that hangs keeps of each version of a large deployment no more than is told', async () => {
+    const events = { record: () => undefined, flush: () => Promise.resolve() }
+    const context = { clock: systemClock, events, log: createLog('error', { write: () => undefined }) }
+    const never = new Promise<Receipt>(() => undefined)
+    const notifier = createNotifier({ context, send: () => never, asTenant: () => kube })
+    const version = (n: number): GitOpsDeployment => ({
+      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+      kind: 'GitOpsDeployment',
+      metadata: { name: 'shop', namespace: 'evil', uid: 'u' },
+      spec: {
+        type: 'automated',
+        source: { repoURL: 'https://git.example.com/shop', path: 'deploy' },
+        variables: { values: { large: Buffer.alloc(2 ** 19, `${n}`).toString('latin1') } },
+        notifications: [{ kind: 'Webhook', secretRef: { name: 'hook' } }],
+      },
+      status: { lastOutcome: { revision: `${n}`, result: 'Succeeded' } },
+    })
+    const before = used()
+    for (let n = 0; n < VERSIONS; n++) notifier.look(version(n))
+    const grown = used() - before
+    notifier.close()
+    assert.ok(grown < VERSIONS / 8, `${Math.round(grown)} MiB more`)
   })
 })

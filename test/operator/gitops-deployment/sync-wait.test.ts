@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { type GitOpsDeployment, keyOf } from '../../../src/api/index.ts'
 import { type Rules, syncWaitOf } from '../../../src/operator/gitops-deployment/schedule/sync-wait.ts'
 import { Failure } from '../../../src/std/index.ts'
+import { effort } from '../../support/effort.ts'
 import { describe } from '../../support/suite.ts'
 
 const COMMIT = 'c0ffee'.padEnd(40, '0')
@@ -105,6 +106,21 @@ describe('what a commit waits for', (it) => {
       assert.is(failure.reason, 'DependencyCycle')
       assert.match(failure.message, /team-a\/shop -> team-a\/base -> team-a\/deep -> team-a\/shop/)
     }
+  })
+
+  it('is found in a chain of ten thousand without taking long, and a circle of as many is named in short', () => {
+    const link = (n: number, next: string) => made(`link-${n}`, { dependsOn: [{ name: next }] })
+    const chain = Array.from({ length: 10_000 }, (_, n) => link(n, `link-${n + 1}`))
+    const first = made('shop', { dependsOn: [{ name: 'link-0' }] })
+    const spent = effort()
+    assert.is(waitFor(first, chain)?.reason, 'DependencyNotReady')
+    assert.throws(
+      () => waitFor(first, [...chain, link(10_000, 'shop')]),
+      /in a circle: team-a\/shop -> team-a\/link-0 -> (team-a\/link-\d -> ){4}… -> team-a\/shop$/,
+    )
+    // Of the CPU, in milliseconds.
+    const took = spent()
+    assert.ok(took < 1000, `took ${Math.round(took)} ms`)
   })
 
   it('does not take a circle of others for its own', () => {

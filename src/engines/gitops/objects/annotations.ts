@@ -60,9 +60,21 @@ const TABLE: readonly (readonly [annotation: string, value: string, wish: Partia
 export function wishesOf({ metadata: { annotations: own } }: AnyObject): Wishes {
   if (!own) return DEFAULTS
   let wishes = DEFAULTS
-  for (const [annotation, value, wish] of TABLE)
-    if (wordsOf(own[annotation]).includes(value.toLowerCase())) wishes = { ...wishes, ...wish }
+  for (const [annotation, value, wish] of TABLE) if (says(own[annotation], value)) wishes = { ...wishes, ...wish }
   return wishes
+}
+
+/** Whether one of the words is this one. Nothing is made of the others: there may be millions, and each object is asked many times. */
+function says(value: string | undefined, wanted: string): boolean {
+  if (!value) return false
+  const [text, word] = [value.toLowerCase(), wanted.toLowerCase()]
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+    let [begin, end] = [at - 1, at + word.length]
+    while (isBlank(text[begin])) begin--
+    while (isBlank(text[end])) end++
+    if ((begin < 0 || text[begin] === ',') && (end === text.length || text[end] === ',')) return true
+  }
+  return false
 }
 
 /** Those by which a manifest asks for something. */
@@ -78,6 +90,8 @@ const OUR_ANNOTATIONS = new Set([
   annotations.sync,
   annotations.confirmPrune,
 ])
+
+const isBlank = (character: string | undefined): boolean => character?.trim() === ''
 
 /** A word of ours that nobody understands would be obeyed by nobody: the rest of a sentence about the object. */
 export function unknownWish(object: AnyObject): string | undefined {
@@ -137,8 +151,10 @@ export function dependenciesOf({ metadata: { annotations: own } }: AnyObject): D
   if (!own || !(OURS in own || THEIRS in own)) return NONE
   const ids: ObjectId[] = []
   for (const [annotation, read] of [[OURS, readOurs] as const, [THEIRS, readTheirs] as const]) {
-    for (const reference of listed(own[annotation])) {
-      const id = read(reference.split('/'))
+    const references = listed(own[annotation])
+    if (!references) return { ids: [], problem: `is annotated ${annotation}, ${TOO_MANY}` }
+    for (const reference of references) {
+      const id = read(reference.split('/', MOST_PARTS + 1))
       if (!id) return { ids: [], problem: `is annotated ${annotation}: ${shown(reference)}; write ${FORMAT[annotation]}` }
       ids.push(id)
     }
@@ -151,11 +167,18 @@ const FORMAT = {
   [THEIRS]: 'group/namespaces/namespace/Kind/name or group/Kind/name',
 }
 
-const listed = (value: string | undefined): string[] =>
-  (value ?? '')
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '')
+/** Of one object. They are kept with all that is seen of it, each as an object that takes ten times the memory of its text. */
+const MOST_REFERENCES = 100
+const MOST_CHARACTERS = 16_384
+const TOO_MANY = `and at most ${MOST_REFERENCES} references in ${MOST_CHARACTERS} characters are read; annotate ${WAVE} instead, with a higher number than those have`
+const MOST_PARTS = 5
+
+/** Nothing where there are too many. */
+function listed(value = ''): string[] | undefined {
+  if (value.length > MOST_CHARACTERS) return undefined
+  const items = value.split(',', MOST_REFERENCES + 1)
+  return items.length > MOST_REFERENCES ? undefined : items.map((item) => item.trim()).filter((item) => item !== '')
+}
 
 function readOurs(parts: string[]): ObjectId | undefined {
   const [group = '', kind, namespace, name] = parts

@@ -67,12 +67,17 @@ const DIALECTS: readonly Dialect[] = [
 /** Ours, by which a manifest asks for something. */
 export const HOOK_ANNOTATIONS: readonly string[] = [OURS.hook, OURS.policy]
 
-/** Several stand with commas between them, in any case. */
+/** Characters. All words that there are have not as many; who reads what is longer word by word does nothing else for a while. */
+const LONGEST = 256
+
+/** Several stand with commas between them, in any case. What is too long to be read is one that nobody knows. */
 export const wordsOf = (value = ''): string[] =>
-  value
-    .toLowerCase()
-    .split(',')
-    .map((word) => word.trim())
+  value.length > LONGEST
+    ? [beginningOf(value, LONGEST)]
+    : value
+        .toLowerCase()
+        .split(',')
+        .map((word) => word.trim())
 
 const dialectOf = ({ metadata: { annotations } }: AnyObject): Dialect | undefined =>
   annotations && DIALECTS.find(({ hook }) => annotations[hook] !== undefined)
@@ -124,11 +129,14 @@ function strangeIn(object: AnyObject, dialect: Dialect): string | undefined {
   const phases = phasesOf(object, dialect)
   if (phases.length > 1) return `is a hook of ${phases.join(' and ')} (${said}); write an object for each`
   if (phases.length === 1 || words.every((word) => dialect.ordinary.includes(word))) return undefined
-  const near = Object.keys(dialect.phases).find((word) => words.some((each) => isNear(word, each)))
+  const near = Object.keys(dialect.phases).find((word) => words.slice(0, COMPARED).some((each) => isNear(word, each)))
   const meant = near !== undefined && dialect.phases === PHASES ? PHASES[near] : near
   const remedy = meant ? `did you mean ${meant}?` : 'there are PreSync, Sync, PostSync and SyncFail'
   return `is a hook that is not run here (${said}); ${remedy}`
 }
+
+/** So many words of one value are looked at for what somebody may have meant. */
+const COMPARED = 4
 
 /** The value of an annotation, in a message. */
 export const shown = (value = ''): string => JSON.stringify(beginningOf(value, 100))

@@ -25,6 +25,9 @@ interface Surroundings {
   waves?: ReadonlyMap<string, number>
 }
 
+/** References of all objects of a set: each costs more memory than its text. */
+const MOST_REFERENCES = 200_000
+
 /**
  * Pure. First by dependencies and waves, then by kind. A dependency outside the set and a cycle are faults of the objects that name them;
  * whoever depends on those is skipped in its turn.
@@ -36,10 +39,16 @@ export function topologicalOrder(
   const set = byKey(desired)
   const needs = new Map<string, string[]>()
   const faults = new Map<string, string>()
+  let references = 0
   for (const [key, item] of set) {
     const { ids, problem } = dependenciesOf(item.object)
     if (problem !== undefined) faults.set(key, problem)
     if (ids.length === 0) continue
+    references += ids.length
+    if (references > MOST_REFERENCES) {
+      faults.set(key, TOO_MANY)
+      continue
+    }
     const found = ids.map((id) => ({ id, key: inSet(id, item.id, set, elsewhere) }))
     const outside = found.find(({ key: there }) => there === undefined)
     if (outside) faults.set(key, `depends on ${sayId(outside.id)}, which is not in this set; correct the annotation`)
@@ -62,6 +71,8 @@ export function topologicalOrder(
   }
   return { steps: stepsOf(desired, depths), needs, waveNeeds, faults }
 }
+
+const TOO_MANY = `depends on objects when ${MOST_REFERENCES} references of others have been read, and no more are; annotate gitops.berth.dev/wave instead of gitops.berth.dev/depends-on`
 
 /** A reference without namespace may mean the namespace of the object that names it: manifests often leave it out. */
 function inSet(
@@ -87,7 +98,8 @@ function depthsOf(edges: ReadonlyMap<string, Edge[]>) {
   const dependents = reversed(edges)
   const ready = [...open].filter(([, count]) => count === 0).map(([key]) => key)
   for (let key = ready.pop(); key !== undefined; key = ready.pop()) {
-    const depth = Math.max(0, ...(edges.get(key) ?? []).map(({ to, weight }) => (depths.get(to) ?? 0) + weight))
+    let depth = 0
+    for (const { to, weight } of edges.get(key) ?? []) depth = Math.max(depth, (depths.get(to) ?? 0) + weight)
     depths.set(key, depth)
     open.delete(key)
     for (const dependent of dependents.get(key) ?? []) {

@@ -122,10 +122,10 @@ export async function judge({ id }: Held, candidate: PruneCandidate, judging: Ju
   return blockOn(finding)
 }
 
-const isNamespace = ({ group, kind }: ObjectId): boolean => group === '' && kind === 'Namespace'
+export const isNamespace = ({ group, kind }: ObjectId): boolean => group === '' && kind === 'Namespace'
 
 /** These go with the object when it goes: the content of a namespace, the resources of a definition. */
-export function membersOf(id: ObjectId, object: AnyObject | undefined): ((other: ObjectId) => boolean) | undefined {
+function membersOf(id: ObjectId, object: AnyObject | undefined): ((other: ObjectId) => boolean) | undefined {
   if (isNamespace(id)) return ({ namespace }) => namespace === id.name
   if (!object) return undefined
   const kinds = kindsDeclaredBy({ object })

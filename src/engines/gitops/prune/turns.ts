@@ -3,8 +3,8 @@ import { type Clock, minutes } from '../../../std/index.ts'
 import { keyOfId, type ObjectId } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { eachOf } from '../objects/lists.ts'
-import { inOrder } from '../objects/topological-order.ts'
-import { membersOf } from './guards.ts'
+import { inOrder, kindKey, kindsDeclaredBy } from '../objects/topological-order.ts'
+import { isNamespace } from './guards.ts'
 import type { LeavingTurn } from './look.ts'
 
 /** One object that is to go, or that is in the way of others until it is gone. */
@@ -79,36 +79,69 @@ const withoutWishes = (leaver: Leaver): Leaver => ({ ...leaver, needs: [], wave:
 
 type Field = ReturnType<typeof createField>
 
+/** Of one object no more are looked for that are in its way: each may be in the way of all others, too. */
+const MOST = 10
+
 /** The objects that are still there. */
 function createField(leavers: readonly Leaver[], clock: Clock) {
   const open = new Map(leavers.map((leaver) => [leaver.held.key, leaver]))
   const slow = new Set([...open].filter(([, { held, since }]) => since !== undefined && isCustom(held.id)).map(([key]) => key))
   const dependents = dependentsIn(open)
-  const waves = wavesIn(leavers)
+  const members = membersIn(leavers)
+  const keysAfter = createWaves(leavers, open)
 
   /** A custom resource that its finalizer holds may need what runs, may and is configured around it. */
-  const needsUs = (key: string): boolean => clock.now() - (open.get(key)?.since ?? 0) < PATIENCE
+  function* needingUs(): Generator<string> {
+    for (const key of slow) {
+      if (clock.now() - (open.get(key)?.since ?? 0) < PATIENCE) yield key
+      else slow.delete(key)
+    }
+  }
+  function* inTheWay({ held: { id, key }, object, wave }: Leaver): Generator<string> {
+    yield* dependents.get(key) ?? []
+    if (!isCustom(id)) yield* needingUs()
+    for (const home of homesMadeBy(id, object)) yield* members.get(home) ?? []
+    yield* keysAfter(wave)
+  }
 
   return {
     /** Those that must be gone before this one may be deleted. */
-    before({ held: { id, key: own }, object, wave }: Leaver): Leaver[] {
-      const keys = new Set(dependents.get(own))
-      if (!isCustom(id)) for (const key of slow) if (needsUs(key)) keys.add(key)
-      const isMember = membersOf(id, object)
-      if (isMember) for (const [key, { held }] of open) if (isMember(held.id)) keys.add(key)
-      for (const later of waves) if (later.wave > wave) keys.add(later.firstIn(open) ?? own)
-      keys.delete(own)
-      return [...keys].flatMap((key) => open.get(key) ?? [])
+    before(leaver: Leaver): Leaver[] {
+      const found = new Set<Leaver>()
+      for (const key of inTheWay(leaver)) {
+        const other = key === leaver.held.key ? undefined : open.get(key)
+        if (other) found.add(other)
+        if (found.size === MOST) break
+      }
+      return [...found]
     },
     tell(leaver: Leaver, outcome: RemovalOutcome): void {
-      const key = leaver.held.key
-      if (outcome === 'gone') open.delete(key)
+      const { key, id } = leaver.held
+      if (outcome === 'gone') {
+        open.delete(key)
+        for (const home of homesOf(id)) members.get(home)?.delete(key)
+      }
       if (outcome !== 'terminating') return
       open.set(key, { ...leaver, since: clock.now() })
-      if (isCustom(leaver.held.id)) slow.add(key)
+      if (isCustom(id)) slow.add(key)
     },
     all: () => [...open.values()],
   }
+}
+
+/** What goes with others when they go: all that is in a namespace, and all of a kind. */
+const homesOf = (id: ObjectId): string[] => [...(id.namespace === undefined ? [] : [`in ${id.namespace}`]), `of ${kindKey(id)}`]
+
+function homesMadeBy(id: ObjectId, object: AnyObject | undefined): string[] {
+  if (isNamespace(id)) return [`in ${id.name}`]
+  return object ? kindsDeclaredBy({ object }).map((kind) => `of ${kind}`) : []
+}
+
+function membersIn(leavers: readonly Leaver[]): Map<string, Set<string>> {
+  const members = new Map<string, Set<string>>()
+  for (const { held } of leavers)
+    for (const home of homesOf(held.id)) members.set(home, (members.get(home) ?? new Set()).add(held.key))
+  return members
 }
 
 interface LeavingWave {
@@ -117,20 +150,46 @@ interface LeavingWave {
   firstIn(open: ReadonlyMap<string, Leaver>): string | undefined
 }
 
+/** Tells of each later wave one that is still there, the next wave first. Each object may have a wave of its own. */
+function createWaves(leavers: readonly Leaver[], open: ReadonlyMap<string, Leaver>) {
+  const waves = wavesIn(leavers)
+  return function* keysAfter(wave: number): Generator<string> {
+    // The last ones go first.
+    while (waves.length > 0 && waves.at(-1)?.firstIn(open) === undefined) waves.pop()
+    for (let at = firstAfter(wave, waves); at < waves.length; at++) {
+      const key = waves[at]?.firstIn(open)
+      if (key !== undefined) yield key
+    }
+  }
+}
+
+/** The place of the first of them that is later. */
+function firstAfter(wave: number, waves: readonly LeavingWave[]): number {
+  let [low, high] = [0, waves.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((waves[middle]?.wave ?? 0) <= wave) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /** None where all are in one. */
 function wavesIn(leavers: readonly Leaver[]): LeavingWave[] {
   const groups = Map.groupBy(leavers, ({ wave }) => wave)
   if (groups.size < 2) return []
-  return [...groups].map(([wave, group]) => {
-    let at = 0
-    return {
-      wave,
-      firstIn(open) {
-        while (at < group.length && !open.has(group[at]?.held.key ?? '')) at++
-        return group[at]?.held.key
-      },
-    }
-  })
+  return [...groups]
+    .sort(([a], [b]) => a - b)
+    .map(([wave, group]) => {
+      let at = 0
+      return {
+        wave,
+        firstIn(open) {
+          while (at < group.length && !open.has(group[at]?.held.key ?? '')) at++
+          return group[at]?.held.key
+        },
+      }
+    })
 }
 
 /** By the key of what is depended on: the keys of those that do. */
@@ -140,8 +199,11 @@ function dependentsIn(open: ReadonlyMap<string, Leaver>): Map<string, string[]> 
     for (const id of needs) {
       // A reference without namespace may mean the own one, as when it was applied.
       const home = id.namespace ?? held.id.namespace
-      for (const to of new Set([keyOfId(id), keyOfId({ ...id, ...(home && { namespace: home }) })]))
-        dependents.set(to, [...(dependents.get(to) ?? []), key])
+      for (const to of new Set([keyOfId(id), keyOfId({ ...id, ...(home && { namespace: home }) })])) {
+        const known = dependents.get(to)
+        if (known) known.push(key)
+        else dependents.set(to, [key])
+      }
     }
   }
   return dependents

@@ -1,6 +1,6 @@
 import type { Receipt, Send } from '../../../adapters/http/index.ts'
 import type { Kube } from '../../../adapters/kube/index.ts'
-import { type GitOpsDeployment, keyOf, type Ref, Secrets } from '../../../api/index.ts'
+import { conditionOf, type GitOpsDeployment, keyOf, type Ref, Secrets } from '../../../api/index.ts'
 import { type ControllerContext, sentenceOf } from '../../../engines/controller/index.ts'
 import { createTally, createWorkQueue, Failure, isFailure, seconds, timestamp, waitOf } from '../../../std/index.ts'
 import type { Told } from './facts.ts'
@@ -78,7 +78,8 @@ export function createNotifier({ context, send, asTenant }: NotifierOptions) {
   // Receivers of one namespace that hang delay nobody else's.
   const queue = createWorkQueue({ clock, concurrency: AT_ONCE, each: OF_NAMESPACE, work, groupOf })
 
-  const tell = (deployment: GitOpsDeployment, news: CommitNews) => {
+  const tell = (whole: GitOpsDeployment, news: CommitNews) => {
+    const deployment = asTold(whole)
     for (const receiver of receiversOf(deployment)) {
       const result = resultFor(receiver.notification, news)
       if (!result) continue
@@ -114,6 +115,20 @@ export function createNotifier({ context, send, asTenant }: NotifierOptions) {
       closing.abort()
       void queue.stop()
     },
+  }
+}
+
+/** What is told of it: while it waits for minutes, all else that was in this version of it would take up to a megabyte. */
+function asTold({ apiVersion, kind, metadata, spec, status = {} }: GitOpsDeployment): GitOpsDeployment {
+  const { name, namespace, uid, resourceVersion } = metadata
+  const { type, source, serviceAccountName, notifications } = spec
+  const ready = conditionOf(status.conditions, 'Ready')
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, ...(namespace && { namespace }), ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) },
+    spec: { type, source, ...(serviceAccountName && { serviceAccountName }), ...(notifications && { notifications }) },
+    status: { ...(ready && { conditions: [ready] }), ...(status.health && { health: status.health }) },
   }
 }
 

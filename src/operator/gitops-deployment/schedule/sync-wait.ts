@@ -87,28 +87,42 @@ function refuseMistakes(deployment: GitOpsDeployment, deployments: Deployments, 
     })
   const cycle = cycleOf(deployment, deployments)
   if (cycle)
-    throw new Failure('invalid', `spec.dependsOn goes round in a circle: ${cycle.join(' -> ')}`, {
+    throw new Failure('invalid', `spec.dependsOn goes round in a circle: ${sayCycle(cycle)}`, {
       reason: 'DependencyCycle',
       remedy: 'Take one of them out of its spec.dependsOn',
     })
 }
 
-/** The way from a deployment through its dependencies back to itself. */
+/** So many of a circle are named at most. */
+const NAMED = 8
+
+const sayCycle = (cycle: readonly string[]): string =>
+  (cycle.length > NAMED ? [...cycle.slice(0, NAMED - 2), '…', ...cycle.slice(-1)] : cycle).join(' -> ')
+
+/** The way from a deployment through its dependencies back to itself. A chain may be as long as a namespace has deployments. */
 function cycleOf(deployment: GitOpsDeployment, deployments: Deployments): string[] | undefined {
   const start = keyOf(deployment.metadata)
-  const seen = new Set<string>()
-  const back = (from: GitOpsDeployment, way: string[]): string[] | undefined => {
+  /** By key: who was the first to lead there. */
+  const leadIn = new Map<string, string>()
+  const open = [deployment]
+  for (let from = open.pop(); from; from = open.pop()) {
     for (const ref of dependenciesOf(from)) {
       const key = keyOf(ref)
-      if (key === start) return [...way, key]
-      const next = seen.has(key) ? undefined : deployments.get(ref)
-      seen.add(key)
-      const found = next && back(next, [...way, key])
-      if (found) return found
+      if (key === start) return [...wayTo(keyOf(from.metadata), leadIn), key]
+      if (leadIn.has(key)) continue
+      leadIn.set(key, keyOf(from.metadata))
+      const next = deployments.get(ref)
+      if (next) open.push(next)
     }
-    return undefined
   }
-  return back(deployment, [start])
+  return undefined
+}
+
+/** From where nothing leads in. */
+function wayTo(end: string, leadIn: ReadonlyMap<string, string>): string[] {
+  const way: string[] = []
+  for (let key: string | undefined = end; key !== undefined; key = leadIn.get(key)) way.push(key)
+  return way.reverse()
 }
 
 /** Fully applied at this generation; of a half-applied commit the rest is still subject to these waits. */

@@ -1,7 +1,7 @@
 import type { V1Container } from '@kubernetes/client-node'
 import type { WorkspaceClassSpec } from '../../../api/index.ts'
 import type { Container, Devfile } from '../../../devfile/index.ts'
-import { type EventCommand, type EventStep, isOnlyApplied } from '../../../engines/devfiles/index.ts'
+import { type EventCommand, type EventStep, runningContainers } from '../../../engines/devfiles/index.ts'
 import { bringCommandOf } from './editor-presets.ts'
 import { editorPortOf } from './hosts.ts'
 import { ownResourcesOf } from './own-resources.ts'
@@ -18,7 +18,7 @@ const RESOURCES = { requests: { cpu: '50m', memory: '64Mi' }, limits: { cpu: '50
 
 /** The container that the editor runs in: the one that asks for it, else the first. */
 export function editorContainerOf(devfile: Devfile): Container | undefined {
-  const running = devfile.containers.filter((each) => !each.dedicatedPod && !isOnlyApplied(devfile, each))
+  const running = runningContainers(devfile).filter(({ dedicatedPod }) => !dedicatedPod)
   return running.find(({ attributes }) => MARKS.some((mark) => attributes[mark] === true)) ?? running[0]
 }
 

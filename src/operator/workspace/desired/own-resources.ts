@@ -1,6 +1,6 @@
 import type { V1ResourceRequirements } from '@kubernetes/client-node'
-import type { Container, Devfile } from '../../../devfile/index.ts'
-import { isOnlyApplied, resourcesOf } from '../../../engines/devfiles/index.ts'
+import type { Container } from '../../../devfile/index.ts'
+import { resourcesOf, runningContainers } from '../../../engines/devfiles/index.ts'
 import { quantity } from '../../../std/index.ts'
 import { fitsMaxima } from './form.ts'
 import type { WorkspacePlan } from './plan.ts'
@@ -19,12 +19,12 @@ const LEAST = { cpu: '50m', memory: '64Mi' }
 export function ownResourcesOf(
   plan: Plan,
   wishes: V1ResourceRequirements = resourcesOf({ resources: {} }, plan.settings),
-  pod: readonly Container[] = running(plan.devfile).filter(({ dedicatedPod }) => !dedicatedPod),
+  pod: readonly Container[] = runningContainers(plan.devfile).filter(({ dedicatedPod }) => !dedicatedPod),
 ): V1ResourceRequirements {
   const { settings } = plan
   const most = settings.maxResourcesPerWorkspace ?? {}
   if (!fitsMaxima(plan) || (!most.requests && !most.limits)) return wishes
-  const others = running(plan.devfile).filter((each) => !pod.includes(each))
+  const others = runningContainers(plan.devfile).filter((each) => !pod.includes(each))
   const own = { requests: { ...wishes.requests }, limits: { ...wishes.limits } }
   for (const what of ['cpu', 'memory'] as const) {
     const sum = (containers: readonly Container[], side: Side) =>
@@ -41,8 +41,6 @@ export function ownResourcesOf(
   }
   return own
 }
-
-const running = (devfile: Devfile): Container[] => devfile.containers.filter((each) => !isOnlyApplied(devfile, each))
 
 /** Processors in thousandths, everything else by the byte. */
 export const amountText = (what: string, amount: number): string =>

@@ -1,6 +1,6 @@
 import { type Deployment, labels, type Pod, type Workspace } from '../../../api/index.ts'
 import type { Container, Devfile } from '../../../devfile/index.ts'
-import { isOnlyApplied } from '../../../engines/devfiles/index.ts'
+import { runningContainers } from '../../../engines/devfiles/index.ts'
 import { withoutEnd } from '../../../std/index.ts'
 import { digest, objectNameOf } from './names.ts'
 
@@ -17,7 +17,7 @@ export interface WorkspacePart {
 
 /** The main pod first. Names of the others are marks, so that they are never those of another workspace. */
 export function partsOf(workspace: Workspace, devfile: Devfile): [WorkspacePart, ...WorkspacePart[]] {
-  const running = devfile.containers.filter((container) => !isOnlyApplied(devfile, container))
+  const running = runningContainers(devfile)
   const name = objectNameOf(workspace)
   const apart = running.filter(({ dedicatedPod }) => dedicatedPod)
   const main = { part: MAIN, name, containers: running.filter(({ dedicatedPod }) => !dedicatedPod) }

@@ -66,12 +66,7 @@ export async function pinDevfile(
   const objects = await objectsOf(flat.devfile, fetch)
   whatIsLate()
   const content = JSON.stringify(withObjects(flat.document(), objects.texts))
-  if (content.length > MOST_KEPT)
-    throw refusal(
-      'DevfileTooLarge',
-      `the devfile with its parents is ${content.length} characters long; at most ${MOST_KEPT} are kept`,
-      'Make it shorter.',
-    )
+  if (content.length > MOST_KEPT) throw tooLong(`${content.length}`)
   return {
     key,
     content,
@@ -81,6 +76,13 @@ export async function pinDevfile(
 }
 
 const refusal = (reason: string, message: string, remedy: string): Failure => new Failure('invalid', message, { reason, remedy })
+
+const tooLong = (length: string): Failure =>
+  refusal(
+    'DevfileTooLarge',
+    `the devfile with its parents is ${length} characters long; at most ${MOST_KEPT} are kept`,
+    'Make it shorter.',
+  )
 
 interface ProjectFile {
   path: string
@@ -128,17 +130,22 @@ async function objectsOf(devfile: Devfile, fetch: (reference: DevfileReference) 
   const texts = new Map<string, string>()
   const sources: ImportedText[] = []
   const missing: string[] = []
+  let characters = 0
   for (const { name, kind, uri } of manifestsByUri(devfile)) {
     try {
       const { text, name: from } = await fetch({ by: 'uri', uri })
       texts.set(name, text)
       sources.push({ name: from, sha256: digest(text) })
+      characters += text.length
+      // A thousand of them may be named, and each have megabytes: no more are read than may be kept.
+      if (characters > MOST_KEPT) break
     } catch (thrown) {
       const { code, message, remedy } = Failure.from(thrown)
       if (code === 'cancelled' || code === 'internal') throw thrown
       missing.push(`component "${name}" of kind ${kind}: ${uri} cannot be read: ${message}${remedy ? ` (${remedy})` : ''}`)
     }
   }
+  if (characters > MOST_KEPT) throw tooLong(`${characters} and more`)
   if (missing.length === 0) return { texts, sources }
   const remedy = 'Correct each uri, or what it leads to. It is tried again.'
   throw refusal('ManifestNotFetched', missing.join('; '), remedy)

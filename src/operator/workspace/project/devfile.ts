@@ -6,9 +6,10 @@ import {
   refusalsOf,
   remarksOn,
   sayRefusal,
+  withManifestsRead,
   withResources,
 } from '../../../engines/devfiles/index.ts'
-import { Failure, LRUCache, type ReadYamlTree } from '../../../std/index.ts'
+import { Failure, LRUCache, type ReadYamlTree, type YamlReaders } from '../../../std/index.ts'
 import { digest } from '../desired/names.ts'
 import type { GitFindings } from '../git/index.ts'
 import { devfileObstacle, type Obstacle } from '../place/obstacle.ts'
@@ -51,13 +52,16 @@ export interface DevfileParser {
 }
 
 /** Parses each text once and remembers what came of it: a devfile is looked at again with each change of a pod. */
-export function createDevfileParser(yaml: ReadYamlTree): DevfileParser {
+export function createDevfileParser({ readYaml, readYamlTree: yaml }: YamlReaders): DevfileParser {
   const parsed = new LRUCache<string, ParsedDevfile, { text: string; tenant: string }>({
     max: MOST_PARSED,
     // A caller still wants what it waits for when other texts have taken its place.
     ignoreFetchAbort: true,
-    fetchMethod: (_, __, { context: { text, tenant } }) =>
-      parseDevfile(text, { read: (part, options) => yaml(part, options, tenant) }),
+    fetchMethod: async (_, __, { context: { text, tenant } }) => {
+      const read = await parseDevfile(text, { read: (part, options) => yaml(part, options, tenant) })
+      if (!('devfile' in read)) return read
+      return { devfile: await withManifestsRead(read.devfile, (part) => readYaml(part, tenant)) }
+    },
   })
   return { yaml, parse: (text, tenant) => parsed.forceFetch(digest(text), { context: { text, tenant } }) }
 }

@@ -16,7 +16,7 @@ import {
 } from '../../../api/index.ts'
 import { sentenceOf } from '../../../devfile/index.ts'
 import { type Controller, type ControllerContext, createWakeups, type Next, settled } from '../../../engines/controller/index.ts'
-import { createYamlTreeReader, type ReadYamlTree, sayFailure, seconds } from '../../../std/index.ts'
+import { createYamlReaders, sayFailure, seconds, type YamlReaders } from '../../../std/index.ts'
 import { scheduleFrom } from '../lifetime/schedule.ts'
 import { OF_REGISTRIES } from '../objects/apply.ts'
 import { byClass, classNameOf, counts, mistakesIn } from '../place/class.ts'
@@ -37,7 +37,7 @@ interface ClassServices extends Pick<DevfileParser, 'parse'> {
 /** Says of each class what is wrong in it, and how many workspaces it has. Nothing of it decides anything. */
 export function workspaceClasses(
   { caches, clock }: ControllerContext,
-  yaml: ReadYamlTree = createYamlTreeReader(),
+  yaml: YamlReaders = createYamlReaders(),
 ): Controller<WorkspaceClass> {
   const classes = caches.of(WorkspaceClasses)
   const services: ClassServices = {

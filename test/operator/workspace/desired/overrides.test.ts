@@ -2,7 +2,7 @@ import { equal, is, match } from 'uvu/assert'
 import { stringify } from 'yaml'
 import { isObstacle } from '../../../../src/operator/workspace/place/obstacle.ts'
 import { createDevfileParser, readDevfile } from '../../../../src/operator/workspace/project/devfile.ts'
-import { createYamlTreeReader } from '../../../../src/std/index.ts'
+import { createYamlReaders } from '../../../../src/std/index.ts'
 import { describe } from '../../../support/suite.ts'
 
 const read = (attributes: unknown, whole: unknown = {}) =>
@@ -22,7 +22,7 @@ const read = (attributes: unknown, whole: unknown = {}) =>
       },
     },
     { maxResourcesPerWorkspace: { limits: { memory: '2Gi' } } },
-    { source: undefined, project: undefined, parser: createDevfileParser(createYamlTreeReader()) },
+    { source: undefined, project: undefined, parser: createDevfileParser(createYamlReaders()) },
   )
 const refusal = async (attributes: unknown, whole?: unknown): Promise<string> => {
   const found = await read(attributes, whole)

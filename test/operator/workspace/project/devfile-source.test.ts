@@ -77,6 +77,7 @@ describe('workspace: devfiles of projects', (it) => {
     host = await gitHost()
     repository = await host.repository('shop')
     first = await repository.commit({
+      'large.yaml': `# ${'x'.repeat(100_000)}`,
       '.devfile/web.yaml': OWN,
       'base/devfile.yaml': BASE.replace('NAMESPACE', namespace),
       '.devfile/beside.yaml': BESIDE,
@@ -278,5 +279,7 @@ describe('workspace: devfiles of projects', (it) => {
       said,
       /; component "k1" of kind kubernetes: https:\/\/example\.com\/a\.yaml cannot be read: devfiles of example\.com are not fetched here/,
     )
+    await create('large', { devfile: { inline: inline.replaceAll(/'[^']*\.yaml'/g, 'large.yaml') } })
+    match(await refused('large'), /is 200004 and more characters long; at most 131072 are kept/)
   })
 })

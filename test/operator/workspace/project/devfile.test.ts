@@ -1,8 +1,9 @@
 import * as assert from 'uvu/assert'
 import type { Workspace } from '../../../../src/api/index.ts'
+import { readManifests } from '../../../../src/engines/devfiles/index.ts'
 import { isObstacle } from '../../../../src/operator/workspace/place/obstacle.ts'
 import { createDevfileParser, readDevfile } from '../../../../src/operator/workspace/project/devfile.ts'
-import { createYamlTreeReader, Failure, parseYamlTree } from '../../../../src/std/index.ts'
+import { createYamlReaders, Failure, parseYaml, parseYamlTree } from '../../../../src/std/index.ts'
 import { describe } from '../../../support/suite.ts'
 
 const workspace = (inline?: string): Workspace => ({
@@ -18,7 +19,7 @@ const APPLY = 'commands: [{ id: a, apply: { component: tools } }]\n'
 const CONFIG = '{ apiVersion: v1, kind: ConfigMap, metadata: { name: a } }'
 const inlined = (text: string) => `${TOOLS}  - { name: k, kubernetes: { inlined: ${JSON.stringify(text)} } }`
 
-const NOWHERE = { source: undefined, project: undefined, parser: createDevfileParser(createYamlTreeReader()) }
+const NOWHERE = { source: undefined, project: undefined, parser: createDevfileParser(createYamlReaders()) }
 
 async function refusal(text: string): Promise<string> {
   const read = await readDevfile(workspace(text), {}, NOWHERE)
@@ -117,9 +118,14 @@ describe('workspace: its devfile', (it) => {
 describe('workspace: the parser of devfiles', (it) => {
   it('parses a text once, however often and by how many it is asked, and tries again what failed', async () => {
     let asked = 0
-    const { parse } = createDevfileParser((text, options) => {
-      asked++
-      return asked === 1 ? Promise.reject(new Failure('unavailable', 'no thread')) : Promise.resolve(parseYamlTree(text, options))
+    const { parse } = createDevfileParser({
+      readYaml: (text) => Promise.resolve(parseYaml(text)),
+      readYamlTree(text, options) {
+        asked++
+        return asked === 1
+          ? Promise.reject(new Failure('unavailable', 'no thread'))
+          : Promise.resolve(parseYamlTree(text, options))
+      },
     })
     assert.instance(await parse(TOOLS, 'team-a').catch((thrown: unknown) => thrown), Failure)
     const [first, second] = await Promise.all([parse(TOOLS, 'team-a'), parse(TOOLS, 'team-b')])
@@ -127,5 +133,23 @@ describe('workspace: the parser of devfiles', (it) => {
     assert.is(first, second)
     assert.is(await parse(TOOLS, 'team-a'), first)
     assert.is(asked, 2)
+  })
+
+  it('has Kubernetes objects read by the thread, once, on behalf of the tenant', async () => {
+    const asked: string[] = []
+    const { readYamlTree } = createYamlReaders()
+    const readYaml = (text: string, tenant = '') => {
+      asked.push(`${tenant} ${text}`)
+      return Promise.resolve(parseYaml(CONFIG))
+    }
+    const parser = createDevfileParser({ readYaml, readYamlTree })
+    for (let times = 0; times < 3; times++) {
+      const read = await readDevfile(workspace(inlined('no object')), {}, { ...NOWHERE, parser })
+      assert.equal(
+        isObstacle(read) ? read.message : readManifests(read.devfile).objects.map(({ object }) => object.metadata.name),
+        ['a'],
+      )
+    }
+    assert.equal(asked, ['team-a no object'])
   })
 })
