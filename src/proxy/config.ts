@@ -63,6 +63,8 @@ export const SETTINGS = {
     'where ingresses ask whether a request may pass (default: nowhere)'),
   authorizeCallers: setting('--authorize-callers <ranges>', 'BERTH_AUTHORIZE_CALLERS', words, '',
     'from which addresses they may'),
+  sshListen: optional('--ssh-listen <host:port>', 'BERTH_SSH_LISTEN', hostAndPortOrNone,
+    'for SSH: keys of owners let into workspaces (default: nowhere)'),
   trustedProxies: setting('--trusted-proxies <ranges>', 'BERTH_TRUSTED_PROXIES', words, '',
     'whose X-Forwarded-For is believed (default: nobody’s)'),
 
@@ -94,12 +96,14 @@ export const SETTINGS = {
 export type ProxyConfig = ReturnType<typeof parseConfig>
 
 export function parseConfig(flags: Flags, env: EnvironmentVariables) {
-  const { authorize, authorizeCallers, tlsCert, tlsKey, kas, kasToken, kasCa, ...rest } = readSettings(SETTINGS, flags, env)
+  const settings = readSettings(SETTINGS, flags, env)
+  const { authorize, authorizeCallers, sshListen, tlsCert, tlsKey, kas, kasToken, kasCa, ...rest } = settings
   const { issuer, clientId, clientSecret, oidcCa, scopes, usernameClaim, usernamePrefix, groupsClaim, groupsPrefix, ...others } =
     rest
   return {
     ...others,
     authorize: authorizeOf(authorize, authorizeCallers),
+    ssh: sshListen ? { listen: sshListen } : undefined,
     tls: tlsFiles(tlsCert, tlsKey),
     oidc: { issuer, clientId, clientSecret, ca: oidcCa, scopes: [...new Set(['openid', ...scopes])] },
     identity: { usernameClaim, usernamePrefix, groupsClaim, groupsPrefix },

@@ -32,7 +32,7 @@ export interface Frame {
   signal: AbortSignal
 }
 
-interface Foundation extends Frame {
+export interface Foundation extends Frame {
   caches: Caches
   metrics: Metrics
   routes: RouteTable
@@ -42,6 +42,8 @@ interface Foundation extends Frame {
   workspaces: Cache<Workspace>
   isStopping: () => boolean
 }
+
+export type Services = Awaited<ReturnType<typeof buildServices>>
 
 /** Builds what answers requests, and hands each part what it needs of the others. */
 export async function buildServices(config: ProxyConfig, foundation: Foundation) {
@@ -74,6 +76,7 @@ export async function buildServices(config: ProxyConfig, foundation: Foundation)
   const visitorOf = createVisitorOf(isProxy)
   const visitorOfCaller = createVisitorOf((address) => isCaller(address) || isProxy(address))
   return {
+    ...{ streams, activity, isProxy },
     ...createReception({ ...shared, done: meters.done, forwarder, streams, visitorOf, isStopping }),
     consultation: createConsultation({ ...shared, done: meters.consulted, isCaller, visitorOf: visitorOfCaller }),
   }

@@ -71,6 +71,7 @@ const componentsOf = ({ kas, proxy, ...others }: InstallValues): string[] => [
   // A single kas has nobody to tell.
   ...(kas?.redis && isReplicated(others) ? ['deploy/kas/redis'] : []),
   ...(proxy?.tunnels ? ['deploy/proxy/tunnels'] : []),
+  ...(proxy?.ssh ? ['deploy/proxy/ssh'] : []),
   ...(kas?.certificateIssuer ? ['deploy/certificates/cert-manager/kas'] : []),
   ...(proxy?.certificateIssuer ? ['deploy/certificates/cert-manager/proxy'] : []),
 ]
@@ -99,7 +100,7 @@ function settingsOf({
   proxy,
   tracing,
 }: ImageValues): Settings[] {
-  const { certificateNames, tunnels: _, service: __, certificateIssuer: ___, ...oidc } = proxy ?? {}
+  const { certificateNames, tunnels: _, service: __, certificateIssuer: ___, ssh: ____, ...oidc } = proxy ?? {}
   const maps: Partial<Record<(typeof SETTINGS_MAPS)[number], Settings['data']>> = {
     berth: {
       workspaceImage,

@@ -8,6 +8,8 @@ export interface RoutedWorkspace {
   readonly uid: string
   readonly ref: Ref & { readonly namespace: string }
   readonly rules: AccessRules
+  /** Keys of its owner, as clients show them: the second words of their lines. */
+  readonly sshKeys: ReadonlySet<string>
   /** As the operator found it; `undefined` before it did. */
   readonly status: Pick<WorkspaceStatus, 'actualState' | 'step' | 'failure' | 'willStartAt' | 'stoppedBecause'>
   /** Whether somebody wants it to run. */
