@@ -76,7 +76,7 @@ export async function buildServices(config: ProxyConfig, foundation: Foundation)
   const visitorOf = createVisitorOf(isProxy)
   const visitorOfCaller = createVisitorOf((address) => isCaller(address) || isProxy(address))
   return {
-    ...{ streams, activity, isProxy },
+    ...{ streams, activity, mayOpen, isProxy },
     ...createReception({ ...shared, done: meters.done, forwarder, streams, visitorOf, isStopping }),
     consultation: createConsultation({ ...shared, done: meters.consulted, isCaller, visitorOf: visitorOfCaller }),
   }

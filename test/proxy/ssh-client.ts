@@ -17,6 +17,13 @@ export function lacksOpenSsh(): string | undefined {
   }
 }
 
+interface How {
+  key?: string
+  env?: Record<string, string>
+  /** It may ask for a password. */
+  isAsked?: boolean
+}
+
 export interface Ended {
   code: number | null
   stdout: string
@@ -32,29 +39,43 @@ export interface SshClient {
   know(line: string): Promise<void>
   /** The words that come before those of a test. */
   options(key: string): string[]
-  start(program: 'ssh' | 'scp' | 'sftp', words: string[], how?: { key?: string; env?: Record<string, string> }): ChildProcess
+  start(program: 'ssh' | 'scp' | 'sftp', words: string[], how?: How): ChildProcess
   /** To its end, with this input. */
-  run(
-    program: 'ssh' | 'scp' | 'sftp',
-    words: string[],
-    how?: { key?: string; input?: string; env?: Record<string, string> },
-  ): Promise<Ended>
+  run(program: 'ssh' | 'scp' | 'sftp', words: string[], how?: How & { input?: string }): Promise<Ended>
+  /** Logs in with this password, and runs `true`. */
+  byPassword(user: string, password: string): Promise<Ended>
+  /** Logs in with this password, and stays. */
+  startByPassword(user: string, password: string): ChildProcess
   close(): Promise<void>
 }
+
+const BY_PASSWORD = ['-o', 'PreferredAuthentications=password', '-o', 'NumberOfPasswordPrompts=1']
 
 /** For the server at `host:port`. */
 export async function sshClient(address: string): Promise<SshClient> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-ssh-'))
   const [host = '', port = ''] = address.split(':')
   const known = join(folder, 'known_hosts')
-  const options = (key: string) => {
+  const options = (key: string, isAsked = false) => {
     const settings = [
-      ...['IdentityAgent=none', 'IdentitiesOnly=yes', 'BatchMode=yes', 'StrictHostKeyChecking=yes', 'LogLevel=INFO'],
+      ...[
+        'IdentityAgent=none',
+        'IdentitiesOnly=yes',
+        `BatchMode=${isAsked ? 'no' : 'yes'}`,
+        'StrictHostKeyChecking=yes',
+        'LogLevel=INFO',
+      ],
       ...[`IdentityFile=${join(folder, key)}`, `UserKnownHostsFile=${known}`, 'GlobalKnownHostsFile=/dev/null'],
       ...[`HostName=${host}`, `Port=${port}`, 'HostKeyAlias=berth'],
     ]
     return ['-F', 'none', ...settings.flatMap((setting) => ['-o', setting])]
   }
+  const answers = join(folder, 'password')
+  await writeFile(answers, '#!/bin/sh\necho "$PASSWORD"\n', { mode: 0o700 })
+  const asking = (password: string) => ({
+    env: { SSH_ASKPASS: answers, SSH_ASKPASS_REQUIRE: 'force', PASSWORD: password },
+    isAsked: true,
+  })
   const client: SshClient = {
     folder,
     options,
@@ -72,8 +93,8 @@ export async function sshClient(address: string): Promise<SshClient> {
       return (await readFile(join(folder, `${name}.pub`), 'utf8')).trim()
     },
     know: (line) => writeFile(known, `berth ${line}\n`),
-    start: (program, words, { key = 'key', env = {} } = {}) =>
-      spawn(program, [...options(key), ...words], { env: { PATH: process.env.PATH, HOME: folder, ...env } }),
+    start: (program, words, { key = 'key', env = {}, isAsked = false } = {}) =>
+      spawn(program, [...options(key, isAsked), ...words], { env: { PATH: process.env.PATH, HOME: folder, ...env } }),
     async run(program, words, { input = '', ...how } = {}) {
       const child = client.start(program, words, how)
       const said = { stdout: '', stderr: '' }
@@ -89,6 +110,8 @@ export async function sshClient(address: string): Promise<SshClient> {
       const [code] = await once(child, 'close')
       return { code, ...said }
     },
+    byPassword: (user, password) => client.run('ssh', [...BY_PASSWORD, `${user}@berth`, 'true'], asking(password)),
+    startByPassword: (user, password) => client.start('ssh', [...BY_PASSWORD, '-N', `${user}@berth`], asking(password)),
     close: () => rm(folder, { recursive: true }),
   }
   return client

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { equal, is, match, ok } from 'uvu/assert'
-import { hostKeyFrom } from '../../src/adapters/ssh/index.ts'
-import { annotations, ConfigMaps, Secrets, type WorkspaceSpec, Workspaces } from '../../src/api/index.ts'
-import { Secret, seconds } from '../../src/std/index.ts'
+import { annotations, ConfigMaps, type WorkspaceSpec, Workspaces } from '../../src/api/index.ts'
+import { seconds } from '../../src/std/index.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
 import { lacksOpenSsh, type SshClient, sshClient } from './ssh-client.ts'
+import { trustHost } from './ssh-host.ts'
 import { type Stage, setStage } from './stage.ts'
 
 /** Far less than anything else would take that ends them, and more than a busy machine holds up one process. */
@@ -22,10 +22,8 @@ describe(
     it.before(async () => {
       stage = await setStage((_request, response) => void response.end('a page'), { sshListen: '127.0.0.1:0' })
       client = await sshClient(stage.proxy.addresses.ssh ?? '')
-      const secret = await stage.cluster.kube.get(Secrets, { name: 'berth-proxy-ssh', namespace: stage.namespace })
-      const text = Buffer.from(secret?.data?.ssh_host_ed25519_key ?? '', 'base64').toString()
-      await client.know(hostKeyFrom(new Secret(text)).line)
-      for (const name of ['key', 'other', 'stranger']) await client.makeKey(name)
+      await trustHost(client, stage.cluster.kube, stage.namespace)
+      for (const name of ['key', 'stranger']) await client.makeKey(name)
     })
     it.after(async () => {
       await client.close()

@@ -10,7 +10,6 @@ export {
   isAllowedToUs,
   mayUse,
   type ResourceAttributes,
-  review,
   subjectOf,
   whoNeedsEntry,
   whoWeAre,
@@ -38,5 +37,5 @@ export { selectorFor, selectorOf } from './selector.ts'
 export { chargeSpaces } from './spaces.ts'
 export type { Cache } from './store.ts'
 export { OF_KUBECONFIGS, OF_TARGETS, secretFinder, secretWatches } from './target-secrets.ts'
-export { requestToken } from './token.ts'
+export { requestToken, reviewToken } from './token.ts'
 export { keepFed, type Listing, type Sink } from './watch.ts'

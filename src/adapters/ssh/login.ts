@@ -13,13 +13,15 @@ interface LoginFrame {
   from: string
   /** Hangs up. */
   cut(): void
+  /** Whether one more password is judged: that costs others something. */
+  mayTry(): boolean
   /** Called once, before the client hears of it: what it may have asked for already must be understood. */
   entered(visitor: SshVisitor): void
   log: Log
 }
 
 /** Asks until somebody has proved who they are. Whatever is wrong, the answer is the same. */
-export function awaitLogin(client: Connection, { door, from, cut, entered, log }: LoginFrame): void {
+export function awaitLogin(client: Connection, { door, from, mayTry, cut, entered, log }: LoginFrame): void {
   const methods: AuthenticationType[] = door.byPassword ? ['publickey', 'password'] : ['publickey']
   let failed = 0
   const refuse = (context: AuthContext, isAttempt: boolean) => {
@@ -37,7 +39,7 @@ export function awaitLogin(client: Connection, { door, from, cut, entered, log }
   client.on('authentication', (context) => {
     if (context.username.length > LONGEST_USER) return refuse(context, true)
     if (context.method === 'publickey') return enterByKey(context)
-    if (context.method === 'password' && door.byPassword && context.password.length <= LONGEST_PASSWORD)
+    if (context.method === 'password' && door.byPassword && context.password.length <= LONGEST_PASSWORD && mayTry())
       return void door.byPassword(context.username, new Secret(context.password)).then(
         (visitor) => enter(context, visitor),
         (thrown: unknown) => {

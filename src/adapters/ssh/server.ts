@@ -1,7 +1,17 @@
 import { createServer, type Socket } from 'node:net'
 import type { Connection, ServerChannel } from 'ssh2'
 import ssh2 from 'ssh2'
-import { type Clock, type ConnectionLimits, createConnectionCounter, Failure, type Log, pause, seconds } from '../../std/index.ts'
+import {
+  type Clock,
+  type ConnectionLimits,
+  createConnectionCounter,
+  createLimiter,
+  Failure,
+  type Log,
+  networkOf,
+  pause,
+  seconds,
+} from '../../std/index.ts'
 import { channelOf, endingWith, MOST_UNREAD } from './channel.ts'
 import type { SshDoor, SshLine, SshVisitor } from './door.ts'
 import type { HostKey } from './keys.ts'
@@ -36,6 +46,9 @@ const MOST_IDLE_SESSIONS = 1000
 /** Answers that a client does not read. */
 const MOST_UNSENT = 4 * 2 ** 20
 
+/** Of one network: each is a question to the one who judges them. */
+const PASSWORDS = { burst: 30, perSecond: 1 }
+
 const ALGORITHMS: ssh2.Algorithms = {
   kex: ['curve25519-sha256', 'curve25519-sha256@libssh.org', 'ecdh-sha2-nistp256', 'ecdh-sha2-nistp384', 'ecdh-sha2-nistp521'],
   serverHostKey: ['ssh-ed25519'],
@@ -48,6 +61,7 @@ const ALGORITHMS: ssh2.Algorithms = {
 /** A connection, from its first byte on. */
 interface Arrival {
   from: string
+  mayTry(): boolean
   /** It counts as one that has not logged in until then. */
   settle(): void
   gone: AbortController
@@ -57,6 +71,7 @@ interface Arrival {
 export async function serveSsh(options: SshOptions): Promise<SshServer> {
   const { address, hostKey, beforeLogin, isShared, maxConnections, clock, log } = options
   const waiting = createConnectionCounter(beforeLogin)
+  const passwords = createLimiter(PASSWORDS, clock)
   const arrivals = new Map<Socket, Arrival>()
   const engine = new ssh2.Server({
     hostKeys: [hostKey.secret.reveal()],
@@ -76,7 +91,10 @@ export async function serveSsh(options: SshOptions): Promise<SshServer> {
     const counted = isShared(from) ? `${from} ${socket.remotePort}` : from
     socket.on('error', () => socket.destroy())
     if (waiting.enter(counted)) return void socket.destroy()
-    arrivals.set(socket, arrive(socket, { from, clock, leave: () => waiting.leave(counted) }))
+    arrivals.set(
+      socket,
+      arrive(socket, { from, clock, mayTry: () => passwords(networkOf(counted)) === 0, leave: () => waiting.leave(counted) }),
+    )
     socket.once('close', () => arrivals.delete(socket))
     engine.injectSocket(socket)
     holdBack(socket)
@@ -99,7 +117,10 @@ export async function serveSsh(options: SshOptions): Promise<SshServer> {
 
 const socketOf = (client: Connection): Socket => (client as unknown as { _sock: Socket })._sock // as: its types leave it out
 
-function arrive(socket: Socket, { from, clock, leave }: { from: string; clock: Clock; leave: () => void }): Arrival {
+function arrive(
+  socket: Socket,
+  { from, mayTry, clock, leave }: Pick<Arrival, 'from' | 'mayTry'> & { clock: Clock; leave(): void },
+): Arrival {
   const gone = new AbortController()
   let isWaiting = true
   const late = clock.after(LOGIN_WITHIN, () => socket.destroy())
@@ -113,7 +134,7 @@ function arrive(socket: Socket, { from, clock, leave }: { from: string; clock: C
     settle()
     gone.abort()
   })
-  return { from, settle, gone, cut: () => void socket.destroy() }
+  return { from, mayTry, settle, gone, cut: () => void socket.destroy() }
 }
 
 /** The library answers whatever is asked, also a client that reads no answers. */
@@ -127,7 +148,7 @@ function holdBack(socket: Socket): void {
 
 function serve(client: Connection, { socket, arrival }: { socket: Socket; arrival: Arrival }, options: SshOptions): void {
   const { door, clock, log } = options
-  const { from, gone } = arrival
+  const { from, mayTry, gone } = arrival
   const cut = () => {
     client.end()
     // The other side need not hang up.
@@ -141,7 +162,7 @@ function serve(client: Connection, { socket, arrival }: { socket: Socket; arriva
     arrival.settle()
     follow(client, visitor, { socket, line: { from, cut, closed: gone.signal } })
   }
-  awaitLogin(client, { door, from, cut, entered, log })
+  awaitLogin(client, { door, from, mayTry, cut, entered, log })
 }
 
 function follow(client: Connection, visitor: SshVisitor, { socket, line }: { socket: Socket; line: SshLine }): void {

@@ -100,7 +100,7 @@ function settingsOf({
   proxy,
   tracing,
 }: ImageValues): Settings[] {
-  const { certificateNames, tunnels: _, service: __, certificateIssuer: ___, ssh: ____, ...oidc } = proxy ?? {}
+  const { certificateNames, tunnels: _, service: __, certificateIssuer: ___, ssh, sshTokens, ...oidc } = proxy ?? {}
   const maps: Partial<Record<(typeof SETTINGS_MAPS)[number], Settings['data']>> = {
     berth: {
       workspaceImage,
@@ -112,7 +112,9 @@ function settingsOf({
       redis: kas?.redis,
       agentwImage: kas?.tunnels && image,
     },
-    ...(proxy && { 'berth-proxy': { ...oidc, certificateNames: certificateNames?.join(',') } }),
+    ...(proxy && {
+      'berth-proxy': { ...oidc, certificateNames: certificateNames?.join(','), sshTokens: ssh && sshTokens ? 'true' : undefined },
+    }),
   }
   return Object.entries(maps).map(([name, data]) => ({
     apiVersion: 'v1',

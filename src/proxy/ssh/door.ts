@@ -1,11 +1,13 @@
 import type { PublicKey, SshChannel, SshDoor, SshLine, SshProgram, SshVisitor } from '../../adapters/ssh/index.ts'
 import { keyOf, type Ref } from '../../api/index.ts'
-import { type Judgement, judgeAccess, type Person } from '../../engines/access/index.ts'
+import { type Judgement, judgeAccess } from '../../engines/access/index.ts'
 import { type Clock, Failure, harmlessLine, type Log, sayFailure } from '../../std/index.ts'
-import type { RoutedWorkspace, RouteTable, Session } from '../web/ports.ts'
+import { judge } from '../web/judge.ts'
+import type { MayOpen, RoutedWorkspace, RouteTable, Session } from '../web/ports.ts'
 import { forwardPort } from './forward.ts'
 import type { Inside } from './inside.ts'
 import { runProgram } from './programs.ts'
+import type { SessionOfToken } from './tokens.ts'
 import { whyNotRunning } from './words.ts'
 
 export interface SshServices {
@@ -13,6 +15,9 @@ export interface SshServices {
   /** The workspace of that name. */
   find(ref: Ref): RoutedWorkspace | undefined
   inside: Inside
+  /** Without it tokens let nobody in. */
+  sessionOf: SessionOfToken | undefined
+  mayOpen: MayOpen | undefined
   streams: { enter(stream: SshStream): () => void }
   activity: {
     used(workspace: RoutedWorkspace, by: 'SSH'): void
@@ -33,10 +38,10 @@ interface SshStream {
   cut(): void
 }
 
-/** Lets people into workspaces as `NAME.NAMESPACE`. Whoever proves a key of the owner is the owner. */
+/** Lets people into workspaces as `NAME.NAMESPACE`: whoever proves a key of the owner is the owner, and a token says who somebody is. */
 export function createSshDoor(services: SshServices): SshDoor {
-  const { find, routes, clock } = services
-  const judge = (user: string, key: PublicKey) => {
+  const { find, routes, sessionOf, mayOpen, clock } = services
+  const judgeKey = (user: string, key: PublicKey) => {
     const workspace = find(refFrom(user))
     if (!workspace || !hasKey(workspace, key)) return
     const { owner } = workspace.rules
@@ -44,18 +49,35 @@ export function createSshDoor(services: SshServices): SshDoor {
     const judgement = judgeAccess({ rules: workspace.rules, port: 'ssh', person, now: clock.now() })
     return person && judgement.may ? { workspace, person, judgement } : undefined
   }
+  const byToken = async (token: Parameters<SessionOfToken>[0], user: string, review: SessionOfToken) => {
+    const session = await review(token)
+    if (!session) return
+    const ref = refFrom(user)
+    const workspace = find(ref)
+    if (!workspace) {
+      // Asked of one that is not there, too, or the time would tell which are.
+      await mayOpen?.(session.person, { ref })
+      return
+    }
+    const judgement = await judge({ mayOpen, clock }, { workspace, port: 'ssh' }, { session, links: [] })
+    if (!judgement.may) return
+    return visitorOf(services, { workspace, session, judgement, holds: () => true, means: 'token' })
+  }
   return {
-    takesKey: (user, key) => judge(user, key) !== undefined,
+    takesKey: (user, key) => judgeKey(user, key) !== undefined,
     byKey(user, key) {
-      const found = judge(user, key)
+      const found = judgeKey(user, key)
       if (!found) return
-      const { uid, rules } = found.workspace
+      const { workspace, person, judgement } = found
+      const { uid, rules } = workspace
       const holds = () => {
         const now = routes.workspace(uid)
         return now !== undefined && now.rules.owner === rules.owner && hasKey(now, key)
       }
-      return visitorOf(services, { ...found, holds, means: key.type })
+      const session = { person, since: clock.now(), until: Number.POSITIVE_INFINITY }
+      return visitorOf(services, { workspace, session, judgement, holds, means: key.type })
     },
+    byPassword: sessionOf && ((user, token) => byToken(token, user, sessionOf)),
   }
 }
 
@@ -69,7 +91,7 @@ const hasKey = ({ sshKeys }: RoutedWorkspace, { blob }: PublicKey): boolean => s
 
 interface Entry {
   workspace: RoutedWorkspace
-  person: Person
+  session: Session
   judgement: Extract<Judgement, { may: true }>
   /** Whether what was shown lets in still. */
   holds(): boolean
@@ -77,10 +99,10 @@ interface Entry {
   means: string
 }
 
-function visitorOf(services: SshServices, { workspace, person, judgement, holds, means }: Entry): SshVisitor {
+function visitorOf(services: SshServices, { workspace, session, judgement, holds, means }: Entry): SshVisitor {
   const { routes, inside, streams, activity, clock } = services
   const { uid } = workspace
-  const log = services.log.with({ workspace: keyOf(workspace.ref), user: person.user })
+  const log = services.log.with({ workspace: keyOf(workspace.ref), user: session.person.user })
   const known = { from: '' }
   /** Throws a sentence that says why nothing runs in it. */
   const running = (): RoutedWorkspace => {
@@ -98,14 +120,9 @@ function visitorOf(services: SshServices, { workspace, person, judgement, holds,
     entered({ from, cut, closed }: SshLine) {
       const since = clock.now()
       known.from = from
-      const session = { person, since, until: Number.POSITIVE_INFINITY }
-      const leave = streams.enter({
-        ...{ uid, port: 'ssh', session, links: [] },
-        as: judgement.as,
-        until: judgement.until,
-        holds,
-        cut,
-      })
+      const until = Math.min(judgement.until, session.until)
+      const stream = { uid, port: 'ssh' as const, session, links: [], as: judgement.as, until, holds, cut }
+      const leave = streams.enter(stream)
       log.info('Somebody has logged in over SSH', { from, means, as: judgement.as })
       closed.addEventListener('abort', () => {
         leave()

@@ -6,3 +6,4 @@
 export { createSshDoor } from './door.ts'
 export { obtainHostKey } from './host-key.ts'
 export { createInside } from './inside.ts'
+export { createSessionOfToken } from './tokens.ts'

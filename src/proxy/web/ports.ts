@@ -81,7 +81,7 @@ export interface RequestCredentials {
 }
 
 /** Asks whether the roles of the cluster let somebody open a workspace, as of seconds ago. Throws when nobody can tell. */
-export type MayOpen = (person: Person, workspace: RoutedWorkspace) => Promise<boolean>
+export type MayOpen = (person: Person, workspace: Pick<RoutedWorkspace, 'ref'>) => Promise<boolean>
 
 /** A role is asked for again before then, milliseconds: nobody tells when roles change. */
 export const ROLE_COUNTS = 10_000

@@ -1,11 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hostKeyFrom } from '../../../src/adapters/ssh/index.ts'
-import { annotations, labels, Secrets, type Workspace, Workspaces } from '../../../src/api/index.ts'
-import { Secret } from '../../../src/std/index.ts'
+import { annotations, labels, type Workspace, Workspaces } from '../../../src/api/index.ts'
 import { type RunningProxy, runProxy } from '../../proxy/running-proxy.ts'
 import { type SshClient, sshClient } from '../../proxy/ssh-client.ts'
+import { trustHost } from '../../proxy/ssh-host.ts'
 import { bindUser, signIn, untilMay } from '../../support/builders/credentials.ts'
 import type { TestCluster } from '../../support/control-plane.ts'
 import { identityProvider } from '../../support/identity-provider.ts'
@@ -63,9 +62,7 @@ async function startOn(cluster: NodeCluster): Promise<SshSite> {
     flags: { sshListen: '127.0.0.1:0', homeNamespace: 'berth-system' },
   })
   const client = await sshClient(proxy.addresses.ssh ?? '')
-  const secret = await kube.get(Secrets, meta('berth-proxy-ssh', 'berth-system'))
-  const { line: hostKey } = hostKeyFrom(new Secret(Buffer.from(secret?.data?.ssh_host_ed25519_key ?? '', 'base64').toString()))
-  await client.know(hostKey)
+  const hostKey = await trustHost(client, kube, 'berth-system')
   return {
     ...{ cluster, proxy, client, hostKey },
     workspace: (name, sshKeys, { isPrivate = true } = {}) => makeWorkspace(cluster, name, { sshKeys, isPrivate }),
