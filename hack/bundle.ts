@@ -22,6 +22,9 @@ export interface Package extends Library {
   version: string
 }
 
+/** ssh2 does without these, which would have to be built. */
+const NATIVE = ['cpu-features', /sshcrypto\.node$/]
+
 /**
  * Writes what runs, and the licences of the libraries in it. Of two thousand files that a program loads it makes a few, and so a
  * program starts in half the time.
@@ -33,7 +36,7 @@ export interface Package extends Library {
 export async function bundle(repository: string, into: string): Promise<Package[]> {
   const source = (name: string) => join(repository, 'src', `${name}.ts`)
   const input = { [MAIN]: source(MAIN), [`${CHUNKS}/yaml-thread`]: source('std/yaml-thread') }
-  const bundler = await rolldown({ input, cwd: repository, platform: 'node', logLevel: 'warn' })
+  const bundler = await rolldown({ input, cwd: repository, platform: 'node', logLevel: 'warn', external: NATIVE })
   const chunkFileNames = `${CHUNKS}/[name]-[hash].js`
   const { output } = await bundler.write({ dir: into, format: 'esm', cleanDir: true, chunkFileNames })
   await bundler.close()

@@ -63,6 +63,10 @@ export const SETTINGS = {
     'where ingresses ask whether a request may pass (default: nowhere)'),
   authorizeCallers: setting('--authorize-callers <ranges>', 'BERTH_AUTHORIZE_CALLERS', words, '',
     'from which addresses they may'),
+  sshListen: optional('--ssh-listen <host:port>', 'BERTH_SSH_LISTEN', hostAndPortOrNone,
+    'for SSH: keys of owners let into workspaces (default: nowhere)'),
+  sshTokens: toggle('--ssh-tokens', 'BERTH_SSH_TOKENS',
+    'take tokens of the cluster as passwords over SSH, too'),
   trustedProxies: setting('--trusted-proxies <ranges>', 'BERTH_TRUSTED_PROXIES', words, '',
     'whose X-Forwarded-For is believed (default: nobody’s)'),
 
@@ -94,12 +98,14 @@ export const SETTINGS = {
 export type ProxyConfig = ReturnType<typeof parseConfig>
 
 export function parseConfig(flags: Flags, env: EnvironmentVariables) {
-  const { authorize, authorizeCallers, tlsCert, tlsKey, kas, kasToken, kasCa, ...rest } = readSettings(SETTINGS, flags, env)
+  const settings = readSettings(SETTINGS, flags, env)
+  const { authorize, authorizeCallers, sshListen, sshTokens, tlsCert, tlsKey, kas, kasToken, kasCa, ...rest } = settings
   const { issuer, clientId, clientSecret, oidcCa, scopes, usernameClaim, usernamePrefix, groupsClaim, groupsPrefix, ...others } =
     rest
   return {
     ...others,
     authorize: authorizeOf(authorize, authorizeCallers),
+    ssh: sshOf(sshListen, sshTokens),
     tls: tlsFiles(tlsCert, tlsKey),
     oidc: { issuer, clientId, clientSecret, ca: oidcCa, scopes: [...new Set(['openid', ...scopes])] },
     identity: { usernameClaim, usernamePrefix, groupsClaim, groupsPrefix },
@@ -113,6 +119,12 @@ function authorizeOf(listen: string | undefined, callers: string[]): { listen: s
   if (!listen && callers.length === 0) return undefined
   const missing = listen ? '--authorize-callers' : '--authorize'
   throw wrongSetting(missing, '', 'Give --authorize and --authorize-callers together, or neither.')
+}
+
+function sshOf(listen: string | undefined, takesTokens: boolean) {
+  if (listen) return { listen, takesTokens }
+  if (!takesTokens) return
+  throw wrongSetting('--ssh-listen', '', 'Give --ssh-listen too, or leave --ssh-tokens out.')
 }
 
 /** TLS where there is an authority to check it by, as the operator has it. */

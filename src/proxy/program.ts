@@ -9,12 +9,14 @@ import type { WaysToPorts } from './routed-workspace.ts'
 import { followRoutes } from './routes.ts'
 import { buildServices, type Frame } from './services.ts'
 import { CONNECTIONS, createRotatingKeys, KEYS, SIGN_OUTS } from './session/index.ts'
+import { openSsh } from './ssh-listener.ts'
 import { connectTunnels } from './tunnels.ts'
 
 export interface Addresses {
   listen: string
   /** Ingresses ask there. */
   authorize?: string
+  ssh?: string
   operations: string
 }
 
@@ -39,7 +41,7 @@ export async function start(config: ProxyConfig, signal: AbortSignal, surroundin
   const open: Frame['open'] = []
   const state: State = { phase: 'starting' }
   try {
-    const { addresses, web } = await serve(config, { log, clock, open, signal }, state, surroundings)
+    const { addresses, web, ssh } = await serve(config, { log, clock, open, signal }, state, surroundings)
     state.phase = 'serving'
     log.info('proxy started', { ...addresses, signIn: config.host, namespace: config.namespace ?? 'all' })
     surroundings.up?.(addresses)
@@ -47,7 +49,7 @@ export async function start(config: ProxyConfig, signal: AbortSignal, surroundin
     state.phase = 'stopping'
     log.info('proxy stops', { takesRequestsFor: config.listenGrace, openMayLast: config.sessionGrace })
     await pause(clock, config.listenGrace)
-    await web.stop(config.sessionGrace)
+    await Promise.all([web.stop(config.sessionGrace), ssh?.stop(config.sessionGrace)])
   } finally {
     for (const close of open.reverse()) await close()
     log.info('proxy stopped')
@@ -83,7 +85,9 @@ async function serve(config: ProxyConfig, frame: Frame, state: State, { reach, v
   open.push(() => routes.stop())
   const isStopping = () => state.phase === 'stopping'
   const known = { caches, workspaces, routes, keys, signOuts, connections, metrics }
-  const { request, upgrade, consultation } = await buildServices(config, { ...known, ...frame, isStopping })
+  const foundation = { ...known, ...frame, isStopping }
+  const built = await buildServices(config, foundation)
+  const { request, upgrade, consultation } = built
   const tls = config.tls && (await openKeys(config.tls, clock, log))
   open.push(() => tls?.stop())
   const listener = { tls, maxConnections: config.maxConnections, clock }
@@ -91,6 +95,12 @@ async function serve(config: ProxyConfig, frame: Frame, state: State, { reach, v
   open.push(() => asked?.stop(0))
   const web = await serveWeb({ ...listener, address: config.listen, onRequest: request, onUpgrade: upgrade })
   open.push(() => web.stop(0))
-  const addresses = { listen: web.address, operations: operations.address, ...(asked && { authorize: asked.address }) }
-  return { addresses, web }
+  const ssh = await openSsh(config, foundation, built)
+  open.push(() => ssh?.stop())
+  const addresses = {
+    ...{ listen: web.address, operations: operations.address },
+    ...(asked && { authorize: asked.address }),
+    ...(ssh && { ssh: ssh.address }),
+  }
+  return { addresses, web, ssh }
 }

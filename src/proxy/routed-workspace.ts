@@ -22,6 +22,7 @@ export function routedWorkspaceOf(workspace: Workspace, services: readonly Servi
     uid: metadata.uid ?? '',
     ref: { name: metadata.name, namespace: metadata.namespace ?? '' },
     rules,
+    sshKeys: new Set((spec.sshKeys ?? []).map(blobOf)),
     // It lives as long as a connection, and the status of a workspace may hold its devfile.
     status: defined({ actualState, step, failure, willStartAt, stoppedBecause }),
     isWanted: (spec.desiredState ?? 'Running') !== 'Stopped',
@@ -38,6 +39,9 @@ export function routedWorkspaceOf(workspace: Workspace, services: readonly Servi
         : throughServices(workspace, services, ways),
   }
 }
+
+/** However it was written: bits beyond the last byte, or an end without its mark. */
+const blobOf = (line: string): string => Buffer.from(line.split(' ')[1] ?? '', 'base64').toString('base64')
 
 /** A Service leads nowhere then: the network policy lets nobody in, or it lies in another cluster. */
 function throughTunnels({ metadata: { uid } }: Workspace, ports: number[], { tunnel }: WaysToPorts): Map<number, Upstream> {

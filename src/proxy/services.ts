@@ -33,7 +33,7 @@ export interface Frame {
   signal: AbortSignal
 }
 
-interface Foundation extends Frame {
+export interface Foundation extends Frame {
   caches: Caches
   metrics: Metrics
   routes: RouteTable
@@ -43,6 +43,8 @@ interface Foundation extends Frame {
   workspaces: Cache<Workspace>
   isStopping: () => boolean
 }
+
+export type Services = Awaited<ReturnType<typeof buildServices>>
 
 /** Builds what answers requests, and hands each part what it needs of the others. */
 export async function buildServices(config: ProxyConfig, foundation: Foundation) {
@@ -77,6 +79,7 @@ export async function buildServices(config: ProxyConfig, foundation: Foundation)
   const visitorOf = createVisitorOf(isProxy)
   const visitorOfCaller = createVisitorOf((address) => isCaller(address) || isProxy(address))
   return {
+    ...{ streams, activity, mayOpen, isProxy },
     ...createReception({ ...shared, done: meters.done, forwarder, streams, visitorOf, isStopping }),
     consultation: createConsultation({ ...shared, done: meters.consulted, isCaller, visitorOf: visitorOfCaller }),
   }

@@ -29,13 +29,14 @@ export const LAW: Record<string, Room> = {
   cel: { imports: ['std'], packages: ['@bufbuild/cel'] },
   'adapters/kube': {
     imports: ['std', 'api'],
-    packages: ['@kubernetes/client-node', '@dot-i/k8s-operator', 'undici'],
+    packages: ['@kubernetes/client-node', '@dot-i/k8s-operator', 'undici', 'ws'],
     casts: true,
   },
   'adapters/files': { imports: ['std'] },
   'adapters/processes': { imports: ['std'], process: ['kill', 'pid'] },
   'adapters/git': { imports: ['std', 'adapters/processes'], packages: ['semver', 'simple-git'], casts: true },
   'adapters/grpc': { imports: ['std', 'rpc'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf', 'ws'], casts: true },
+  'adapters/ssh': { imports: ['std'], packages: ['ssh2'], casts: true },
   'adapters/redis': { imports: ['std'], packages: ['@redis/client'] },
   'adapters/http': { imports: ['std'], packages: ['prom-client', 'undici'], casts: true },
   'adapters/traces': {
@@ -129,7 +130,16 @@ export const LAW: Record<string, Room> = {
     ],
   },
   proxy: {
-    imports: [...CONTROLLERS, 'adapters/auth', 'adapters/grpc', 'engines/access', 'engines/permissions', 'dashboard'],
+    imports: [
+      ...CONTROLLERS,
+      'adapters/auth',
+      'adapters/grpc',
+      'adapters/ssh',
+      'engines/access',
+      'engines/lookout',
+      'engines/permissions',
+      'dashboard',
+    ],
     isProgram: true,
     ground: ['web'],
   },

@@ -50,7 +50,8 @@ describe('the rights of the proxy', (it) => {
     match(await refusalOf(proxy.list(Secrets, { namespace: 'berth-system' })), /forbidden/i)
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'mine', namespace } }
     match(await refusalOf(proxy.create(Secrets, secret)), /forbidden/i)
-    await proxy.list(Secrets, { namespace: 'berth-system', fields: 'metadata.name=berth-proxy-keys' })
+    for (const name of ['berth-proxy-keys', 'berth-proxy-ssh'])
+      await proxy.list(Secrets, { namespace: 'berth-system', fields: `metadata.name=${name}` })
   })
 
   it('let it make its own Secret and ConfigMaps, and nothing that could be the settings of another program, or its token', async () => {
@@ -58,9 +59,9 @@ describe('the rights of the proxy', (it) => {
       const object = { apiVersion: 'v1', kind: kind.kind, metadata: { name, namespace: 'berth-system' }, ...more }
       return proxy.create(kind, object, { dryRun: true })
     }
-    await make(Secrets, 'berth-proxy-keys', { type: 'Opaque' })
+    for (const name of ['berth-proxy-keys', 'berth-proxy-ssh']) await make(Secrets, name, { type: 'Opaque' })
     for (const name of ['berth-proxy-sign-outs', 'berth-proxy-connections']) await make(ConfigMaps, name)
-    match(await refusalOf(make(Secrets, 'mine')), 'of secrets the proxy creates berth-proxy-keys only')
+    match(await refusalOf(make(Secrets, 'mine')), 'of secrets the proxy creates berth-proxy-keys and berth-proxy-ssh only')
     match(await refusalOf(make(ConfigMaps, 'berth')), 'of configmaps the proxy creates')
     const metadata = {
       name: 'berth-proxy-keys',

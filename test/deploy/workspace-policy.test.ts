@@ -32,6 +32,7 @@ describe('what others may change of a workspace', (it) => {
   const INSIDE: Record<string, object | string> = {
     devfile: { inline: 'another' },
     ports: [{ name: 'web', port: 8080 }],
+    sshKeys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPvYYKiWnPi/oBjFFQTF3zPlQUDxxQANZ+mzOFbkXd4j grace'],
     shares: [{ name: 'me', user: COLLEAGUE, ports: ['web'] }],
     schedule: { stop: '0 19 * * *' },
     git: { userName: 'Carl', delivery: 'ByCopy', credentialsSecretRef: { name: 'adas-git' } },

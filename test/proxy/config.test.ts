@@ -38,6 +38,7 @@ describe('the settings of the proxy', (it) => {
   it('say what is wrong with a number', () => {
     throws(() => parseConfig({ ...NEEDED, sessionHours: '0' }, {}), /--session-hours is "0"/)
     throws(() => parseConfig({ ...NEEDED, tlsCert: 'a' }, {}), /--tls-key is/)
+    throws(() => parseConfig({ ...NEEDED, sshTokens: true }, {}), /--ssh-listen is/)
     throws(() => parseConfig(NEEDED, { BERTH_PASS_AUTHORIZATION: 'yes' }), /BERTH_PASS_AUTHORIZATION is "yes"/)
   })
 })

@@ -2,7 +2,9 @@
 declare module 'ws' {
   import type { EventEmitter } from 'node:events'
   import type { IncomingMessage } from 'node:http'
+  import type { LookupFunction } from 'node:net'
   import type { Duplex } from 'node:stream'
+  import type { ConnectionOptions } from 'node:tls'
 
   interface Settings {
     perMessageDeflate?: boolean
@@ -12,15 +14,22 @@ declare module 'ws' {
     closeTimeout?: number
   }
 
+  interface ClientSettings extends Settings, Pick<ConnectionOptions, 'secureContext' | 'rejectUnauthorized' | 'servername'> {
+    createConnection?: () => Duplex
+    headers: Record<string, string | string[]>
+    /** Until the answer, milliseconds. */
+    handshakeTimeout?: number
+    lookup?: LookupFunction
+  }
+
   export class WebSocket extends EventEmitter {
     static readonly OPEN: number
-    constructor(
-      url: string,
-      protocols: string[],
-      options: Settings & { createConnection?: () => Duplex; headers: Record<string, string> },
-    )
+    constructor(url: string | URL, protocols: string[], options: ClientSettings)
     readonly readyState: number
+    /** The one that the server has chosen. */
+    readonly protocol: string
     send(data: Uint8Array | string, options?: { binary: boolean }, done?: (error?: Error) => void): void
+    ping(): void
     close(code?: number, reason?: string): void
     terminate(): void
     pause(): void

@@ -104,6 +104,8 @@ export function createKube(
     resolve: (apiVersion, kind) => discovery.resolve(apiVersion, kind),
     stream: (path, { signal, accept, about = path, shared } = {}) =>
       connection.lines({ method: 'GET', path, about, headers: { ...headers, ...(accept && { accept }) }, signal, shared }),
+    socket: (path, { protocols, signal, about = path }) =>
+      connection.socket({ method: 'GET', path, about, headers, signal }, protocols),
     as: (other) => createKube(connection, other, discovery),
     close: () => connection.close(),
   }

@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net'
 import { KubeConfig } from '@kubernetes/client-node'
 import { type Clock, Failure, type Secret, seconds, within, withoutEnd } from '../../std/index.ts'
 import { type AnswerShare, ownShare } from './answers.ts'
@@ -8,6 +9,7 @@ import { unreachable } from './no-answer.ts'
 import type { ConnectionGate } from './reach.ts'
 import { firstBytesOf, splitLines, textWithin } from './reading.ts'
 import { failureFromStranger } from './stranger.ts'
+import { type KubeSocket, openSocket, socketIn } from './web-socket.ts'
 
 export interface ApiCall {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -32,6 +34,8 @@ export interface KubeConnection {
   readonly server: string
   json<T>(call: ApiCall): Promise<T>
   lines(call: ApiCall): Promise<AsyncIterable<string>>
+  /** Goes on by messages both ways, in one of these protocols. */
+  socket(call: ApiCall, protocols: string[]): Promise<KubeSocket>
   /** Somebody else's server: what it answers is bounded. */
   readonly isStrange: boolean
   readonly refuse: Refuse
@@ -133,6 +137,7 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
       const end = () => body.destroy(new Failure('timeout', `a line of ${call.about} did not end in time`))
       return splitLines(body, { share, signal: call.signal, hurry: () => clock.after(timeout * WHOLE, end) })
     },
+    socket: createSockets({ origin, prefix, credentials, lookup, timeout, clock }, heard),
     isStrange: openShare !== undefined,
     refuse,
     close: () => credentials.close(),
@@ -177,6 +182,23 @@ function createHearing(
     return answer
   }
 }
+
+interface SocketFrame {
+  origin: string
+  prefix: string
+  credentials: ReturnType<typeof createCredentials>
+  lookup: LookupFunction | undefined
+  timeout: number
+  clock: Clock
+}
+
+const createSockets =
+  ({ origin, prefix, credentials, ...rest }: SocketFrame, heard: ReturnType<typeof createHearing>): KubeConnection['socket'] =>
+  async ({ path, headers, about, signal }, protocols) => {
+    const { tls, authorization } = await credentials.current()
+    const to = { url: new URL(prefix + path, origin), headers: { ...authorization, ...headers } }
+    return socketIn(await heard(openSocket({ ...rest, ...to, tls, protocols, signal }), about, 'socket'), about)
+  }
 
 /** Until an answer of a stranger has ended, in times of what it may take to begin. */
 const WHOLE = 6

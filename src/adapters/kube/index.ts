@@ -10,7 +10,6 @@ export {
   isAllowedToUs,
   mayUse,
   type ResourceAttributes,
-  review,
   subjectOf,
   whoNeedsEntry,
   whoWeAre,
@@ -23,6 +22,7 @@ export { type Bell, createDoorbell } from './doorbell.ts'
 export { causesOf, isNamespaceTerminating, type StatusCause, saidIn } from './errors.ts'
 export { createEventRecorder, type EventRecorder, type Occurrence } from './events.ts'
 export { isOrdinary, listableKinds, unlessGone } from './inhabitants.ts'
+export { connectToPod, execInPod, type PodPort, type PodProcess } from './inside-pod.ts'
 export type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, PatchHow, ReadOptions } from './kube.ts'
 export { kubeFromSecret, readTarget, type TargetOptions } from './kubeconfig-secret.ts'
 export { createMemoryOfHeap, createStrangeMemory, type Memory, sayShare, weightOf } from './memory.ts'
@@ -37,5 +37,5 @@ export { selectorFor, selectorOf } from './selector.ts'
 export { chargeSpaces } from './spaces.ts'
 export type { Cache } from './store.ts'
 export { OF_KUBECONFIGS, OF_TARGETS, secretFinder, secretWatches } from './target-secrets.ts'
-export { requestToken } from './token.ts'
+export { requestToken, reviewToken } from './token.ts'
 export { keepFed, type Listing, type Sink } from './watch.ts'

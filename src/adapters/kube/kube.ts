@@ -1,5 +1,6 @@
 import type { Kind, KubeObject, Ref } from '../../api/index.ts'
 import type { Refuse } from './errors.ts'
+import type { KubeSocket } from './web-socket.ts'
 
 export interface ListQuery {
   namespace?: string | undefined
@@ -86,6 +87,8 @@ export interface Kube {
   resolve(apiVersion: string, kind: string): Promise<Kind | undefined>
   /** A long answer line by line: watches, logs. */
   stream(path: string, options?: ReadOptions): Promise<AsyncIterable<string>>
+  /** Messages both ways, in one of these protocols: commands in pods, connections to their ports. */
+  socket(path: string, options: ReadOptions & { protocols: string[] }): Promise<KubeSocket>
   /** The same server as somebody else (impersonation). */
   as(identity: Identity): Kube
   /** Ends the connections; calls under way fail with `unavailable`. Shared by all identities of one connection. */

@@ -73,6 +73,10 @@ export interface WorkspaceSpec {
     expiresAt?: string
   }[]
   /**
+   * Public keys of the owner, each a line as in authorized_keys, without options. Whoever has the private half of one gets in over SSH as the owner, where the proxy takes SSH. Only the owner and administrators may change it.
+   */
+  sshKeys?: string[]
+  /**
    * WorkspaceClass. Without it the class `default`.
    */
   workspaceClassName?: string

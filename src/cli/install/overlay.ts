@@ -72,6 +72,7 @@ const componentsOf = ({ kas, proxy, ...others }: InstallValues): string[] => [
   ...(kas?.redis && isReplicated(others) ? ['deploy/kas/redis'] : []),
   ...(proxy?.tunnels ? ['deploy/proxy/tunnels'] : []),
   ...(proxy?.authorizeCallers ? ['deploy/proxy/authorize'] : []),
+  ...(proxy?.ssh ? ['deploy/proxy/ssh'] : []),
   ...(kas?.certificateIssuer ? ['deploy/certificates/cert-manager/kas'] : []),
   ...(proxy?.certificateIssuer ? ['deploy/certificates/cert-manager/proxy'] : []),
 ]
@@ -100,7 +101,16 @@ function settingsOf({
   proxy,
   tracing,
 }: ImageValues): Settings[] {
-  const { certificateNames, authorizeCallers, tunnels: _, service: __, certificateIssuer: ___, ...oidc } = proxy ?? {}
+  const {
+    certificateNames,
+    authorizeCallers,
+    tunnels: _,
+    service: __,
+    certificateIssuer: ___,
+    ssh,
+    sshTokens,
+    ...oidc
+  } = proxy ?? {}
   const maps: Partial<Record<(typeof SETTINGS_MAPS)[number], Settings['data']>> = {
     berth: {
       workspaceImage,
@@ -112,7 +122,14 @@ function settingsOf({
       redis: kas?.redis,
       agentwImage: kas?.tunnels && image,
     },
-    ...(proxy && { 'berth-proxy': { ...oidc, certificateNames: certificateNames?.join(','), authorizeCallers: authorizeCallers?.join(',') } }),
+    ...(proxy && {
+      'berth-proxy': {
+        ...oidc,
+        certificateNames: certificateNames?.join(','),
+        authorizeCallers: authorizeCallers?.join(','),
+        sshTokens: ssh && sshTokens ? 'true' : undefined,
+      },
+    }),
   }
   return Object.entries(maps).map(([name, data]) => ({
     apiVersion: 'v1',

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { SHELL_SCRIPT } from '../../engines/lookout/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
@@ -34,10 +35,6 @@ export const exec = actionVerb({
     )(shell, name, options),
 })
 
-/** In the project, with the shell that the image or the devfile names, the best one that is there otherwise. */
-const SHELL = `cd "\${PROJECT_SOURCE:-.}" 2>/dev/null
-for each in "\${SHELL:-bash}" bash sh; do command -v "$each" >/dev/null 2>&1 && exec "$each"; done`
-
 export const ssh = actionVerb({
   description: `Open a shell in a workspace, in the folder of its project. No SSH is spoken, and no key is asked for. ${RIGHTS}`,
   examples: [
@@ -47,6 +44,6 @@ export const ssh = actionVerb({
   options: (command) => withContainer(withWorkspace(command)),
   run: (shell: Shell, name: string, options: Options) =>
     insideWorkspace<Options>(({ kubectl, pod, container }) =>
-      kubectl('exec', pod, '-c', container, '-i', '-t', '--', 'sh', '-c', SHELL),
+      kubectl('exec', pod, '-c', container, '-i', '-t', '--', 'sh', '-c', SHELL_SCRIPT),
     )(shell, name, options),
 })

@@ -2,8 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { isDeleting, labels, nameOf, type Pod, type Workspace, workspaceStateOf, workspaceWishOf } from '../../api/index.ts'
-import { isOfSimulatedNode, linesOfLog, type TargetLogin, withTarget, youngestPodOf } from '../../engines/lookout/index.ts'
+import { isDeleting, nameOf, type Pod, type Workspace, workspaceStateOf, workspaceWishOf } from '../../api/index.ts'
+import {
+  firstContainerOf,
+  isMainPod,
+  isOfSimulatedNode,
+  linesOfLog,
+  type TargetLogin,
+  withTarget,
+  youngestPodOf,
+} from '../../engines/lookout/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { type ClusterOptions, kubeconfigOf } from '../options.ts'
@@ -68,9 +76,6 @@ export function refuseStopped(workspace: Workspace): void {
   })
 }
 
-/** What Berth puts beside the containers of the devfile is for nobody to work in. */
-const isOurs = (name: string): boolean => name.startsWith('berth-')
-
 /** The container of that name in any pod, or the first one of the pod that has most of them. */
 async function findContainer(
   workspace: Workspace,
@@ -82,9 +87,9 @@ async function findContainer(
     if (isDeleting(each)) return false
     const inIt = containersIn(each)
     for (const name of inIt) names.add(name)
-    return wanted === undefined ? partOf(each) === MAIN : inIt.includes(wanted)
+    return wanted === undefined ? isMainPod(each) : inIt.includes(wanted)
   })
-  const container = wanted ?? (pod && (containersIn(pod).find((name) => !isOurs(name)) ?? containersIn(pod)[0]))
+  const container = wanted ?? (pod && firstContainerOf(pod))
   if (pod && container !== undefined) return { pod: pod.metadata.name, container }
   const title = nameOf(workspace)
   if (wanted !== undefined && names.size > 0)
@@ -97,9 +102,6 @@ async function findContainer(
 }
 
 const containersIn = ({ spec }: Pod): string[] => (spec?.containers ?? []).map(({ name }) => name)
-
-const MAIN = 'main'
-const partOf = ({ metadata }: Pod): string => metadata.labels?.[labels.workspacePart] ?? MAIN
 
 /** What tells kubectl as whom to ask which server: the person's own kubeconfig, or one with what a target's Secret has. */
 async function withKubeconfigFor<T>(

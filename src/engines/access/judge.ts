@@ -28,10 +28,12 @@ export type Judgement =
     }
   | { readonly may: false; readonly why: RefusedBecause }
 
+/** The number of a port, or the shell over SSH. */
+export type Way = number | 'ssh'
+
 interface AccessQuestion {
   readonly rules: AccessRules
-  /** Number of the port. */
-  readonly port: number
+  readonly port: Way
   /** `undefined`: nobody has signed in. */
   readonly person: Person | undefined
   /** Digests of the links that came with the request. */
@@ -46,9 +48,9 @@ const ALWAYS = Number.POSITIVE_INFINITY
 const no = (why: RefusedBecause): Judgement => ({ may: false, why })
 
 /** Decides about access, for everybody. What nothing allows is refused. */
-export function judgeAccess({ rules, port: number, person, links = [], hasRole = false, now }: AccessQuestion): Judgement {
+export function judgeAccess({ rules, port: way, person, links = [], hasRole = false, now }: AccessQuestion): Judgement {
   if (rules.isEnding) return no('Ending')
-  const port = rules.ports.get(number)
+  const port = way === 'ssh' ? rules.shell : rules.ports.get(way)
   if (!port) return no('PortNotDeclared')
   const visibility = narrowest(port.visibility, rules.maxVisibility)
   if (visibility === 'public') return { may: true, as: 'public', until: ALWAYS }

@@ -13,6 +13,8 @@ export interface AccessRules {
   readonly shares: readonly WorkspaceShare[]
   /** By number: the ports that are declared and published. All others are closed to everybody. */
   readonly ports: ReadonlyMap<number, PublishedPort>
+  /** Over SSH people get into the shell as through the editor: with the editor's port, or the owner alone. `undefined`: nobody does. */
+  readonly shell: PublishedPort | undefined
   /** The widest that the class allows. */
   readonly maxVisibility: Visibility
   /** It is being terminated: nobody gets in any more. */
@@ -56,6 +58,7 @@ export function accessRulesOf({ metadata, spec, status }: Workspace): AccessRule
     owner: spec.owner || undefined,
     shares: (spec.shares ?? []).map(shareFrom),
     ports: proxy?.httpEnabled === false ? new Map() : portsOf(spec, status),
+    shell: proxy?.sshEnabled === false ? undefined : shellOf(spec, status),
     maxVisibility: visibilityFrom(proxy?.maxVisibility, 'authenticated'),
     isEnding,
   }
@@ -80,6 +83,11 @@ function portsOf(spec: Workspace['spec'], status: Workspace['status']): Readonly
   }
   return found
 }
+
+const OF_OWNER: PublishedPort = { port: 22, names: [], host: '', visibility: 'owner', isShell: true }
+
+const shellOf = (spec: Workspace['spec'], status: Workspace['status']): PublishedPort =>
+  [...portsOf(spec, status).values()].find(({ isShell }) => isShell) ?? OF_OWNER
 
 function visibilityOf(spec: Workspace['spec'], number: number, isShell: boolean): Visibility {
   const wishes = (spec.ports ?? []).filter(({ port }) => port === number)

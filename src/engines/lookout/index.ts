@@ -3,5 +3,5 @@
  * with the person's own rights, and with the credentials of the target only if they may read those. Read target.ts first.
  */
 export { eventsOf, type WorkspaceEvent } from './events.ts'
-export { containersOf, isOfSimulatedNode, linesOfLog, youngestPodOf } from './pod.ts'
+export { containersOf, firstContainerOf, isMainPod, isOfSimulatedNode, linesOfLog, SHELL_SCRIPT, youngestPodOf } from './pod.ts'
 export { type TargetLogin, type TargetReach, withTarget } from './target.ts'

@@ -24,6 +24,21 @@ export async function youngestPodOf(
 
 const bornOf = ({ metadata }: Pod): string => metadata.creationTimestamp ?? ''
 
+/** Whether it has the people's first container in it: others of a workspace have a pod of their own. */
+export const isMainPod = ({ metadata }: Pod): boolean => (metadata.labels?.[labels.workspacePart] ?? MAIN) === MAIN
+
+const MAIN = 'main'
+
+/** The container that people work in: the first one that Berth has not put there. */
+export function firstContainerOf({ spec }: Pod): string | undefined {
+  const names = (spec?.containers ?? []).map(({ name }) => name)
+  return names.find((name) => !name.startsWith('berth-')) ?? names[0]
+}
+
+/** Goes on as a shell in the project: the one that the image or the devfile names, the best one that is there otherwise. */
+export const SHELL_SCRIPT = `cd "\${PROJECT_SOURCE:-.}" 2>/dev/null
+for each in "\${SHELL:-bash}" bash sh; do command -v "$each" >/dev/null 2>&1 && exec "$each"; done`
+
 /** In the order in which they begin. What has not begun has no log, and without a run before the last one there is none of it. */
 export function containersOf({ spec, status }: Pod): { name: string; hasBegun: boolean; hasRunBefore: boolean }[] {
   const all = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]

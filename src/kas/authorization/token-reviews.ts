@@ -1,9 +1,8 @@
-import type { Kube } from '../../adapters/kube/index.ts'
+import { type Kube, reviewToken } from '../../adapters/kube/index.ts'
 import { accountOfUser, type ServiceAccountName } from '../../api/index.ts'
 import { type Clock, Failure, remembered, type Secret } from '../../std/index.ts'
 import type { Prove } from '../tokens/strangers.ts'
 import { digestOf } from '../tokens/token.ts'
-import { reviewToken } from '../tokens/token-review.ts'
 
 export type ReviewToken = (token: Secret<string>, peer: string) => Promise<ServiceAccountName>
 

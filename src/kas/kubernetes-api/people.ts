@@ -1,9 +1,8 @@
-import type { Kube } from '../../adapters/kube/index.ts'
+import { type Kube, reviewToken } from '../../adapters/kube/index.ts'
 import { accountOfUser } from '../../api/index.ts'
 import { type Clock, Failure, remembered, type Secret } from '../../std/index.ts'
 import type { RoleSubject } from '../projects/develop.ts'
 import { digestOf } from '../tokens/token.ts'
-import { reviewToken } from '../tokens/token-review.ts'
 
 /** The owner of a token, as the management cluster describes him. */
 export interface TokenOwner extends RoleSubject {

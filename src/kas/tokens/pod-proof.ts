@@ -1,4 +1,4 @@
-import type { Kube, Reach } from '../../adapters/kube/index.ts'
+import { type Kube, type Reach, reviewToken } from '../../adapters/kube/index.ts'
 import {
   type DeploymentTarget,
   DeploymentTargets,
@@ -13,7 +13,6 @@ import { credentialsForTarget, type TargetCredentials, withTarget } from '../../
 import { type Clock, Failure, type Log, remembered, type Secret } from '../../std/index.ts'
 import { readSecret } from './read-secret.ts'
 import { digestOf } from './token.ts'
-import { reviewToken } from './token-review.ts'
 
 export interface PodProofOptions {
   kube: Kube

@@ -1,10 +1,18 @@
-import type { UpgradedConnection } from '../../adapters/http/index.ts'
 import type { Kube } from '../../adapters/kube/index.ts'
 import { annotations, Workspaces } from '../../api/index.ts'
 import { type Clock, every, Failure, isFailure, type Log, minutes, timestamp } from '../../std/index.ts'
 import type { Route, RoutedWorkspace, RouteTable } from '../web/ports.ts'
 
 export type Activity = ReturnType<typeof createActivity>
+
+type KindOfUse = 'Requests' | 'Connection' | 'SSH'
+
+/** A connection that is open for as long as somebody works. */
+interface OpenLine {
+  /** Bytes that the visitor has sent. */
+  received(): number
+  closed: Promise<void>
+}
 
 const ROUND = minutes(1)
 /** The operator believes what was looked at within ten minutes. */
@@ -16,18 +24,18 @@ const IDLE_BYTES_OF_TERMINAL = 64
 
 /**
  * Tells each Workspace at most once a minute when somebody last used it: by that, idle ones are stopped. Requests are use; so are
- * bytes on upgraded connections, beyond those by which editors keep them alive.
+ * bytes on upgraded connections and those of SSH, beyond those by which editors keep them alive.
  */
 export function createActivity(kube: Kube, routes: Pick<RouteTable, 'workspace' | 'workspaces'>, clock: Clock, log: Log) {
   /** By UID, while it is not written yet: when, and how, in the words of the annotation. */
-  const uses = new Map<string, { at: number; by: 'Requests' | 'Connection' }>()
-  const lines = new Set<{ uid: string; line: UpgradedConnection; seen: number; idle: number }>()
+  const uses = new Map<string, { at: number; by: KindOfUse }>()
+  const lines = new Set<{ uid: string; line: OpenLine; seen: number; idle: number; by: KindOfUse }>()
 
   const listen = () => {
-    for (const watch of lines) {
-      const now = watch.line.received()
-      if (now - watch.seen > watch.idle) uses.set(watch.uid, { at: clock.now(), by: 'Connection' })
-      watch.seen = now
+    for (const watched of lines) {
+      const now = watched.line.received()
+      if (now - watched.seen > watched.idle) uses.set(watched.uid, { at: clock.now(), by: watched.by })
+      watched.seen = now
     }
   }
   const write = async (workspace: RoutedWorkspace) => {
@@ -58,13 +66,20 @@ export function createActivity(kube: Kube, routes: Pick<RouteTable, 'workspace' 
     for (const uid of uses.keys()) if (!routes.workspace(uid)) uses.delete(uid)
     for (const workspace of [...routes.workspaces()]) await write(workspace)
   }
+  const watch = (opened: { uid: string; line: OpenLine; idle: number; by: KindOfUse }) => {
+    const watched = { ...opened, seen: opened.line.received() }
+    lines.add(watched)
+    void opened.line.closed.then(() => lines.delete(watched))
+  }
   const stopTelling = every(clock, ROUND, tell)
   return {
-    used: ({ uid }: RoutedWorkspace) => void uses.set(uid, { at: clock.now(), by: 'Requests' }),
-    lineOpened({ workspace: { uid, terminal }, port }: Route, line: UpgradedConnection) {
-      const watch = { uid, line, seen: line.received(), idle: port === terminal ? IDLE_BYTES_OF_TERMINAL : IDLE_BYTES }
-      lines.add(watch)
-      void line.closed.then(() => lines.delete(watch))
+    used: ({ uid }: RoutedWorkspace, by: KindOfUse = 'Requests') => void uses.set(uid, { at: clock.now(), by }),
+    lineOpened({ workspace: { uid, terminal }, port }: Pick<Route, 'workspace' | 'port'>, line: OpenLine) {
+      watch({ uid, line, idle: port === terminal ? IDLE_BYTES_OF_TERMINAL : IDLE_BYTES, by: 'Connection' })
+    },
+    /** Of a terminal each byte was typed; programs talk to one another on their own. */
+    sshOpened({ uid }: RoutedWorkspace, line: OpenLine, isTerminal: boolean) {
+      watch({ uid, line, idle: isTerminal ? 0 : IDLE_BYTES, by: 'SSH' })
     },
     /** Writes what is known, and ends. */
     async stop() {

@@ -1,18 +1,18 @@
 import type { Reply } from '../../dashboard/index.ts'
-import { type Judgement, judgeAccess } from '../../engines/access/index.ts'
+import type { Judgement } from '../../engines/access/index.ts'
 import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
+import { judge } from '../web/judge.ts'
 import { type Notice, renderNotice } from '../web/page.ts'
-import {
-  type BrowserRequestHead,
-  type MayOpen,
-  type OwnPathRequest,
-  type Recipient,
-  type RequestCredentials,
-  ROLE_COUNTS,
-  type Route,
-  type RouteTable,
-  type Session,
-  type Sessions,
+import type {
+  BrowserRequestHead,
+  MayOpen,
+  OwnPathRequest,
+  Recipient,
+  RequestCredentials,
+  Route,
+  RouteTable,
+  Session,
+  Sessions,
 } from '../web/ports.ts'
 import { TO_FIRST_PAGE } from '../web/redirect.ts'
 import { isOwnOrigin } from './head.ts'
@@ -125,22 +125,6 @@ async function decideFor(
   const asleep = notices.notRunning(workspace, judgement.as === 'owner')
   if (asleep) return answered(asleep, 'not-running')
   return { route, session, links, judgement, until: Math.min(judgement.until, session?.until ?? Number.POSITIVE_INFINITY) }
-}
-
-/** Roles are asked about only if nothing else lets somebody in. */
-async function judge(
-  { mayOpen, clock }: AdmissionServices,
-  { workspace, port }: Route,
-  { session, links }: RequestCredentials,
-): Promise<Judgement> {
-  const now = clock.now()
-  const known = { rules: workspace.rules, port, person: session?.person, links, now }
-  const judgement = judgeAccess(known)
-  if (judgement.may || !session || !mayOpen || (judgement.why !== 'NotShared' && judgement.why !== 'ShareExpired'))
-    return judgement
-  if (!(await mayOpen(session.person, workspace))) return judgement
-  const byRole = judgeAccess({ ...known, hasRole: true })
-  return byRole.may ? { ...byRole, until: Math.min(byRole.until, now + ROLE_COUNTS) } : byRole
 }
 
 async function answerOwnPath(services: AdmissionServices, { head, route, recipient }: RoutedRequest): Promise<Reply> {

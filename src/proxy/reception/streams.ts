@@ -1,15 +1,17 @@
-import { judgeAccess } from '../../engines/access/index.ts'
+import { judgeAccess, type Way } from '../../engines/access/index.ts'
 import { type Clock, every, seconds } from '../../std/index.ts'
 import { type MayOpen, type RequestCredentials, ROLE_COUNTS, type RouteTable, type Sessions } from '../web/ports.ts'
 
-/** A request or an upgraded connection that is not over. */
+/** A request, an upgraded connection or one of SSH that is not over. */
 export interface OpenStream extends RequestCredentials {
   readonly uid: string
-  readonly port: number
+  readonly port: Way
   /** As what the visitor is let in. */
   readonly as: string
   /** When it has to end if nothing changes, milliseconds since the epoch. */
   until: number
+  /** Whether what somebody has shown lets in still, where that is no session. */
+  holds?(): boolean
   /** Hangs up on both sides. */
   cut(): void
 }
@@ -45,7 +47,7 @@ export function createStreams(
     const rules = routes.workspace(uid)?.rules
     const known = { port, person: session?.person, links, hasRole: as === 'role', now: clock.now() }
     const judgement = rules && judgeAccess({ rules, ...known })
-    if (!judgement?.may) return cut(stream, 'changed')
+    if (!judgement?.may || stream.holds?.() === false) return cut(stream, 'changed')
     const ends = as === 'role' ? stream.until : judgement.until
     stream.until = Math.min(ends, session?.until ?? Number.POSITIVE_INFINITY)
   }

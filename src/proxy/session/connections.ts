@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Cache, Kube } from '../../adapters/kube/index.ts'
 import { type ConfigMap, keyOf } from '../../api/index.ts'
+import type { Way } from '../../engines/access/index.ts'
 import { type Clock, every, Failure, type Log, minutes, seconds, timestamp } from '../../std/index.ts'
 import type { RouteTable, Session } from '../web/ports.ts'
 import { writeInto } from './config-map.ts'
@@ -11,7 +12,7 @@ interface ConnectionSources {
   cache: Cache<ConfigMap>
   namespace: string
   /** Requests and connections that are under way. */
-  streams: { all(): Iterable<{ uid: string; port: number; session: Session | undefined }> }
+  streams: { all(): Iterable<{ uid: string; port: Way; session: Session | undefined }> }
   routes: Pick<RouteTable, 'workspace'>
 }
 

@@ -8,6 +8,8 @@ export interface RoutedWorkspace {
   readonly uid: string
   readonly ref: Ref & { readonly namespace: string }
   readonly rules: AccessRules
+  /** Keys of its owner, as clients show them: the second words of their lines. */
+  readonly sshKeys: ReadonlySet<string>
   /** As the operator found it; `undefined` before it did. */
   readonly status: Pick<WorkspaceStatus, 'actualState' | 'step' | 'failure' | 'willStartAt' | 'stoppedBecause'>
   /** Whether somebody wants it to run. */
@@ -79,7 +81,7 @@ export interface RequestCredentials {
 }
 
 /** Asks whether the roles of the cluster let somebody open a workspace, as of a second ago. Throws when nobody can tell. */
-export type MayOpen = (person: Person, workspace: RoutedWorkspace) => Promise<boolean>
+export type MayOpen = (person: Person, workspace: Pick<RoutedWorkspace, 'ref'>) => Promise<boolean>
 
 /** A role is asked for again before then, milliseconds: of rights that other authorizers give nobody tells when they end. */
 export const ROLE_COUNTS = 10_000

@@ -38,6 +38,8 @@ proxy:
   certificateNames: ['*.w.example.com']
   authorizeCallers: [10.42.0.0/16, 192.0.2.7]
   tunnels: true
+  ssh: true
+  sshTokens: true
 programs:
   operator: { tolerations: [{ key: control-plane, operator: Exists }], replicas: 1 }
   kas: { replicas: 5, resources: { limits: { memory: 2Gi } }, env: { BERTH_SESSION_GRACE: '7', BERTH_LOG_LEVEL: debug } }
@@ -140,8 +142,11 @@ describe('berth install', (it) => {
       [account, proxyAccount].map((each) => JSON.stringify(each).includes('platform')),
       [true, true],
     )
-    const { host, oidc, authorize, kas: throughKas } = proxy({}, variablesOf(objects, 'proxy'))
+    const { host, oidc, authorize, ssh, kas: throughKas } = proxy({}, variablesOf(objects, 'proxy'))
     assert.equal(authorize, { listen: '0.0.0.0:8182', callers: ['10.42.0.0/16', '192.0.2.7'] })
+    assert.equal(ssh, { listen: '0.0.0.0:2222', takesTokens: true })
+    assert.is(JSON.stringify(named(objects, 'Service', 'proxy')).includes('"targetPort":"ssh"'), true)
+    assert.is(JSON.stringify(named(objects, 'NetworkPolicy', 'proxy')).includes('2222'), true)
     assert.equal([host, oidc.issuer], ['sign-in.w.example.com', 'https://other.example.com'])
     assert.is(oidc.ca, '/etc/berth/provider/ca.crt')
     assert.is(throughKas?.address, 'grpcs://kas.platform.svc:8150')

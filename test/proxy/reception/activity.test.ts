@@ -61,7 +61,7 @@ describe('the use of a workspace', (it) => {
     let received = 0
     const closed = Promise.withResolvers<void>()
     activity.lineOpened(
-      { host: 'web', port: 3000, workspace: await workspace() },
+      { port: 3000, workspace: await workspace() },
       {
         received: () => received,
         closed: closed.promise,

@@ -9,7 +9,15 @@ import { describe } from '../../support/suite.ts'
 
 const workspace: RoutedWorkspace = {
   ...{ uid: 'u', ref: { name: 'web', namespace: 'team-a' }, rules: accessRulesOf(published('web')), status: {} },
-  ...{ isWanted: true, isWatched: false, terminal: undefined, lastActivity: 0, watchedAt: 0, upstreams: new Map() },
+  ...{
+    sshKeys: new Set(),
+    isWanted: true,
+    isWatched: false,
+    terminal: undefined,
+    lastActivity: 0,
+    watchedAt: 0,
+    upstreams: new Map(),
+  },
 }
 
 /** Somebody whom a role has let in, and what the roles say from then on. */

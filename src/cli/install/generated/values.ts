@@ -121,6 +121,14 @@ export interface InstallValues {
      * Let it reach workspaces in other clusters through kas (default: false).
      */
     tunnels?: boolean
+    /**
+     * Let people into their workspaces over SSH, by a key, at port 22 of the Service (default: false).
+     */
+    ssh?: boolean
+    /**
+     * Take tokens of the cluster as passwords over SSH, too (default: false).
+     */
+    sshTokens?: boolean
   }
   /**
    * What the Prometheus operator and Grafana read: a PodMonitor, alert rules and dashboards. There is nothing of it without this; `{}` is enough.

@@ -1,0 +1,165 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { Workspaces } from '../../src/api/index.ts'
+import { seconds } from '../../src/std/index.ts'
+import { lacksOpenSsh, type SshClient } from '../proxy/ssh-client.ts'
+import { lacksNode } from '../support/node.ts'
+import { describe } from '../support/suite.ts'
+import { runAtTerminal } from '../support/terminal.ts'
+import { eventually } from '../support/verbs.ts'
+import { type SshSite, startSshSite, untilLetIn } from './pods/ssh-site.ts'
+
+const WEB = 'web.team-a@berth'
+const GET = 'GET /index.html HTTP/1.0\r\n\r\n'
+
+/** A port of this machine's loopback that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+describe(
+  'SSH into a pod of a real node',
+  (it) => {
+    let site: SshSite
+    let client: SshClient
+    it.before(async () => {
+      site = await startSshSite()
+      client = site.client
+      await site.workspace('web', [await client.makeKey('key')])
+      await untilLetIn(site, 'web')
+    })
+    it.after(() => site?.close())
+    const ssh = (...words: string[]) => client.run('ssh', [WEB, ...words])
+
+    it('runs a command in the project, and ends as it does', async () => {
+      const { code, stdout, stderr } = await ssh('pwd; echo wrong >&2; exit 7')
+      assert.equal([code, stdout, stderr], [7, '/tmp\n', 'wrong\n'])
+      assert.is((await ssh('nothing-of-this-name')).code, 127)
+    })
+
+    it('takes ten megabytes in, and gives them back', async () => {
+      const input = randomBytes(5 * 2 ** 20).toString('hex')
+      const { code, stdout } = await client.run('ssh', [WEB, 'cat'], { input })
+      assert.equal([code, stdout.length, digestOf(stdout)], [0, input.length, digestOf(input)])
+    })
+
+    it('keeps apart what a command writes on both outputs, however much', async () => {
+      const { stdout, stderr } = await ssh('for each in 1 2 3; do head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2; done')
+      assert.equal([stdout.length, stderr.length], [9_000_000, 9_000_000])
+    })
+
+    it('opens a shell at a terminal, of its kind and size, which follows that of the person', async () => {
+      const keys = 'echo "<$TERM:$LC_ALL:$(stty size)>"; exit 5\n'
+      const words = [
+        'sh',
+        '-c',
+        'stty rows 33 cols 101; exec "$@"',
+        'sh',
+        'ssh',
+        ...client.options('key'),
+        '-o',
+        'SendEnv=LC_*',
+        WEB,
+      ]
+      const { code, screen } = await runAtTerminal(words, { env: { TERM: 'xterm', LC_ALL: 'C.UTF-8' }, when: '#', keys })
+      assert.match(screen, '<xterm:C.UTF-8:33 101>')
+      assert.is(code, 5)
+    })
+
+    it('leads to a port on the loopback of the pod, again and again', async () => {
+      const page = await client.run('ssh', ['-W', 'localhost:8080', WEB], { input: GET })
+      assert.match(page.stdout, /hello\n$/, page.stderr)
+      const port = await freePort()
+      const forward = client.start('ssh', ['-N', '-L', `127.0.0.1:${port}:127.0.0.1:8080`, WEB])
+      const get = async () => (await fetch(`http://127.0.0.1:${port}/index.html`, { headers: { connection: 'close' } })).text()
+      await eventually(get)
+      assert.equal(new Set(await Promise.all(Array.from({ length: 10 }, get))), new Set(['hello\n']))
+      forward.kill()
+      await once(forward, 'close')
+    })
+
+    it('leads nowhere else, and nothing back', async () => {
+      const elsewhere = await client.run('ssh', ['-W', '10.96.0.1:443', WEB])
+      assert.is(elsewhere.code, 255)
+      assert.match(elsewhere.stderr, 'administratively prohibited: only ports of the workspace itself, on localhost')
+      const back = await client.run('ssh', ['-o', 'ExitOnForwardFailure=yes', '-R', '0:localhost:22', WEB, 'true'])
+      assert.is(back.code, 255)
+      assert.match(back.stderr, 'remote port forwarding failed')
+      const socket = await client.run('ssh', ['-o', 'ExitOnForwardFailure=yes', '-R', '/tmp/back:localhost:22', WEB, 'true'])
+      assert.is(socket.code, 255)
+      assert.match(site.proxy.log(), 'ports that lead back')
+    })
+
+    it('ends a connection to a port where nothing listens', async () => {
+      const { stdout } = await client.run('ssh', ['-W', 'localhost:9', WEB], { input: GET })
+      assert.is(stdout, '')
+    })
+
+    it('says what there is in place of an sftp-server that the image has not', async () => {
+      const { code, stderr } = await client.run('sftp', ['-b', '-', WEB], { input: 'ls\n' })
+      assert.ok(code !== 0)
+      assert.match(stderr, 'Use scp -O, or install openssh-sftp-server there.')
+    })
+
+    it('is not taken for a host with another key', async () => {
+      const other = (await client.makeKey('other-host')).split(' ').slice(0, 2).join(' ')
+      await client.know(other)
+      const { code, stderr } = await ssh('true')
+      await client.know(site.hostKey)
+      assert.is(code, 255)
+      assert.match(stderr, 'Host key verification failed')
+    })
+
+    it('takes twenty sessions of one connection, and twenty connections', async () => {
+      const control = ['-o', `ControlPath=${join(client.folder, 'control')}`]
+      const master = client.start('ssh', [...control, '-M', '-N', WEB])
+      await eventually(async () => (await client.run('ssh', [...control, '-O', 'check', WEB])).code === 0)
+      const say = async (words: string[], each: number) =>
+        (await client.run('ssh', [...words, WEB, `sleep 1; echo ${each}; exit ${each}`])).stdout
+      const numbers = Array.from({ length: 20 }, (_, each) => each)
+      const all = numbers.map((each) => `${each}\n`)
+      assert.equal(await Promise.all(numbers.map((each) => say(control, each))), all)
+      master.kill()
+      await once(master, 'close')
+      assert.equal(await Promise.all(numbers.map((each) => say([], each))), all)
+    })
+
+    it('ends what is open when its key is taken away, and lets it in no more', async () => {
+      await site.workspace('brief', [await client.makeKey('first'), await client.makeKey('second')])
+      await untilLetIn(site, 'brief', 'second')
+      const open = client.start('ssh', ['brief.team-a@berth', 'echo in; cat'], { key: 'second' })
+      const { stdout } = open
+      if (!stdout) throw new TypeError('no output')
+      await once(stdout, 'data')
+      const kept = (await client.makeKey('third')).replace(/ a test$/, '')
+      const began = Date.now()
+      const closed = once(open, 'close')
+      await site.cluster.kube.patch(Workspaces, { name: 'brief', namespace: 'team-a' }, { spec: { sshKeys: [kept] } })
+      assert.is((await closed)[0], 255)
+      assert.ok(Date.now() - began < seconds(10))
+      const again = await client.run('ssh', ['brief.team-a@berth', 'true'], { key: 'second' })
+      assert.match(again.stderr, 'Permission denied (publickey)')
+      assert.is((await client.run('ssh', ['brief.team-a@berth', 'true'], { key: 'third' })).code, 0)
+    })
+
+    it('says in a sentence that the owner may run nothing where it runs', async () => {
+      await site.workspace('apart', [await client.makeKey('apart')], { isPrivate: false })
+      const { stderr } = await eventually(async () => {
+        const ended = await client.run('ssh', ['apart.team-a@berth', 'true'], { key: 'apart' })
+        return !ended.stderr.includes('Permission denied') && ended
+      })
+      assert.match(stderr, 'ada@example.com, whose apart in team-a is, may run nothing where it runs')
+    })
+  },
+  (await lacksNode()) ?? lacksOpenSsh(),
+)
