@@ -1,4 +1,4 @@
-import { is, ok } from 'uvu/assert'
+import { equal, is, ok } from 'uvu/assert'
 import { checkDevfile, leftToKas } from '../../../src/engines/devfiles/index.ts'
 import { effort } from '../../support/effort.ts'
 import { describe } from '../../support/suite.ts'
@@ -10,7 +10,16 @@ components:
     attributes: { pod-overrides: { spec: ${spec} } }
 `
 
+const many = (count: number) =>
+  `schemaVersion: 2.2.0\ncomponents:\n${Array.from({ length: count }, (_, n) => `  - { name: c${n}, container: { image: i } }\n`).join('')}`
+
 describe('the check of a devfile', (it) => {
+  it('lets a workspace have a hundred containers', async () => {
+    const options = { name: 'd', profile: 'full', settings: {}, hasProject: true, textAt: leftToKas({}) } as const
+    const told = async (count: number) => (await checkDevfile(many(count), options)).problems.map(({ message }) => message)
+    equal([await told(100), await told(101)], [[], ['101 containers are more than 100']])
+  })
+
   it('takes little time for one with a mistake in each of ten thousand places, and counts most of them', async () => {
     const options = { name: 'd', profile: 'full', settings: {}, hasProject: true, textAt: leftToKas({}) } as const
     const spent = effort()
