@@ -56,7 +56,7 @@ const REFERENCES: [why: string, annotation: string, value: string, ids: string[]
 describe('a reference to a dependency', (it) => {
   it('is read of a hundred, and of no more: each takes many times the memory of its text', () => {
     const many = (count: number) => dependenciesOf(on(configMap('a'), '/ConfigMap//b,'.repeat(count)))
-    assert.is(dependenciesOf(on(configMap('a'), Array(100).fill('/ConfigMap//b').join())).ids.length, 100)
+    assert.is(dependenciesOf(on(configMap('a'), new Array(100).fill('/ConfigMap//b').join())).ids.length, 100)
     for (const { ids, problem } of [many(300_000), dependenciesOf(on(configMap('a'), `/ConfigMap//${'b'.repeat(20_000)}`))]) {
       assert.equal(ids, [])
       assert.match(
@@ -97,7 +97,7 @@ describe('the course of a set', (it) => {
 
   it('is found for 200,000 references of a set, and told of the others', () => {
     const home = desired(configMap('b', {}, 'n'))
-    const references = Array(100).fill('/ConfigMap/n/b').join()
+    const references = new Array(100).fill('/ConfigMap/n/b').join()
     const leaning = Array.from({ length: 2010 }, (_, at) => desired(on(configMap(`a${at}`, {}, 'n'), references)))
     const { faults, needs } = topologicalOrder([home, ...leaning])
     assert.equal([needs.size, faults.size], [2000, 10])
