@@ -6,4 +6,4 @@
 export { type AgentIdentity, accessRules, configurationFor, isSameFile } from './agent-configuration.ts'
 export { type InventoryPolicy, type ManifestProject, manifestProjects } from './manifest-project.ts'
 export type { ConfigurationMistake } from './mistakes.ts'
-export { type ParsedConfiguration, parseConfigurationFile } from './parse.ts'
+export { type ParsedConfiguration, parseConfigurationFile, readConfigurationFile } from './parse.ts'

@@ -1,6 +1,6 @@
 import { fromJson, type JsonObject } from '@bufbuild/protobuf'
 import { type ConfigurationFile, ConfigurationFileSchema } from '../rpc/index.ts'
-import { Failure, parseYamlTree } from '../std/index.ts'
+import { Failure, parseYamlTree, type ReadYamlTree, type YamlTreeText } from '../std/index.ts'
 import { type ConfigurationMistake, createMistakeList } from './mistakes.ts'
 import { readMessage } from './read-message.ts'
 import { checkGitops, checkValue } from './rules.ts'
@@ -20,10 +20,26 @@ export type ParsedConfiguration =
  * `projectPath`: of the project that it is in, which a manifest project without `id` means.
  */
 export function parseConfigurationFile(data: Uint8Array, projectPath: string): ParsedConfiguration {
+  const text = textIn(data)
+  return typeof text === 'string' ? parsedFrom(parseYamlTree(text, { limits: LIMITS }), projectPath) : text
+}
+
+/** The same; a program of many users has a thread for it: the largest file takes most of a second. */
+export async function readConfigurationFile(
+  data: Uint8Array,
+  projectPath: string,
+  read: ReadYamlTree,
+): Promise<ParsedConfiguration> {
+  const text = textIn(data)
+  return typeof text === 'string' ? parsedFrom(await read(text, { limits: LIMITS }), projectPath) : text
+}
+
+function textIn(data: Uint8Array): string | ParsedConfiguration {
   if (data.length > CONFIGURATION_BYTES) return wrong(`the file is ${data.length} bytes; at most ${CONFIGURATION_BYTES} are read`)
-  const text = decoded(data)
-  if (text === undefined) return wrong('the file is not UTF-8')
-  const read = parseYamlTree(text, { limits: LIMITS })
+  return decoded(data) ?? wrong('the file is not UTF-8')
+}
+
+function parsedFrom(read: YamlTreeText, projectPath: string): ParsedConfiguration {
   if (read.problem) {
     const { message, line, column } = read.problem
     return { mistakes: [{ message, line, column }] }

@@ -94,14 +94,15 @@ export async function flattenDevfile(
   }
 }
 
-/** `roots`: the trees that were merged. */
-const finderIn =
-  (whole: YamlMap, roots: ReadonlyMap<string, YamlTree> | undefined): Flattened['problemIn'] =>
-  (way, finding) => {
+/** `roots`: the trees that were merged. There may be as many findings as a devfile has parts. */
+function finderIn(whole: YamlMap, roots: ReadonlyMap<string, YamlTree> | undefined): Flattened['problemIn'] {
+  const pathOf = pathsIn(whole)
+  return (way, finding) => {
     const part = partAt(whole, way)
-    const placed = problemAt(part, pathsIn(whole)(part), finding)
+    const placed = problemAt(part, pathOf(part), finding)
     return (roots && relocated({ problems: [placed], warnings: [] }, roots).problems[0]) ?? placed
   }
+}
 
 /** So many of anything are no workspace, and what is quadratic would be slow. */
 const MOST_PARTS = 1000

@@ -2,7 +2,7 @@ import type { Caches, EventRecorder, Kube } from '../adapters/kube/index.ts'
 import { Agents, ConfigMaps, GitProjects, type Ref, SpaceRequests, Workspaces } from '../api/index.ts'
 import type { Permissions } from '../engines/permissions/index.ts'
 import { systemClock as clock, type Log } from '../std/index.ts'
-import { createAccessRules, createAgentConfigurationService } from './agent-configuration/index.ts'
+import { createAccessRules, createAgentConfigurationService, createConfigurationFinder } from './agent-configuration/index.ts'
 import { connectedAgents, createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
 import {
   configurationRefusal,
@@ -74,11 +74,12 @@ export function createGates(
   closing.push(() => findings.stop())
   const identities = { agents, reviewToken, operator, clock }
   const gate = createProjectGate({ projects, identities, rate, onUsed: findings.onUsed })
-  const configurations = createAccessRules({ agents, projects, gate, polls, clock, log })
+  const findConfiguration = createConfigurationFinder()
+  const configurations = createAccessRules({ agents, projects, gate, polls, findConfiguration, clock, log })
   closing.push(() => configurations.stop())
   const door = requireToken(agentGate.checkToken, refused)
   const configuration = createAgentConfigurationService({
-    ...{ agentGate, door, gate, agents, projects, polls, roll, findings, refused, clock, log },
+    ...{ agentGate, door, gate, agents, projects, polls, findConfiguration, roll, findings, refused, clock, log },
     version,
     maxAge: config.streamAge,
   })

@@ -87,4 +87,5 @@ export {
   type YamlScalar,
   type YamlSpot,
   type YamlTree,
+  type YamlTreeText,
 } from './yaml-tree.ts'

@@ -33,6 +33,12 @@ const FILLING = `${DEVFILE}variables: { a: ${'x'.repeat(30_000)} }
 commands: [{ id: b, exec: { component: main, commandLine: '${'{{a}}'.repeat(6000)}' } }]
 `
 
+const CROWDED = `schemaVersion: 2.2.0
+components:
+${Array.from({ length: 700 }, (_, n) => `  - { name: c${n}, container: { image: none } }\n`).join('')}commands:
+${Array.from({ length: 200 }, (_, n) => `  - { id: a${n}, exec: { component: c${n}, commandLine: 'true' } }\n`).join('')}events: { postStart: [${Array.from({ length: 200 }, (_, n) => `a${n}`).join()}] }
+`
+
 /** What would keep a program busy for minutes, or for ever, each at the largest size that is let through. */
 describe('hostile: work that has no end', (it) => {
   let beside: Neighbours
@@ -126,6 +132,7 @@ describe('hostile: work that has no end', (it) => {
     for (const [name, inline, words] of [
       ['stepping', STEPPING, /there are 9000000 commands, and at most 1000 are run at one event/],
       ['filling', FILLING, /variables add more than 131072 characters/],
+      ['crowded', CROWDED, /700 containers are more than 100/],
     ] as const) {
       await berth.kube.create(Workspaces, workspace('evil', name, { devfile: { inline } }))
       await expectObject(berth.kube, Workspaces, { name, namespace: 'evil' }, ({ status }) => words.test(JSON.stringify(status)))

@@ -30,8 +30,8 @@ export interface TargetOptions {
 
 const KUBECONFIG: UrlSubject = { field: "the kubeconfig's clusters[].cluster.server" }
 
-/** A few hundred clusters. Nothing else is done while it is read. */
-const LIMITS = { characters: 2 ** 20, tokens: 30_000, expanded: 2 ** 21 }
+/** More clusters, with their certificates, than a Secret that is read has room for. Nothing else is done while it is read. */
+const LIMITS = { characters: 2 ** 20, tokens: 6000, expanded: 2 ** 18 }
 
 const ANYWHERE: Reach = { refuseLocal: false }
 

@@ -73,6 +73,9 @@ export const leftToKas =
     if (by === 'page' && settings?.devfileHosts) allowedUrl(uri, settings.devfileHosts, 'class')
   }
 
+/** More than these nobody reads, and the place of each is looked for. */
+const MOST_REFUSALS = 1000
+
 /** What the rules of the specification do not say. */
 async function findingsIn(
   flat: Flattened,
@@ -81,9 +84,12 @@ async function findingsIn(
 ): Promise<DevfileFindings> {
   const { devfile: whole, problems } = await withManifests(flat, fetch)
   const devfile = readManifest ? await withManifestsRead(whole, readManifest) : whole
-  const refusals = refusalsOf(withResources(devfile), settings).map(({ at, ...said }) =>
-    flat.problemIn(at, { rule: 'not-made', ...said }),
-  )
+  const refused = refusalsOf(withResources(devfile), settings)
+  const refusals = refused.slice(0, MOST_REFUSALS).map(({ at, ...said }) => flat.problemIn(at, { rule: 'not-made', ...said }))
+  const [last] = refusals.slice(-1)
+  const message = `there are ${refused.length - MOST_REFUSALS} more`
+  if (last && refused.length > MOST_REFUSALS)
+    refusals.push({ ...last, path: '', rule: 'size', message, remedy: 'correct those above first' })
   const remarks = remarksOn(devfile).map(({ at, ...said }) => flat.problemIn(at, { rule: 'no-effect', ...said }))
   const { length } = JSON.stringify(flat.document())
   const tooLong: DevfileProblem = {

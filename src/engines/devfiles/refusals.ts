@@ -13,6 +13,7 @@ import { componentAt, type DevfileRefusal } from './refusal.ts'
 export function refusalsOf(devfile: Devfile, settings: WorkspaceClassSpec): DevfileRefusal[] {
   const overrides = overrideRefusals(devfile)
   return [
+    ...tooMany(devfile),
     ...notApplied(devfile),
     ...readManifests(devfile).refusals,
     ...overrides,
@@ -23,6 +24,20 @@ export function refusalsOf(devfile: Devfile, settings: WorkspaceClassSpec): Devf
     ...(overrides.length > 0 ? [] : overMaxima(devfile, settings)),
   ]
 }
+
+/** What a workspace is made of is looked at for each of its containers again: of seven hundred it took half a minute. No node runs as many pods. */
+const MOST_CONTAINERS = 100
+
+const tooMany = ({ containers }: Devfile): DevfileRefusal[] =>
+  containers.length > MOST_CONTAINERS
+    ? [
+        {
+          at: ['components'],
+          message: `${containers.length} containers are more than ${MOST_CONTAINERS}`,
+          remedy: 'leave some out',
+        },
+      ]
+    : []
 
 /** Events apply containers. Kubernetes objects are there from the start, or not at all. */
 const notApplied = (devfile: Devfile): DevfileRefusal[] =>

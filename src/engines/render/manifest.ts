@@ -41,14 +41,16 @@ export function manifestsIn({ documents, problem }: YamlText): Read {
   const objects: ReadObject[] = []
   const faults: Fault[] = []
   for (const [index, { line, value, texts = [] }] of documents.entries()) {
-    for (const { item, steps } of itemsOf(value)) {
+    const items = itemsOf(value)
+    const textsOf = textsByItem(items, texts)
+    for (const { item, steps } of items) {
       const what = faultOf(item)
       const named = what === undefined ? undefined : withNameOf(item)
       if (what !== undefined && named) {
         objects.push({ object: named, line, problem: what })
         continue
       }
-      const within = texts.filter((each) => steps.every((step, at) => step === each[at])).map((each) => each.slice(steps.length))
+      const within = textsOf.get(placeOf(steps)) ?? []
       const marks = within.length > 0 && { texts: new Set(within.map(placeOf)) }
       if (what === undefined && isObject(item)) objects.push({ object: sanitized(item), line, ...marks })
       else faults.push({ line, document: index + 1, what: what ?? 'is no object' })
@@ -83,6 +85,19 @@ const itemsOf = (item: unknown, steps: string[] = []): Item[] => {
   const { items } = item
   if (!Array.isArray(items)) return [{ item, steps }]
   return items.flatMap((each, at) => itemsOf(withKindOf(item, each), [...steps, 'items', `[${at}]`]))
+}
+
+/** The places of texts within the item in which they are, by the place of that. A list may have thousands of both. */
+function textsByItem(items: readonly Item[], texts: readonly (readonly string[])[]): Map<string, (readonly string[])[]> {
+  const found = new Map<string, (readonly string[])[]>()
+  if (texts.length === 0) return found
+  for (const { steps } of items) found.set(placeOf(steps), [])
+  for (const text of texts) {
+    let at = 0
+    while (!found.has(placeOf(text.slice(0, at))) && text[at] === 'items') at += 2
+    found.get(placeOf(text.slice(0, at)))?.push(text.slice(at))
+  }
+  return found
 }
 
 /** A list of one kind need not repeat it, as those that an API server gives do not. */

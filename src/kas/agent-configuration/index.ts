@@ -4,5 +4,6 @@
  * agent-registration/, which writes it into the Agent. Who may reach the cluster of an agent is read apart from that, for as long as
  * somebody wants to know. Read service.ts first, then find.ts and rules.ts.
  */
+export { createConfigurationFinder } from './find.ts'
 export { createAccessRules } from './rules.ts'
 export { type ConfigurationOptions, createAgentConfigurationService } from './service.ts'

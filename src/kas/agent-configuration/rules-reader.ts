@@ -7,13 +7,14 @@ import { type Clock, Failure, hours, isFailure, type Log, pause, seconds } from 
 import { newsOf } from '../ports/news.ts'
 import type { Admission, PollSighting, Polls, ProjectGate } from '../ports/ports.ts'
 import { configurationOf, type Projects } from '../projects/project.ts'
-import { findConfiguration } from './find.ts'
+import type { FindConfiguration } from './find.ts'
 
 export interface RulesOptions {
   agents: Cache<Agent>
   projects: Projects
   gate: Pick<ProjectGate, 'admitAgent'>
   polls: Pick<Polls, 'follow'>
+  findConfiguration: FindConfiguration
   clock: Clock
   log: Log
 }
@@ -129,7 +130,7 @@ export class RulesReader {
     if ('empty' in seen) return this.#know(undefined)
     if ('failure' in seen) return this.#doubt()
     try {
-      const { parsed } = await findConfiguration(seen.snapshot, this.#agent.name, path, signal)
+      const { parsed } = await this.#options.findConfiguration(seen.snapshot, this.#agent, path, signal)
       if (signal.aborted) return
       // What was good last stays while there are mistakes.
       this.#know(parsed.configuration ? accessRules(parsed.configuration) : this.#rules)

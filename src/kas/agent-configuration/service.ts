@@ -26,7 +26,7 @@ import {
 } from '../ports/ports.ts'
 import type { Refusals } from '../ports/refusals.ts'
 import { configurationOf, type Projects } from '../projects/project.ts'
-import { type FoundConfiguration, findConfiguration } from './find.ts'
+import type { FindConfiguration, FoundConfiguration } from './find.ts'
 
 export interface ConfigurationOptions {
   agentGate: AgentGate
@@ -36,6 +36,7 @@ export interface ConfigurationOptions {
   agents: Cache<Agent>
   projects: Projects
   polls: Pick<Polls, 'follow'>
+  findConfiguration: FindConfiguration
   roll: AgentRoll
   findings: ConfigurationFindings
   /** Of this kas. */
@@ -194,7 +195,7 @@ async function responseTo(
     report({ failure })
   }
   // A commit that cannot be fetched is looked for again with the next poll.
-  const found = await findConfiguration(seen.snapshot, pass.agent.name, admission.project.path, signal).catch(unread)
+  const found = await options.findConfiguration(seen.snapshot, pass.agent, admission.project.path, signal).catch(unread)
   return found && answer(visit, admission, found)
 }
 

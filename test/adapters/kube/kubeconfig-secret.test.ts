@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { readTarget } from '../../../src/adapters/kube/index.ts'
 import { Failure, isFailure, Secret } from '../../../src/std/index.ts'
+import { effort } from '../../support/effort.ts'
 import { describe } from '../../support/suite.ts'
 
 const TOKEN = 'canary-token-4711'
@@ -72,6 +73,24 @@ describe('a kubeconfig that somebody else wrote', (it) => {
     assert.is(refusal(new Secret('just text')).reason, 'UnableToParseKubeconfigData')
     assert.is(refusal(new Secret('a: 1\n---\nb: 2\n')).reason, 'UnableToParseKubeconfigData')
     assert.match(refusal(new Secret('[]: x\n'.repeat(10_000))).message, 'is too large')
+  })
+
+  it('of forty clusters is read, and one of thousands of values costs little', () => {
+    const each = (of: (n: number) => string) => Array.from({ length: 40 }, (_, n) => of(n)).join('')
+    const ca = 'A'.repeat(1500)
+    const clusters = each(
+      (n) => `- cluster:\n    certificate-authority-data: ${ca}\n    server: https://c${n}.example\n  name: c${n}\n`,
+    )
+    const contexts = each((n) => `- context:\n    cluster: c${n}\n    namespace: default\n    user: u${n}\n  name: c${n}\n`)
+    const users = each((n) => `- name: u${n}\n  user:\n    token: ${TOKEN}\n`)
+    const whole = `apiVersion: v1\nkind: Config\ncurrent-context: c39\nclusters:\n${clusters}contexts:\n${contexts}users:\n${users}`
+    assert.is(readTarget(new Secret(whole)).server, 'https://c39.example')
+    const spent = effort()
+    for (let times = 0; times < 10; times++)
+      assert.match(refusal(new Secret(`${whole}more: [${'{},'.repeat(8000)}]\n`)).message, 'is too large')
+    // Of the CPU, in milliseconds.
+    const took = spent()
+    assert.ok(took < 2000, `took ${Math.round(took)} ms`)
   })
 
   it('never shows its token in an error', () => {

@@ -3,7 +3,7 @@ import { equal, is } from 'uvu/assert'
 import { serveGrpc } from '../../../src/adapters/grpc/index.ts'
 import { Store } from '../../../src/adapters/kube/store.ts'
 import type { Agent, GitProject } from '../../../src/api/index.ts'
-import { createAgentConfigurationService } from '../../../src/kas/agent-configuration/index.ts'
+import { createAgentConfigurationService, createConfigurationFinder } from '../../../src/kas/agent-configuration/index.ts'
 import { createAgentGate, createProjectGate } from '../../../src/kas/authorization/index.ts'
 import type { CommitSnapshot, Polls } from '../../../src/kas/ports/ports.ts'
 import { projectsOf } from '../../../src/kas/projects/project.ts'
@@ -60,6 +60,7 @@ async function given() {
     agents,
     projects,
     polls: { follow },
+    findConfiguration: createConfigurationFinder(),
     roll: { enter: () => () => undefined, tunnel: () => () => undefined },
     findings: { report: (_, finding) => void found.push('failure' in finding ? finding.failure.reason : 'good') },
     maxAge: minutes(10),

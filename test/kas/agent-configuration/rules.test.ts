@@ -1,7 +1,7 @@
 import { equal, is } from 'uvu/assert'
 import { Store } from '../../../src/adapters/kube/store.ts'
 import { type Agent, type GitProject, keyOf, type Ref } from '../../../src/api/index.ts'
-import { createAccessRules } from '../../../src/kas/agent-configuration/index.ts'
+import { createAccessRules, createConfigurationFinder } from '../../../src/kas/agent-configuration/index.ts'
 import { createProjectGate } from '../../../src/kas/authorization/index.ts'
 import { createPace } from '../../../src/kas/git-polling/pace.ts'
 import { Poll } from '../../../src/kas/git-polling/poll.ts'
@@ -71,7 +71,15 @@ function given() {
   const projects = projectsOf(cache, ownPrefixes)
   const identities = { agents, clock, operator: ref, reviewToken: async () => ref }
   const gate = createProjectGate({ projects, identities, rate: () => undefined, onUsed: () => undefined })
-  const rules = createAccessRules({ agents, projects, gate, polls: { follow }, clock, log: silentLog })
+  const rules = createAccessRules({
+    agents,
+    projects,
+    gate,
+    polls: { follow },
+    findConfiguration: createConfigurationFinder(),
+    clock,
+    log: silentLog,
+  })
   const news: string[] = []
   rules.onChange((one: Ref) => news.push(keyOf(one)))
   const admitted = async () => {
