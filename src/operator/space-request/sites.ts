@@ -66,7 +66,9 @@ export function createSites(
     },
     changed(namespace: KubeObject | undefined) {
       const key = namespace?.metadata.annotations?.[annotations.spaceRequest]
-      if (key) wake(refFromKey(key))
+      const request = key ? requests.get(refFromKey(key)) : undefined
+      // What is written in one cluster is no news for requests whose spaces are in others.
+      if (request && agentOf(request) === agent) wake(refOf(request))
     },
   })
   const siteOf = (agent: Ref, key: string, by: AgentAccess): OpenSite => {

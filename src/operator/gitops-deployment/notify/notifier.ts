@@ -87,7 +87,12 @@ export function createNotifier({ context, send, asTenant }: NotifierOptions) {
       const told = { deployment, commit, since, result, at: timestamp(clock.now()) }
       const key = `${keyOf(deployment.metadata)} ${receiver.field} ${commit.revision} ${result} ${since}`
       if (waiting.of(groupOf(key)) >= MOST_WAITING)
-        giveUp(receiver, new Failure('unavailable', `more than ${MOST_WAITING} notifications of the namespace wait`))
+        giveUp(
+          receiver,
+          new Failure('unavailable', `more than ${MOST_WAITING} notifications of namespace ${groupOf(key)} wait`, {
+            remedy: 'See in the other Events which of its receivers do not answer',
+          }),
+        )
       else {
         if (!notices.has(key)) waiting.add(groupOf(key), 1)
         notices.set(key, { ...receiver, told, tries: 0 })

@@ -132,6 +132,8 @@ const isInEffect = ({ metadata, status }: GitOpsDeployment, commitId: string): b
 function closedWindow({ isOpen, until }: Opening, commitId: string): SyncWait | undefined {
   if (isOpen) return undefined
   const when =
-    until === undefined ? 'no sync window will ever open' : `the next sync window opens at ${new Date(until).toISOString()}`
+    until === undefined
+      ? 'no window of spec.syncWindows will ever open; correct their schedules'
+      : `the next sync window opens at ${new Date(until).toISOString()}`
   return { reason: 'OutsideSyncWindow', message: `commit ${commitId.slice(0, 12)} is there; ${when}`, until }
 }
