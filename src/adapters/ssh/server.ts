@@ -42,7 +42,6 @@ interface SshOptions {
 const LOGIN_WITHIN = seconds(30)
 /** Of a connection; a session that never had a program counts until the connection ends, for the library keeps it. */
 const MOST_CHANNELS = 128
-const MOST_IDLE_SESSIONS = 1000
 /** Answers that a client does not read. */
 const MOST_UNSENT = 4 * 2 ** 20
 
@@ -182,7 +181,8 @@ function follow(client: Connection, visitor: SshVisitor, { socket, line }: { soc
   })
   visitor.entered(line)
   client.on('session', (accept, reject) => {
-    if (channels.size >= MOST_CHANNELS || ++idle > MOST_IDLE_SESSIONS) return reject()
+    if (channels.size + idle >= MOST_CHANNELS) return reject()
+    idle++
     const session = accept()
     for (const begun of ['shell', 'exec', 'subsystem']) session.once(begun, () => idle--)
     followSession(session, frame)
@@ -193,7 +193,7 @@ function follow(client: Connection, visitor: SshVisitor, { socket, line }: { soc
       visitor.refused('a connection to another host')
       return refuse(PROHIBITED, 'only ports of the workspace itself, on localhost')
     }
-    if (channels.size >= MOST_CHANNELS) return reject()
+    if (channels.size + idle >= MOST_CHANNELS) return reject()
     const over = endingWith(line.closed)
     const open = () => {
       const channel = accept()
