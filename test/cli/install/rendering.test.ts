@@ -38,6 +38,7 @@ proxy:
   certificateNames: ['*.w.example.com']
   tunnels: true
   ssh: true
+  sshAddress: ssh.w.example.com:2222
   sshTokens: true
 programs:
   operator: { tolerations: [{ key: control-plane, operator: Exists }], replicas: 1 }
@@ -142,7 +143,7 @@ describe('berth install', (it) => {
       [true, true],
     )
     const { host, oidc, ssh, kas: throughKas } = proxy({}, variablesOf(objects, 'proxy'))
-    assert.equal(ssh, { listen: '0.0.0.0:2222', takesTokens: true })
+    assert.equal(ssh, { listen: '0.0.0.0:2222', address: { host: 'ssh.w.example.com', port: 2222 }, takesTokens: true })
     assert.is(JSON.stringify(named(objects, 'Service', 'proxy')).includes('"targetPort":"ssh"'), true)
     assert.is(JSON.stringify(named(objects, 'NetworkPolicy', 'proxy')).includes('2222'), true)
     assert.equal([host, oidc.issuer], ['sign-in.w.example.com', 'https://other.example.com'])
