@@ -51,7 +51,8 @@ const PASSWORDS = { burst: 30, perSecond: 1 }
 const ALGORITHMS: ssh2.Algorithms = {
   kex: ['curve25519-sha256', 'curve25519-sha256@libssh.org', 'ecdh-sha2-nistp256', 'ecdh-sha2-nistp384', 'ecdh-sha2-nistp521'],
   serverHostKey: ['ssh-ed25519'],
-  cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'chacha20-poly1305@openssh.com', 'aes256-ctr', 'aes128-ctr'],
+  // Clients take chacha20 first where it is offered, which costs this process a third more.
+  cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com'],
   hmac: ['hmac-sha2-256-etm@openssh.com', 'hmac-sha2-512-etm@openssh.com', 'hmac-sha2-256', 'hmac-sha2-512'],
   // A little that is sent could become very much here.
   compress: ['none'],
