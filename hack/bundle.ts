@@ -54,7 +54,13 @@ export async function bundleFromLock(repository: string, into: string): Promise<
 
 const packagesIn = (chunks: readonly OutputChunk[]): Package[] =>
   [...new Set(chunks.flatMap(({ moduleIds }) => moduleIds.flatMap((id) => PACKAGE.exec(id)?.[0] ?? [])))].map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    // Before npm had one field for it, packages said it in a list.
+    const {
+      name,
+      version,
+      licenses,
+      license = licenses?.[0]?.type,
+    } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
     return { title: `${name} ${version} (${license})`, name, version, folder }
   })
 

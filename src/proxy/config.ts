@@ -65,6 +65,8 @@ export const SETTINGS = {
     'from which addresses they may'),
   sshListen: optional('--ssh-listen <host:port>', 'BERTH_SSH_LISTEN', hostAndPortOrNone,
     'for SSH: keys of owners let into workspaces (default: nowhere)'),
+  sshAddress: optional('--ssh-address <host[:port]>', 'BERTH_SSH_ADDRESS', hostForPeople,
+    'what people type for SSH, told with the host key in the ConfigMap berth-proxy-ssh'),
   sshTokens: toggle('--ssh-tokens', 'BERTH_SSH_TOKENS',
     'take tokens of the cluster as passwords over SSH, too'),
   trustedProxies: setting('--trusted-proxies <ranges>', 'BERTH_TRUSTED_PROXIES', words, '',
@@ -99,13 +101,14 @@ export type ProxyConfig = ReturnType<typeof parseConfig>
 
 export function parseConfig(flags: Flags, env: EnvironmentVariables) {
   const settings = readSettings(SETTINGS, flags, env)
-  const { authorize, authorizeCallers, sshListen, sshTokens, tlsCert, tlsKey, kas, kasToken, kasCa, ...rest } = settings
+  const { authorize, authorizeCallers, sshListen, sshAddress, sshTokens, tlsCert, tlsKey, kas, kasToken, kasCa, ...rest } =
+    settings
   const { issuer, clientId, clientSecret, oidcCa, scopes, usernameClaim, usernamePrefix, groupsClaim, groupsPrefix, ...others } =
     rest
   return {
     ...others,
     authorize: authorizeOf(authorize, authorizeCallers),
-    ssh: sshOf(sshListen, sshTokens),
+    ssh: sshOf(sshListen, sshAddress, sshTokens),
     tls: tlsFiles(tlsCert, tlsKey),
     oidc: { issuer, clientId, clientSecret, ca: oidcCa, scopes: [...new Set(['openid', ...scopes])] },
     identity: { usernameClaim, usernamePrefix, groupsClaim, groupsPrefix },
@@ -121,8 +124,8 @@ function authorizeOf(listen: string | undefined, callers: string[]): { listen: s
   throw wrongSetting(missing, '', 'Give --authorize and --authorize-callers together, or neither.')
 }
 
-function sshOf(listen: string | undefined, takesTokens: boolean) {
-  if (listen) return { listen, takesTokens }
+function sshOf(listen: string | undefined, address: ReturnType<typeof hostForPeople>, takesTokens: boolean) {
+  if (listen) return { listen, address, takesTokens }
   if (!takesTokens) return
   throw wrongSetting('--ssh-listen', '', 'Give --ssh-listen too, or leave --ssh-tokens out.')
 }
@@ -154,6 +157,14 @@ function issuerIn(given: string, flag: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.test(url.hostname))) return given
   throw wrongSetting(flag, given, 'Write the https:// URL of the identity provider, as its tokens name it.')
+}
+
+/** An empty variable is none. */
+function hostForPeople(given: string, flag: string): { host: string; port: number } | undefined {
+  const [, host, port = '22'] = /^([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?::(\d{1,5}))?$/i.exec(given) ?? []
+  if (given === '') return undefined
+  if (host !== undefined && Number(port) < 65_536) return { host: host.toLowerCase(), port: Number(port) }
+  throw wrongSetting(flag, given, 'Write a host, with a port where it is not 22, such as ssh.workspaces.example.com:2222.')
 }
 
 /** An empty variable turns it off. */

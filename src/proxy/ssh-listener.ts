@@ -2,7 +2,8 @@ import { createAnswers } from '../adapters/kube/index.ts'
 import { type SshServer, serveSsh } from '../adapters/ssh/index.ts'
 import type { ProxyConfig } from './config.ts'
 import type { Foundation, Services } from './services.ts'
-import { createInside, createSessionOfToken, createSshDoor, obtainHostKey } from './ssh/index.ts'
+import { writeInto } from './session/index.ts'
+import { createInside, createSessionOfToken, createSshDoor, HOST_KEY, knownHost, obtainHostKey } from './ssh/index.ts'
 
 /** One address has so many people behind it as a household or an office. */
 const BEFORE_LOGIN = { connections: 512, connectionsPerAddress: 64 }
@@ -16,6 +17,7 @@ export async function openSsh(
   if (!ssh) return undefined
   const { kube } = caches
   const hostKey = await obtainHostKey(kube, homeNamespace, log)
+  await writeInto(kube, { name: HOST_KEY, namespace: homeNamespace }, knownHost(hostKey, ssh.address))
   const reach = { reach: { refuseLocal, own: kube.server, answers: createAnswers(clock) } }
   const inside = createInside({ kube, workspaces, reach })
   const door = createSshDoor({

@@ -60,7 +60,7 @@ describe('the rights of the proxy', (it) => {
       return proxy.create(kind, object, { dryRun: true })
     }
     for (const name of ['berth-proxy-keys', 'berth-proxy-ssh']) await make(Secrets, name, { type: 'Opaque' })
-    for (const name of ['berth-proxy-sign-outs', 'berth-proxy-connections']) await make(ConfigMaps, name)
+    for (const name of ['berth-proxy-sign-outs', 'berth-proxy-connections', 'berth-proxy-ssh']) await make(ConfigMaps, name)
     match(await refusalOf(make(Secrets, 'mine')), 'of secrets the proxy creates berth-proxy-keys and berth-proxy-ssh only')
     match(await refusalOf(make(ConfigMaps, 'berth')), 'of configmaps the proxy creates')
     const metadata = {

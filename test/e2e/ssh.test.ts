@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -10,6 +11,7 @@ import { lacksNode } from '../support/node.ts'
 import { describe } from '../support/suite.ts'
 import { runAtTerminal } from '../support/terminal.ts'
 import { eventually } from '../support/verbs.ts'
+import { ourImages } from './pods/images.ts'
 import { type SshSite, startSshSite, untilLetIn } from './pods/ssh-site.ts'
 
 const WEB = 'web.team-a@berth'
@@ -109,6 +111,25 @@ describe(
       const { code, stderr } = await client.run('sftp', ['-b', '-', WEB], { input: 'ls\n' })
       assert.ok(code !== 0)
       assert.match(stderr, 'Use scp -O, or install openssh-sftp-server there.')
+    })
+
+    it('copies files both ways by scp, where the image has it', async () => {
+      const { digests, folder } = await ourImages()
+      await site.cluster.importImages(join(folder, 'images.tar'))
+      const image = [...digests.keys()].find((each) => each.includes('berth-workspace'))
+      await site.workspace('copied', [await client.makeKey('copied')], { ...(image && { image }) })
+      await untilLetIn(site, 'copied', 'copied')
+      const [from, back] = [join(client.folder, 'from'), join(client.folder, 'back')]
+      await writeFile(from, randomBytes(20 * 2 ** 20))
+      const there = 'copied.team-a@berth:there'
+      for (const [one, other] of [
+        [from, there],
+        [there, back],
+      ] as const) {
+        const { code, stderr } = await client.run('scp', ['-O', '-q', one, other], { key: 'copied' })
+        assert.is(code, 0, stderr)
+      }
+      assert.ok((await readFile(from)).equals(await readFile(back)))
     })
 
     it('is not taken for a host with another key', async () => {

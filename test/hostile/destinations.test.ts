@@ -110,8 +110,6 @@ describe('hostile: where a deployment goes', (it) => {
   })
 
   const names: [what: string, spec: () => Partial<Spec>, words: RegExp][] = [
-    ['account', () => ({ serviceAccountName: '../team-a/deployer' }), /deployer/],
-    ['account-of', () => ({ serviceAccountName: 'team-a:deployer' }), /deployer/],
     ['abroad', () => ({ source: sourceOf(abroad) }), /forbidden/],
     ['environment', () => ({ destination: { environment: '../team-a/prod', namespace: 'team-a' } }), /prod/],
     ['environment-of', () => ({ destination: { environment: 'team-a/prod', namespace: 'team-a' } }), /prod/],
@@ -119,6 +117,8 @@ describe('hostile: where a deployment goes', (it) => {
     ['waits', () => ({ dependsOn: [{ name: 'app', namespace: 'team-a' }] }), /is in another namespace/],
   ]
   it('is not in another’s namespace, whatever it names', async () => {
+    for (const serviceAccountName of ['../team-a/deployer', 'team-a:deployer'])
+      match(await refusalOf(follow('account', { serviceAccountName })), 'spec.serviceAccountName')
     for (const [what, spec] of names) await follow(what, spec())
     for (const [what, , words] of names) await berth.told('evil', what, words)
     await assertNothing()

@@ -38,6 +38,8 @@ describe('the settings of the proxy', (it) => {
   it('say what is wrong with a number', () => {
     throws(() => parseConfig({ ...NEEDED, sessionHours: '0' }, {}), /--session-hours is "0"/)
     throws(() => parseConfig({ ...NEEDED, tlsCert: 'a' }, {}), /--tls-key is/)
+    for (const sshAddress of ['ssh://a', 'a b', 'a:99999', '-a', 'a:', 'ada@a'])
+      throws(() => parseConfig({ ...NEEDED, sshListen: '127.0.0.1:0', sshAddress }, {}), /--ssh-address is/, sshAddress)
     throws(() => parseConfig({ ...NEEDED, sshTokens: true }, {}), /--ssh-listen is/)
     throws(() => parseConfig(NEEDED, { BERTH_PASS_AUTHORIZATION: 'yes' }), /BERTH_PASS_AUTHORIZATION is "yes"/)
   })

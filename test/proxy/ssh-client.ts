@@ -20,6 +20,8 @@ export function lacksOpenSsh(): string | undefined {
 interface How {
   key?: string
   env?: Record<string, string>
+  /** Before all others: of a setting OpenSSH takes the first. */
+  first?: string[]
   /** It may ask for a password. */
   isAsked?: boolean
 }
@@ -93,8 +95,8 @@ export async function sshClient(address: string): Promise<SshClient> {
       return (await readFile(join(folder, `${name}.pub`), 'utf8')).trim()
     },
     know: (line) => writeFile(known, `berth ${line}\n`),
-    start: (program, words, { key = 'key', env = {}, isAsked = false } = {}) =>
-      spawn(program, [...options(key, isAsked), ...words], { env: { PATH: process.env.PATH, HOME: folder, ...env } }),
+    start: (program, words, { key = 'key', env = {}, first = [], isAsked = false } = {}) =>
+      spawn(program, [...first, ...options(key, isAsked), ...words], { env: { PATH: process.env.PATH, HOME: folder, ...env } }),
     async run(program, words, { input = '', ...how } = {}) {
       const child = client.start(program, words, how)
       const said = { stdout: '', stderr: '' }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { equal, is, match, ok } from 'uvu/assert'
 import { annotations, ConfigMaps, type WorkspaceSpec, Workspaces } from '../../src/api/index.ts'
@@ -20,7 +20,10 @@ describe(
     let stage: Stage
     let client: SshClient
     it.before(async () => {
-      stage = await setStage((_request, response) => void response.end('a page'), { sshListen: '127.0.0.1:0' })
+      stage = await setStage((_request, response) => void response.end('a page'), {
+        sshListen: '127.0.0.1:0',
+        sshAddress: 'ssh.ws.example.com',
+      })
       client = await sshClient(stage.proxy.addresses.ssh ?? '')
       await trustHost(client, stage.cluster.kube, stage.namespace)
       for (const name of ['key', 'stranger']) await client.makeKey(name)
@@ -62,6 +65,15 @@ describe(
         match(stderr, 'Workspace', String(kind))
         match(stderr, 'kinds has no target yet', String(kind))
       }
+    })
+
+    it('tells everybody who may read it by what to know the host', async () => {
+      const map = await stage.cluster.kube.get(ConfigMaps, { name: 'berth-proxy-ssh', namespace: stage.namespace })
+      await writeFile(`${client.folder}/published`, map?.data?.known_hosts ?? '')
+      const known = ['-o', `UserKnownHostsFile=${client.folder}/published`, '-o', 'HostKeyAlias=ssh.ws.example.com']
+      const name = `nothing.${stage.namespace}@berth`
+      const { stderr } = await client.run('ssh', [name], { key: 'stranger', first: known })
+      match(stderr, DENIED)
     })
 
     it('answers the same to a stranger, whatever there is', async () => {

@@ -19,6 +19,8 @@ declare module 'ws' {
     headers: Record<string, string | string[]>
     /** Until the answer, milliseconds. */
     handshakeTimeout?: number
+    /** Writes a mask into four bytes, which are zero. */
+    generateMask?: (mask: Buffer) => void
     lookup?: LookupFunction
   }
 

@@ -59,6 +59,8 @@ export function judgeAccess({ rules, port: way, person, links = [], hasRole = fa
   // An empty name would be equal to one that is missing.
   if (!person || person.user === '') return rules.maxVisibility === 'public' && byLink.may ? byLink : no('SignInNeeded')
   if (person.user === rules.owner) return { may: true, as: 'owner', until: ALWAYS }
+  // Without an editor there is no port that anybody could have been let into.
+  if (port.names.length === 0) return no('NotShared')
   if (visibility === 'authenticated') return { may: true, as: 'authenticated', until: ALWAYS }
   if (rules.maxVisibility === 'owner') return no('NotShared')
   if (hasRole) return { may: true, as: 'role', until: ALWAYS }

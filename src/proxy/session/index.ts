@@ -4,6 +4,7 @@
  * that host alone stands for them (sessions.ts). Nothing is kept but the keys (keys.ts) and when people have signed out (sign-outs.ts). Who is connected is told in a ConfigMap (connections.ts). Read sign-in.ts first.
  */
 export { createArrivals } from './arrival.ts'
+export { writeInto } from './config-map.ts'
 export { CONNECTIONS, publishConnections } from './connections.ts'
 export type { IdentitySettings } from './identity.ts'
 export { createRotatingKeys, KEYS, type RotatingKeys } from './keys.ts'

@@ -3,8 +3,8 @@ import { createHostKey, type HostKey, hostKeyFrom } from '../../adapters/ssh/ind
 import { type CoreSecret, Secrets } from '../../api/index.ts'
 import { Failure, isFailure, type Log, Secret } from '../../std/index.ts'
 
-/** The Secret that all proxies of an installation share: clients know them by one key. */
-const HOST_KEY = 'berth-proxy-ssh'
+/** The Secret that all proxies of an installation share, for clients know them by one key; and the ConfigMap that tells its public half. */
+export const HOST_KEY = 'berth-proxy-ssh'
 
 const ENTRY = 'ssh_host_ed25519_key'
 

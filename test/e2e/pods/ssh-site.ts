@@ -21,7 +21,7 @@ export interface SshSite {
   /** What known_hosts says behind the host. */
   hostKey: string
   /** A workspace of `team-a` with a pod, in which `key` lets in; its `web` answers on 127.0.0.1:8080 of the pod. */
-  workspace(name: string, sshKeys: string[], more?: { isPrivate?: boolean }): Promise<Workspace>
+  workspace(name: string, sshKeys: string[], more?: { isPrivate?: boolean; image?: string }): Promise<Workspace>
   close(): Promise<void>
 }
 
@@ -65,7 +65,7 @@ async function startOn(cluster: NodeCluster): Promise<SshSite> {
   const hostKey = await trustHost(client, kube, 'berth-system')
   return {
     ...{ cluster, proxy, client, hostKey },
-    workspace: (name, sshKeys, { isPrivate = true } = {}) => makeWorkspace(cluster, name, { sshKeys, isPrivate }),
+    workspace: (name, sshKeys, more) => makeWorkspace(cluster, name, { sshKeys, ...more }),
     async close() {
       await client.close()
       await proxy.stop()
@@ -79,7 +79,7 @@ async function startOn(cluster: NodeCluster): Promise<SshSite> {
 async function makeWorkspace(
   { kube, kubectl }: NodeCluster,
   name: string,
-  { sshKeys, isPrivate }: { sshKeys: string[]; isPrivate: boolean },
+  { sshKeys, isPrivate = true, image = 'localhost/busybox:1' }: { sshKeys: string[]; isPrivate?: boolean; image?: string },
 ): Promise<Workspace> {
   const credentials = { apiURL: kube.server, defaultNamespace: 'space', clusterCredentialsSecret: `${name}-credentials` }
   await apply(kube, {
@@ -103,8 +103,8 @@ async function makeWorkspace(
       containers: [
         {
           name: 'tools',
-          image: 'localhost/busybox:1',
-          command: ['sh', '-c', 'echo hello > /tmp/index.html; exec httpd -f -p 127.0.0.1:8080 -h /tmp'],
+          image,
+          command: ['sh', '-c', 'echo hello > /tmp/index.html; exec busybox httpd -f -p 127.0.0.1:8080 -h /tmp'],
           env: [{ name: 'PROJECT_SOURCE', value: '/tmp' }],
         },
       ],

@@ -243,6 +243,48 @@ describe('the decision about access', (it) => {
       status: { ...workspace.status, class: { settings: { proxy: { httpEnabled: false } } } },
     })
     equal(judgeAccess({ rules, port: 3000, person: ada, now: NOW }), { may: false, why: 'PortNotDeclared' })
+    equal(judgeAccess({ rules, port: 'ssh', person: ada, now: NOW }).may, true)
+  })
+})
+
+describe('the decision about the shell over SSH', (it) => {
+  const EDITOR = PORTS.filter(({ name }) => name === 'editor-server')
+  const OTHERS = PORTS.filter(({ name }) => name !== 'editor-server')
+  const sharedBy = (port: string): WorkspaceSpec => ({ shares: [{ name: 'a', user: 'grace@example.com', ports: [port] }] })
+  const link = { name: 'l', linkDigest: 'f'.repeat(64), ports: ['editor-server'], expiresAt: AFTER }
+  const wide = { ports: [{ name: 'editor-server', port: 60_001, visibility: 'public' as const }] }
+  const CASES: { why: string; spec?: WorkspaceSpec; ports?: typeof PORTS; who?: Person; hasRole?: boolean; says: string }[] = [
+    { why: 'the owner, with an editor', who: ada, says: 'owner' },
+    { why: 'the owner, without one', ports: OTHERS, who: ada, says: 'owner' },
+    { why: 'nobody who has not said who they are', says: 'SignInNeeded' },
+    { why: 'whom the editor is shared with', spec: sharedBy('editor-server'), who: grace, says: 'share' },
+    { why: 'not whom another port is shared with', spec: sharedBy('app'), who: grace, says: 'NotShared' },
+    {
+      why: 'not by a share of an editor that there is none of',
+      spec: sharedBy('editor-server'),
+      ports: OTHERS,
+      who: grace,
+      says: 'NotShared',
+    },
+    { why: 'not everybody, however wide the editor’s port is', spec: wide, ports: EDITOR, who: grace, says: 'NotShared' },
+    { why: 'not by a link', spec: { shares: [link] }, who: grace, says: 'NotShared' },
+    { why: 'whom a role lets in', who: grace, hasRole: true, says: 'role' },
+    { why: 'nobody by a role, without an editor', ports: OTHERS, who: grace, hasRole: true, says: 'NotShared' },
+    { why: 'nobody, when it ends', spec: { desiredState: 'Terminated' }, who: ada, says: 'Ending' },
+  ]
+  for (const { why, spec = {}, ports = PORTS, who, hasRole = false, says } of CASES)
+    it(`${says}: ${why}`, () => {
+      const rules = accessRulesOf(published('web', { spec, ports, maxVisibility: 'public' }))
+      const judgement = judgeAccess({ rules, port: 'ssh', person: who, links: ['f'.repeat(64)], hasRole, now: NOW })
+      is(judgement.may ? judgement.as : judgement.why, says)
+    })
+
+  it('lets nobody in where the class says so', () => {
+    const workspace = published('web')
+    const status = { ...workspace.status, class: { settings: { proxy: { sshEnabled: false } } } }
+    const rules = accessRulesOf({ ...workspace, status })
+    equal(judgeAccess({ rules, port: 'ssh', person: ada, now: NOW }), { may: false, why: 'PortNotDeclared' })
+    equal(judgeAccess({ rules, port: 3000, person: ada, now: NOW }).may, true)
   })
 })
 

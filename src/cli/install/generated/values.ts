@@ -129,6 +129,10 @@ export interface InstallValues {
      * Take tokens of the cluster as passwords over SSH, too (default: false).
      */
     sshTokens?: boolean
+    /**
+     * What people type for SSH, such as ssh.workspaces.example.com, with a port where it is not 22.
+     */
+    sshAddress?: string
   }
   /**
    * What the Prometheus operator and Grafana read: a PodMonitor, alert rules and dashboards. There is nothing of it without this; `{}` is enough.
