@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
-import { wrongSetting } from '../std/index.ts'
+import { plainAddress, wrongSetting } from '../std/index.ts'
 
 /** Tells whether an address is in one of the ranges that the flag names. Throws when one is no range. */
 export function addressesIn(ranges: readonly string[], flag: string): (address: string) => boolean {
@@ -14,7 +14,7 @@ export function addressesIn(ranges: readonly string[], flag: string): (address: 
     list.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4')
   }
   return (given) => {
-    const address = plain(given)
+    const address = plainAddress(given)
     return isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
   }
 }
@@ -25,13 +25,13 @@ export function addressesIn(ranges: readonly string[], flag: string): (address: 
  */
 export function createVisitorOf(isTrusted: (address: string) => boolean): (request: IncomingMessage) => string {
   return ({ socket, headers }) => {
-    const peer = plain(socket.remoteAddress ?? '')
+    const peer = plainAddress(socket.remoteAddress ?? '')
     if (!isTrusted(peer)) return peer
     const named = [headers['x-forwarded-for'] ?? []]
       .flat()
       .join(',')
       .split(',')
-      .map((each) => plain(each.trim()))
+      .map((each) => plainAddress(each.trim()))
     let found = peer
     for (const address of named.reverse()) {
       if (isIP(address) === 0) return found
@@ -41,6 +41,3 @@ export function createVisitorOf(isTrusted: (address: string) => boolean): (reque
     return found
   }
 }
-
-/** IPv4 as IPv6 sockets show it. */
-const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '')

@@ -40,6 +40,9 @@ export function kindOfAddress(address: string): AddressKind {
   return carrier ? kindOfAddress(carriedBy(bare, carrier.at)) : 'public'
 }
 
+/** An IPv4 address as such, where an IPv6 socket shows it in its own way. */
+export const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '')
+
 /** A stranger may choose addresses of the internet, or of the own machines and networks as well. Never forbidden ones. */
 export type AddressRule = 'public' | 'own-too'
 

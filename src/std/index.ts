@@ -12,6 +12,7 @@ export {
   isRefusedHost,
   kindOfAddress,
   kindOfHost,
+  plainAddress,
 } from './address.ts'
 export { type Backoff, waitOf } from './backoff.ts'
 export {
@@ -33,6 +34,7 @@ export { durationOf, spelled } from './duration.ts'
 export { Failure, type FailureCode, type FailureDetails, failureReason, isFailure, sayFailure, unlessFailed } from './failure.ts'
 export { harmless, harmlessLine, isHarmless } from './harmless.ts'
 export { type Keys, type ListenerKeys, pemOf, renewing } from './keys.ts'
+export { listenAt } from './listen.ts'
 export { createLog, type Log, type LogFields, type LogLevel, silentLog } from './log.ts'
 export { PACKAGE_FOLDER } from './package-folder.ts'
 export { amountOf, quantity } from './quantity.ts'

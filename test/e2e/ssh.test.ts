@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { Workspaces } from '../../src/api/index.ts'
 import { seconds } from '../../src/std/index.ts'
 import { lacksOpenSsh, type SshClient } from '../proxy/ssh-client.ts'
@@ -16,16 +16,6 @@ import { type SshSite, startSshSite, untilLetIn } from './pods/ssh-site.ts'
 
 const WEB = 'web.team-a@berth'
 const GET = 'GET /index.html HTTP/1.0\r\n\r\n'
-
-/** A port of this machine's loopback that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address ? address.port : 0
-}
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 

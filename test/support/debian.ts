@@ -5,21 +5,25 @@ import { join } from 'node:path'
 import { readDebianLock, unpackDebian } from '../../src/adapters/control-plane/index.ts'
 import { placeFor } from './cache.ts'
 
-/** Those of the folder of that name here, fetched when they are new on this machine, and with their own C library. */
+/** Those of the folder of that name here, fetched when they are new on this machine. */
 export function debianPrograms(name: string, title: string) {
   const lock = join(import.meta.dirname, name, 'debian.txt')
   const place = placeFor(name, [lock])
   /** Starts other programs: the C library of this machine may be older than theirs. */
   const loader = () => join(place, globSync('{lib,usr/lib}*/**/ld-linux-*.so.*', { cwd: place })[0] ?? '')
+  const acquire = async () => {
+    if (!existsSync(place)) await fetchDebian(lock, place)
+  }
   return {
     place,
     loader,
+    /** Fetches them where they are not there yet. */
+    acquire,
     /** Why tests with it are left out; `undefined` where it can be had. */
     async lacks(): Promise<string | undefined> {
       if (process.platform !== 'linux') return `the ${title} of these tests is that of Debian, for Linux`
-      if (existsSync(place)) return undefined
       try {
-        await fetchDebian(lock, place)
+        await acquire()
         return undefined
       } catch (thrown) {
         if (existsSync(place)) return undefined
@@ -35,7 +39,7 @@ export function debianPrograms(name: string, title: string) {
 }
 
 /** Fetches the packages of the lock and unpacks them there. */
-export async function fetchDebian(lock: string, place: string): Promise<void> {
+async function fetchDebian(lock: string, place: string): Promise<void> {
   const [into, downloads] = [`${place}.${process.pid}`, `${place}.${process.pid}.downloads`]
   mkdirSync(downloads, { recursive: true })
   try {

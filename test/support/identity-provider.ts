@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createSecureServer } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { listen } from '../../src/adapters/http/serve.ts'
 import { systemClock } from '../../src/std/index.ts'
+import { listen } from '../../src/std/listen.ts'
 
 /** What the provider says of somebody. */
 export interface Claims {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider, { type JWK } from 'oidc-provider'
-import { listen } from '../../src/adapters/http/serve.ts'
+import { listen } from '../../src/std/listen.ts'
 
 export interface OpenidProvider {
   issuer: string

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { listen } from '../../src/adapters/http/serve.ts'
+import { listen } from '../../src/std/listen.ts'
 
 /** As OTLP has it in JSON: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
 interface OtlpSpan {

@@ -5,23 +5,20 @@ import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { placeFor } from './cache.ts'
-import { fetchDebian } from './debian.ts'
+import { debianPrograms } from './debian.ts'
 
-const LOCK = join(import.meta.dirname, 'prometheus/debian.txt')
-
-const PLACE = placeFor('prometheus', [LOCK])
+const DEBIAN = debianPrograms('prometheus', 'Prometheus')
 
 /** Why the tests with it are left out; `undefined` where it can be had. */
 export const lacksPrometheus = (): string | undefined =>
-  process.env.TEST_NODE === 'make' || existsSync(PLACE)
+  process.env.TEST_NODE === 'make' || existsSync(DEBIAN.place)
     ? undefined
     : 'Prometheus is not there yet: `npm test -- monitoring e2e/node` fetches it, once'
 
 /** The paths of both programs, fetched when they are new here. */
 export async function acquirePrometheus(): Promise<{ prometheus: string; promtool: string }> {
-  if (!existsSync(PLACE)) await fetchDebian(LOCK, PLACE)
-  const program = (name: string) => join(PLACE, 'usr/bin', name)
+  await DEBIAN.acquire()
+  const program = (name: string) => join(DEBIAN.place, 'usr/bin', name)
   return { prometheus: program('prometheus'), promtool: program('promtool') }
 }
 

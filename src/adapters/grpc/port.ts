@@ -1,15 +1,15 @@
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
 import type { ServerHttp2Session } from 'node:http2'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createServer as createTlsServer } from 'node:tls'
 import {
   type Clock,
   type ConnectionLimits,
   createConnectionCounter,
-  Failure,
   isFailure,
   type ListenerKeys,
+  listenAt,
   pemOf,
   renewing,
 } from '../../std/index.ts'
@@ -81,7 +81,7 @@ export async function openPort(options: PortOptions) {
     else http.emit('connection', socket)
   })
   server.on('tlsClientError', (_error, socket: Socket) => open.get(keyOf(socket))?.turnAway('tls'))
-  const bound = await listen(server, options.address)
+  const bound = await listenAt(server, options.address)
   return {
     address: bound,
     get connections() {
@@ -168,18 +168,4 @@ function answerUpgrades(options: PortOptions, open: OpenConnections): HttpServer
     })
   })
   return http
-}
-
-function listen(server: Server, address: string): Promise<string> {
-  const host = address.slice(0, address.lastIndexOf(':'))
-  const port = Number(address.slice(host.length + 1))
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(new Failure('unavailable', `cannot listen on ${address}: ${error.message}`, { cause: error })),
-    )
-    server.listen({ host: host.replace(/^\[(.*)\]$/, '$1'), port }, () => {
-      const bound = server.address()
-      resolve(`${host}:${typeof bound === 'object' && bound ? bound.port : port}`)
-    })
-  })
 }

@@ -2,8 +2,8 @@ import { EventEmitter, once, setMaxListeners } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Duplex, Readable } from 'node:stream'
-import { type Clock, createConnectionCounter, Failure, type Log, pause, seconds } from '../../std/index.ts'
-import { createHttpServer, type HttpServer, type ListenerOptions, listenAt } from './serve.ts'
+import { type Clock, createConnectionCounter, Failure, type Log, listenAt, pause, seconds } from '../../std/index.ts'
+import { createHttpServer, type HttpServer, type ListenerOptions } from './serve.ts'
 
 type Headers = Readonly<Record<string, readonly string[]>>
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { seconds } from '../../std/index.ts'
-import { closeServer, createHttpServer, type HttpServer, type ListenerOptions, listenAt } from './serve.ts'
+import { listenAt, seconds } from '../../std/index.ts'
+import { closeServer, createHttpServer, type HttpServer, type ListenerOptions } from './serve.ts'
 
 interface ServeWebOptions extends ListenerOptions {
   /** Answers, whatever happens. A request that waits for `100 Continue` gets it from the reader of its body. */

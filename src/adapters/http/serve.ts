@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
-import { type Clock, Failure, type ListenerKeys, type Log, pause, pemOf, renewing, seconds } from '../../std/index.ts'
+import { type Clock, Failure, type ListenerKeys, type Log, listenAt, pause, pemOf, renewing, seconds } from '../../std/index.ts'
 
 /** A request that has been read whole. */
 export interface ServedRequest {
@@ -63,24 +63,6 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
 
 export const createHttpServer = (options: ServerOptions, tls: ListenerKeys | undefined): Server =>
   tls ? renewing(createTlsServer({ ...options, ...pemOf(tls) }), tls) : createServer(options)
-
-/** Takes `host:port`, and gives it with the port that the kernel has chosen for port 0. */
-export async function listenAt(server: Server, address: string): Promise<string> {
-  const host = address.slice(0, address.lastIndexOf(':'))
-  return `${host}:${await listen(server, host.replace(/^\[(.*)\]$/, '$1'), Number(address.slice(host.length + 1)))}`
-}
-
-/** Gives the port. */
-export const listen = (server: Server, host: string, port: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(new Failure('unavailable', `cannot listen on ${host}:${port}: ${error.message}`, { cause: error })),
-    )
-    server.listen({ host, port }, () => {
-      const bound = server.address()
-      resolve(typeof bound === 'object' && bound ? bound.port : port)
-    })
-  })
 
 /** A failure inside is answered with 500 without saying why; the cause is in the log. */
 async function answer(request: IncomingMessage, respond: Responder, maxBytes: number, log: Log): Promise<ServedResponse> {

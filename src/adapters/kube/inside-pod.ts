@@ -30,7 +30,7 @@ export interface PodProcess {
   close(): void
 }
 
-/** The first byte of each message says what it is: https://kubernetes.io/docs/reference/command-line-tools-reference/. */
+/** The first byte of each message says what it is: k8s.io/apimachinery/pkg/util/remotecommand. */
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const
 const WITH_CLOSE = 'v5.channel.k8s.io'
 const EXEC_PROTOCOLS = [WITH_CLOSE, 'v4.channel.k8s.io']

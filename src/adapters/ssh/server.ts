@@ -8,8 +8,10 @@ import {
   createLimiter,
   Failure,
   type Log,
+  listenAt,
   networkOf,
   pause,
+  plainAddress,
   seconds,
 } from '../../std/index.ts'
 import { channelOf, endingWith, MOST_UNREAD } from './channel.ts'
@@ -87,7 +89,7 @@ export async function serveSsh(options: SshOptions): Promise<SshServer> {
     else client.end()
   })
   const listener = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: seconds(60) }, (socket) => {
-    const from = (socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
+    const from = plainAddress(socket.remoteAddress ?? '')
     const counted = isShared(from) ? `${from} ${socket.remotePort}` : from
     socket.on('error', () => socket.destroy())
     if (waiting.enter(counted)) return void socket.destroy()
@@ -100,7 +102,7 @@ export async function serveSsh(options: SshOptions): Promise<SshServer> {
     holdBack(socket)
   })
   listener.maxConnections = maxConnections
-  const bound = await listen(listener, address)
+  const bound = await listenAt(listener, address)
   log.info('SSH is served', { address: bound })
   return {
     address: bound,
@@ -238,17 +240,4 @@ function refuseWith(client: Connection, { reject, reason, why }: Refusal): void 
   } finally {
     protocol.channelOpenFail = own
   }
-}
-
-function listen(listener: ReturnType<typeof createServer>, address: string): Promise<string> {
-  const host = address.slice(0, address.lastIndexOf(':'))
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  listener.once('error', (error) =>
-    reject(new Failure('unavailable', `cannot listen on ${address}: ${error.message}`, { cause: error })),
-  )
-  listener.listen({ host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(address.slice(host.length + 1)) }, () => {
-    const bound = listener.address()
-    resolve(`${host}:${typeof bound === 'object' && bound ? bound.port : ''}`)
-  })
-  return promise
 }

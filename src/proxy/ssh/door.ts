@@ -1,7 +1,7 @@
 import type { PublicKey, SshChannel, SshDoor, SshLine, SshProgram, SshVisitor } from '../../adapters/ssh/index.ts'
 import { keyOf, type Ref } from '../../api/index.ts'
 import { type Judgement, judgeAccess } from '../../engines/access/index.ts'
-import { type Clock, Failure, harmlessLine, type Log, sayFailure } from '../../std/index.ts'
+import { aborted, type Clock, Failure, harmlessLine, type Log, sayFailure } from '../../std/index.ts'
 import { judge } from '../web/judge.ts'
 import type { MayOpen, RoutedWorkspace, RouteTable, Session } from '../web/ports.ts'
 import { forwardPort } from './forward.ts'
@@ -114,7 +114,7 @@ function visitorOf(services: SshServices, { workspace, session, judgement, holds
   }
   const use = (now: RoutedWorkspace, channel: SshChannel, isTerminal: boolean) => {
     activity.used(now, 'SSH')
-    activity.sshOpened(now, { received: channel.received, closed: endOf(channel.closed) }, isTerminal)
+    activity.sshOpened(now, { received: channel.received, closed: aborted(channel.closed) }, isTerminal)
   }
   return {
     entered({ from, cut, closed }: SshLine) {
@@ -149,13 +149,6 @@ function visitorOf(services: SshServices, { workspace, session, judgement, holds
     },
     refused: (what) => log.info('Something was refused over SSH', { what, from: known.from }),
   }
-}
-
-function endOf(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  if (signal.aborted) resolve()
-  signal.addEventListener('abort', () => resolve(), { once: true })
-  return promise
 }
 
 /** As ssh itself ends where it could not do what was asked. */

@@ -9,20 +9,10 @@ import type { Stage } from '../../proxy/stage.ts'
 import { lacksChromium } from '../../support/chromium.ts'
 import { lacksNginx, type RunningNginx, startNginx } from '../../support/nginx.ts'
 import { describe } from '../../support/suite.ts'
-import { addressOf, type BrowserStage, setBrowserStage } from './stage.ts'
+import { addressOf, type BrowserStage, pageWithLine, setBrowserStage } from './stage.ts'
 
 const [ADA, GRACE, EVE] = ['ada@example.com', 'grace@example.com', 'eve@example.com']
 const PAGE = join(import.meta.dirname, '../../../docs/proxy-ingress.md')
-
-/** Says what reached it, and opens a socket to where it came from. */
-const app = (
-  what: string,
-) => `<!doctype html><html lang="en"><title>The app</title><p id="line">no line</p><pre>${what}</pre><script>
-const line = new WebSocket('wss://' + location.host + '/line')
-const tell = (text) => { document.querySelector('#line').textContent = text }
-line.onopen = () => line.send('hello')
-line.onmessage = async ({ data }) => tell('echo of ' + (data.text ? await data.text() : data))
-</script>`
 
 /** The settings as docs/proxy-ingress.md has them, with the addresses of the stage. */
 async function serveNginx({ proxy, appPort }: Stage, { certificate, key }: KeyAndCertificate) {
@@ -56,7 +46,7 @@ describe(
       stage = await setBrowserStage(
         ({ headers }, response) => {
           const { cookie = 'no cookie', authorization = 'no authorization' } = headers
-          response.writeHead(200, { 'content-type': 'text/html' }).end(app(`${cookie}, ${authorization}`))
+          response.writeHead(200, { 'content-type': 'text/html' }).end(pageWithLine(`${cookie}, ${authorization}`))
         },
         {
           flags: { authorize: '127.0.0.1:0', authorizeCallers: '127.0.0.1' },

@@ -2,18 +2,9 @@ import { equal, is, match, not, ok } from 'uvu/assert'
 import { Workspaces } from '../../../src/api/index.ts'
 import { lacksChromium } from '../../support/chromium.ts'
 import { describe } from '../../support/suite.ts'
-import { addressOf, type BrowserStage, DASHBOARD, setBrowserStage } from './stage.ts'
+import { addressOf, type BrowserStage, DASHBOARD, pageWithLine, setBrowserStage } from './stage.ts'
 
 const [ADA, GRACE] = ['ada@example.com', 'grace@example.com']
-
-/** An app with a line to its server, as editors have one. */
-const APP = `<!doctype html><html lang="en"><title>The app</title><p id="line">no line</p><script>
-const line = new WebSocket('wss://' + location.host + '/line')
-const tell = (text) => { document.querySelector('#line').textContent = text }
-line.onopen = () => line.send('hello')
-line.onmessage = async ({ data }) => tell('echo of ' + (data.text ? await data.text() : data))
-line.onclose = () => tell('line is closed')
-</script>`
 
 describe(
   'a real browser, with a real provider,',
@@ -22,7 +13,7 @@ describe(
     it.before(async () => {
       stage = await setBrowserStage(({ url, headers }, response) => {
         if (url === '/cookie') return void response.end(headers.cookie ?? 'none')
-        response.writeHead(200, { 'content-type': 'text/html' }).end(APP)
+        response.writeHead(200, { 'content-type': 'text/html' }).end(pageWithLine())
       })
       const shares = [{ name: 'pair', user: GRACE, ports: ['app'] }]
       await stage.workspace('web', { spec: { owner: ADA, shares } })

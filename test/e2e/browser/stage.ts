@@ -35,6 +35,17 @@ export interface Person {
 
 export const addressOf = (name: string): string => `https://${hostOf(name)}/`
 
+/** What an app answers that has a line to its server, as editors have one, and that says what it was asked with. */
+export const pageWithLine = (
+  what = '',
+) => `<!doctype html><html lang="en"><title>The app</title><p id="line">no line</p><pre>${what}</pre><script>
+const line = new WebSocket('wss://' + location.host + '/line')
+const tell = (text) => { document.querySelector('#line').textContent = text }
+line.onopen = () => line.send('hello')
+line.onmessage = async ({ data }) => tell('echo of ' + (data.text ? await data.text() : data))
+line.onclose = () => tell('line is closed')
+</script>`
+
 /** Between browsers and the proxy, where it can be cut. */
 interface Line {
   cut(): void
