@@ -57,7 +57,9 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   TargetTerminating: 'Somebody deleted the target; the message says whether it goes now or with the claim',
   UnableToTerminate: 'The namespace cannot be deleted; the message names what holds it',
   UnknownError: 'The connection failed for a reason that has no word; the message says why',
-  Waiting: 'What was changed in the cluster is set back at a pace; the message names the first object',
+  Waiting:
+    'An object waits for another that is on its way, or what was changed in the cluster is set back at a pace; the message names the first',
+  Blocked: 'All that is not applied yet waits for an object that is Degraded; the message names it',
   WaitingForSyncRun: 'The type is manual, and nothing was applied yet: a GitOpsDeploymentSyncRun applies the commit',
   WaitingForTarget: 'No DeploymentTarget fits, and nothing makes one; the message says what is missing',
 }

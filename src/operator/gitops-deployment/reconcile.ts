@@ -6,6 +6,7 @@ import {
   isDeleting,
   keyOf,
   refOf,
+  type Statement,
 } from '../../api/index.ts'
 import { again, type Next, type StatusDraft, sentenceOf, settled } from '../../engines/controller/index.ts'
 import type { Snapshot } from '../../engines/render/index.ts'
@@ -151,10 +152,9 @@ async function carryOut(
     const next = await syncCommit(pass, services, signal)
     // Others have yet to say what they want of this commit, or objects of it to be healthy: it is not over.
     if (!next.status || isGoingOn(next.status)) return next
-    const trouble = conditionOf(next.status.conditions, 'SyncError')
-    const failed = trouble?.status === 'True'
-    const waits = failed ? undefined : deletionsThatWait(next.status)
-    const lastSyncRun = failed
+    const trouble = troubleOf(next.status)
+    const waits = trouble ? undefined : deletionsThatWait(next.status)
+    const lastSyncRun = trouble
       ? { uid, revision, result: 'Failed', message: trouble.message }
       : { uid, revision, result: 'Succeeded', ...(waits !== undefined && { message: waits }) }
     return { ...next, status: { ...next.status, lastSyncRun } }
@@ -163,6 +163,13 @@ async function carryOut(
     if (!isFailure(failure, 'invalid', 'forbidden', 'not-found', 'too-large')) throw failure
     return failedRun(run, deployment, failure, snapshot)
   }
+}
+
+/** What could not be applied, or waits for what is ill: nobody else would apply it once that is well. */
+function troubleOf({ conditions }: StatusDraft): Statement | undefined {
+  const [ready, error] = [conditionOf(conditions, 'Ready'), conditionOf(conditions, 'SyncError')]
+  if (error?.status === 'True') return error
+  return ready?.reason === 'Blocked' ? ready : undefined
 }
 
 /** All was applied, and yet a person has to decide: the run says so as well. */

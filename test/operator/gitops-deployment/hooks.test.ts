@@ -2,11 +2,13 @@ import * as assert from 'uvu/assert'
 import {
   type AnyObject,
   ConfigMaps,
+  conditionOf,
   GitOpsDeploymentSyncRuns,
   GitOpsDeployments,
   type Job,
   Jobs,
 } from '../../../src/api/index.ts'
+import { isOver } from '../../../src/operator/gitops-deployment/runs/sync-run.ts'
 import { timestamp } from '../../../src/std/index.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -251,6 +253,43 @@ describe('a commit with hooks', (it) => {
     await end('before', 'Failed')
     await eventually(async () => (await phase('second')) === 'Failed')
     assert.is((await find('before'))?.metadata.uid, again.metadata.uid)
+  })
+
+  it('ends a run neither while a hook is under way beside something ill, nor well while an object waits for what is ill', async () => {
+    await stage.deploy({ ...at('deploy'), type: 'manual' })
+    const files = { 'deploy/ill.yaml': job('ill', {}), 'deploy/app.yaml': configMap('app', { x: '1' }) }
+    await stage.git.push(files)
+    const resultOf = async (name: string, result: 'Succeeded' | 'Failed') => {
+      const { status } = await expectObject(kube, GitOpsDeploymentSyncRuns, { name, namespace: stage.namespace }, (run) =>
+        isOver(run),
+      )
+      assert.is(status?.phase, result)
+      return conditionOf(status?.conditions, 'Ready')?.message ?? ''
+    }
+    await stage.run('first')
+    await runAfter('ill')
+    await end('ill', 'Failed')
+    await resultOf('first', 'Succeeded')
+
+    await stage.git.push({ ...files, 'deploy/before.yaml': job('before', { [OURS]: 'PreSync' }) })
+    await stage.run('second')
+    await runAfter('before')
+    await stage.complains('Waiting')
+    const second = await kube.get(GitOpsDeploymentSyncRuns, { name: 'second', namespace: stage.namespace })
+    assert.is(second?.status?.phase, 'Running')
+    await end('before', 'Complete')
+    await resultOf('second', 'Succeeded')
+
+    const late = (wave: string) => {
+      const { metadata, ...object } = configMap(`late-${wave}`)
+      const annotations = { 'gitops.berth.dev/wave': wave }
+      return { [`deploy/late-${wave}.yaml`]: { ...object, metadata: { ...metadata, annotations } } }
+    }
+    await stage.git.push({ ...files, ...late('1'), ...late('2') })
+    await stage.run('third')
+    assert.match(await resultOf('third', 'Failed'), /late-1 .* comes after Job\.batch .*ill, which is Degraded: said so/)
+    await stage.complains('Blocked')
+    assert.is(await stage.configMap('late-1'), undefined)
   })
 
   it('does not run twice one that was made before its record was', async () => {

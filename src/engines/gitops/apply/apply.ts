@@ -126,7 +126,8 @@ function createDependencyGate(order: TopologicalOrder, { set, refused, hookEnds 
     const end = hookEnds.get(key)
     if (end !== undefined) return end === 'failed' ? { change: 'skipped', undone: true, why: `${on} failed` } : undefined
     if (blocked.has(key) && outcome?.change === 'skipped') return { change: 'skipped', undone: true, why: `${on} was skipped` }
-    if (outcome?.change === 'waiting') return { change: 'waiting', why: `${on} waits itself` }
+    if (outcome?.change === 'waiting')
+      return { change: 'waiting', why: `${on} waits itself`, ...(outcome.isStuck && { isStuck: true }) }
     const { status, message } = item ? await healthOfItem(item) : { status: 'Missing', message: undefined }
     if (status === 'Healthy') return undefined
     const why = `${on} is ${status}${message === undefined ? '' : `: ${message}`}`

@@ -30,7 +30,7 @@ export interface Entry {
   readonly uid?: string
   /** Skipped for now only: it stays ours as it is, and is tried again. */
   readonly undone?: true
-  /** It waits for what is Degraded. */
+  /** It waits for what is Degraded, or for what does so. */
   readonly isStuck?: true
 }
 

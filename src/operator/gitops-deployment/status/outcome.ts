@@ -36,7 +36,7 @@ export function resultIn(conditions: readonly Statement[]): CommitOutcome['resul
   const ready = conditionOf(conditions, 'Ready')
   if (ready?.status === 'True') return 'Succeeded'
   const hasFailed = isTrue(conditions, 'SyncError')
-  return hasFailed || ready?.reason === 'Degraded' ? 'Failed' : undefined
+  return hasFailed || ready?.reason === 'Degraded' || ready?.reason === 'Blocked' ? 'Failed' : undefined
 }
 
 export type LastTrouble = NonNullable<NonNullable<GitOpsDeployment['status']>['lastTrouble']>

@@ -3,7 +3,7 @@ import { keyOfId, sayId } from '../../../engines/apply/index.ts'
 import { type StatusDraft, sentenceOf } from '../../../engines/controller/index.ts'
 import { type Entry, entriesOf, type Observed, type SyncResult, sayEntries, sayFight } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
-import { type Failure, isFailure, isRecord, redactUrls, timestamp } from '../../../std/index.ts'
+import { type Failure, isFailure, redactUrls, timestamp } from '../../../std/index.ts'
 import type { SyncWait } from '../schedule/sync-wait.ts'
 import { contestedIn, type PendingPrune, pendingPruneOf } from './attention.ts'
 import { isHookFailed, isNotRun, messageOf } from './hooks.ts'
@@ -67,7 +67,7 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: SyncOutcome):
     reconciledState: reconciledState(deployment, outcome),
     inventory,
     pendingPrune: pending,
-    ...(isManual && isGoingOn({ conditions, health: observed.health }) ? {} : answerTo(deployment)),
+    ...(isManual && isGoingOn({ conditions }) ? {} : answerTo(deployment)),
     ...(outcome.at !== undefined && { lastSyncTime: outcome.at }),
     conditions,
     ...historyIn(deployment, { revision, isInEffect: isSynced && isTrue(conditions, 'Ready'), now: outcome.now }),
@@ -76,8 +76,7 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: SyncOutcome):
 }
 
 /** What waits for others that are on their way is applied by the same request: of a manual deployment nobody else would. */
-export const isGoingOn = ({ conditions, health }: StatusDraft): boolean =>
-  conditionOf(conditions, 'Ready')?.reason === 'Waiting' && isRecord(health) && health.status !== 'Degraded'
+export const isGoingOn = ({ conditions }: StatusDraft): boolean => conditionOf(conditions, 'Ready')?.reason === 'Waiting'
 
 /** From then on its objects are repaired at any time: when sync windows are closed, and when dependencies are ill. */
 const isAdmitted = ({ isAsked }: SyncOutcome, undone: readonly Entry[]): boolean => isAsked || undone.length === 0
@@ -141,7 +140,7 @@ function whatFailed(failed: readonly Entry[]): string {
 /** Not ready for the first reason that holds; at the end, for how the objects do. */
 function readinessAfter({ entries, repairsLater, observed, revision }: SyncOutcome): Statement {
   const waiting = [...entriesOf(entries, 'waiting'), ...repairsLater]
-  if (waiting.length > 0) return unready('Waiting', sayEntries(waiting))
+  if (waiting.length > 0) return unready(waiting.every(({ isStuck }) => isStuck) ? 'Blocked' : 'Waiting', sayEntries(waiting))
   const leaving = entriesOf(entries, 'terminating')
   if (leaving.length > 0) return unready('Pruning', sayEntries(leaving))
   const drifted = driftedIn(observed)
