@@ -45,6 +45,13 @@ describe(
       assert.equal([code, stdout.length, digestOf(stdout)], [0, input.length, digestOf(input)])
     })
 
+    it('gives all of its input to a command that writes elsewhere', async () => {
+      const input = randomBytes(5 * 2 ** 20).toString('hex')
+      const { code, stderr } = await client.run('ssh', [WEB, 'exec cat > /tmp/copy'], { input })
+      assert.equal([code, stderr], [0, ''])
+      assert.is((await ssh('sha256sum < /tmp/copy')).stdout.slice(0, 64), digestOf(input))
+    })
+
     it('keeps apart what a command writes on both outputs, however much', async () => {
       const { stdout, stderr } = await ssh('for each in 1 2 3; do head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2; done')
       assert.equal([stdout.length, stderr.length], [9_000_000, 9_000_000])

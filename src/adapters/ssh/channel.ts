@@ -46,6 +46,7 @@ export function channelOf(channel: ServerChannel, socket: Socket, over: AbortCon
       // Where the client has closed the channel, the library never says that it is done.
       signal.addEventListener('abort', done)
       const stream = to === 'stdout' ? channel : channel.stderr
+      gather(socket)
       stream.write(bytes, done)
     })
     forget(channel)
@@ -66,6 +67,13 @@ export function channelOf(channel: ServerChannel, socket: Socket, over: AbortCon
     closed: signal,
     received: () => count.received,
   }
+}
+
+/** The library sends each packet in three parts: they leave together, with all that comes in the same turn. */
+function gather(socket: Socket): void {
+  if (socket.writableCorked > 0) return
+  socket.cork()
+  setImmediate(() => socket.uncork())
 }
 
 /** The library keeps a piece that has been sent, and sends it again when the other stream waits for the window. */

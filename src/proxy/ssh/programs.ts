@@ -5,8 +5,10 @@ import type { Place } from './inside.ts'
 
 /** Variables come first, and the rest is behind `--`. */
 const WITH_VARIABLES = 'while [ "$1" != -- ]; do export "$1"; shift; done; shift'
+/** This shell stays: the runtime takes its input from a command whose output nobody holds open, as of `cat > file`. */
 const COMMAND_SCRIPT = `cd "\${PROJECT_SOURCE:-.}" 2>/dev/null
-exec sh -c "$1"`
+sh -c "$1"
+exit $?`
 
 /** Where the packages of distributions have it. */
 const SFTP_SCRIPT = `cd "\${PROJECT_SOURCE:-.}" 2>/dev/null
