@@ -1,8 +1,7 @@
-import type { ServerResponse } from 'node:http'
 import { type Clock, every, Failure, type Log, minutes, seconds } from '../std/index.ts'
 import { markupOf } from './html.ts'
 import { HEADERS } from './page.ts'
-import type { Reply, SignedInUser } from './ports.ts'
+import type { LiveAnswer, Reply, SignedInUser } from './ports.ts'
 import type { Fragment, LiveView } from './view.ts'
 
 export type Live = ReturnType<typeof createLive>
@@ -58,7 +57,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
 
 function keepTelling(
   { user, view, enter }: { user: SignedInUser; view: LiveView; enter: (close: () => void) => () => void },
-  to: ServerResponse,
+  to: LiveAnswer,
   clock: Clock,
   log: Log,
 ): void {

@@ -30,7 +30,16 @@ export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
   /** A function goes on writing after the head, for as long as it likes. */
-  readonly body: string | Uint8Array | ((to: ServerResponse) => void)
+  readonly body: string | Uint8Array | ((to: LiveAnswer) => void)
+}
+
+/** An answer of which more is to come. */
+export interface LiveAnswer extends Pick<ServerResponse, 'destroyed' | 'closed' | 'writableLength'> {
+  write(text: string): unknown
+  end(text: string): unknown
+  destroy(): unknown
+  on(event: 'error', listener: () => void): unknown
+  once(event: 'close', listener: () => void): unknown
 }
 
 /** Gives the API server as somebody who has signed in sees it. */

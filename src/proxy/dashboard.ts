@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http'
-import { readBody } from '../adapters/http/index.ts'
+import { readBody, type WebRequest } from '../adapters/http/index.ts'
 import type { Dashboard, Reply } from '../dashboard/index.ts'
 import { type Clock, Failure, seconds } from '../std/index.ts'
 import type { Recipient, Session, Sessions } from './web/ports.ts'
@@ -11,7 +10,7 @@ const READ_WITHIN = seconds(20)
 
 /** Hands requests of those who have signed in to the dashboard, which knows no cookies. */
 export function askDashboard(dashboard: Dashboard, sessions: Pick<Sessions, 'holds' | 'onSignOut'>, clock: Clock) {
-  return async (request: IncomingMessage, url: URL, { method, requestId }: Recipient, session: Session): Promise<Reply> => {
+  return async (request: WebRequest, url: URL, { method, requestId }: Recipient, session: Session): Promise<Reply> => {
     const { headers, socket } = request
     const { person, until } = session
     const user = { person, until, holds: () => sessions.holds(session), onSignOut: sessions.onSignOut }
@@ -27,7 +26,7 @@ export function askDashboard(dashboard: Dashboard, sessions: Pick<Sessions, 'hol
   }
 }
 
-async function formOf(request: IncomingMessage, clock: Clock): Promise<URLSearchParams> {
+async function formOf(request: WebRequest, clock: Clock): Promise<URLSearchParams> {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
     throw new Failure('invalid', 'what was sent is no form', { remedy: 'Use the buttons on the pages' })
   const cancel = clock.after(READ_WITHIN, () => request.destroy())

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
+import type { WebRequest } from '../adapters/http/index.ts'
 import { plainAddress, wrongSetting } from '../std/index.ts'
 
 /** Tells whether an address is in one of the ranges that the flag names. Throws when one is no range. */
@@ -23,7 +23,7 @@ export function addressesIn(ranges: readonly string[], flag: string): (address: 
  * Finds the address from which a request comes: of those in X-Forwarded-For the last that no trusted proxy has, for everything before it may be
  * a stranger's invention. Without trusted proxies it is the other side of the connection.
  */
-export function createVisitorOf(isTrusted: (address: string) => boolean): (request: IncomingMessage) => string {
+export function createVisitorOf(isTrusted: (address: string) => boolean): (request: WebRequest) => string {
   return ({ socket, headers }) => {
     const peer = plainAddress(socket.remoteAddress ?? '')
     if (!isTrusted(peer)) return peer

@@ -1,6 +1,9 @@
 import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { dirname } from 'node:path'
 import type { Duplex } from 'node:stream'
+import { connect as connectTls } from 'node:tls'
 import { WebSocketServer } from 'ws'
 import type { Upstream } from '../../src/adapters/http/index.ts'
 import type { Workspace } from '../../src/api/index.ts'
@@ -58,6 +61,7 @@ export async function setStage(
   const port = await listen(server, '127.0.0.1', 0)
   const flags = typeof given === 'function' ? await given(cluster, namespace) : given
   const proxy = await runProxy({ cluster, namespace, provider, homes, flags })
+  const place = flags.tlsCert === undefined ? proxy.addresses.listen : overTls(proxy.addresses.listen)
   return {
     ...{ cluster, namespace, provider, proxy, homes, appPort: port },
     appConnections: async () => open.size,
@@ -68,16 +72,16 @@ export async function setStage(
       const host = hostOf(name, how?.ports?.[0]?.port)
       // Through tunnels it is reached without a Service.
       await eventually(() => how?.wayIn === 'Tunnel' || proxy.leadsTo(made))
-      await eventually(async () => (await browser(proxy.addresses.listen).ask(`https://${host}/`)).status !== 404)
+      await eventually(async () => (await browser(place).ask(`https://${host}/`)).status !== 404)
       return made
     },
     async signedIn(email, name, claims = {}, number?: number) {
       provider.signInAs({ sub: email, email, ...claims })
-      const person = browser(proxy.addresses.listen)
+      const person = browser(place)
       await person.open(`https://${hostOf(name, number)}/`)
       return person
     },
-    browser: () => browser(proxy.addresses.listen),
+    browser: () => browser(place),
     async close() {
       await proxy.stop()
       await provider.close()
@@ -85,6 +89,13 @@ export async function setStage(
       server.close()
       await once(server, 'close')
       await cluster.close()
+      if (typeof flags.tlsCert === 'string') await rm(dirname(flags.tlsCert), { recursive: true })
     },
   }
+}
+
+/** Whatever certificate it has: that is not what is tried. */
+const overTls = (address: string) => () => {
+  const [host, port] = address.split(':')
+  return { createConnection: () => connectTls({ host, port: Number(port), rejectUnauthorized: false }) }
 }

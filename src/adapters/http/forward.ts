@@ -1,11 +1,9 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Duplex, Readable } from 'node:stream'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { Failure, LRUCache, minutes, seconds } from '../../std/index.ts'
-
-/** Names and values in turn, as they stand in a message. */
-export type FlatHeaders = readonly string[]
+import type { FlatHeaders, WebRequest, WebResponse } from './web.ts'
 
 /** They speak of one connection, between two neighbours. RFC 9110, 7.6.1. */
 export const HOP_BY_HOP: ReadonlySet<string> = new Set([
@@ -29,8 +27,8 @@ export interface Upstream {
 
 /** One request on its way. */
 export interface ForwardedRequest {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+  readonly request: WebRequest
+  readonly response: WebResponse
   readonly to: Upstream
   /** Path and query. */
   readonly target: string
@@ -101,7 +99,7 @@ const isRepeatable = ({ request, response }: ForwardedRequest, thrown: unknown):
   thrown instanceof Failure &&
   thrown.reason === 'Closed'
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
+const hasBody = ({ headers }: WebRequest): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] !== undefined && headers['content-length'] !== '0')
 
 function dispatch(agent: Agent, forwarded: ForwardedRequest, resolve: () => void, reject: (failure: Failure) => void): void {
@@ -172,7 +170,7 @@ function handlerOf({ response, answerHeaders }: ForwardedRequest, failed: (error
 }
 
 /** Not the stream itself: a reader that is done with that destroys the connection of the visitor. */
-async function* bodyOf(request: IncomingMessage, response: ServerResponse): AsyncGenerator<Uint8Array> {
+async function* bodyOf(request: WebRequest, response: WebResponse): AsyncGenerator<Uint8Array> {
   if (request.headers.expect !== undefined) response.writeContinue()
   yield* request.iterator({ destroyOnReturn: false })
 }

@@ -4,7 +4,7 @@
  * servers behind a proxy (serve-web.ts, forward.ts, upgrade.ts). It knows no route of any program beyond /livez, /readyz and
  * /metrics. Read serve.ts first, then operations.ts, metrics.ts and send.ts.
  */
-export { createForwarder, type FlatHeaders, type Forwarder, HOP_BY_HOP, type Upstream } from './forward.ts'
+export { createForwarder, type Forwarder, HOP_BY_HOP, type Upstream } from './forward.ts'
 export { type Counter, createMetrics, type Gauge, type Metrics, type Naming } from './metrics.ts'
 export { type Probe, serveOperations } from './operations.ts'
 export { createReader, createSender, type FetchedPage, type Letter, type ReadPage, type Receipt, type Send } from './send.ts'
@@ -19,4 +19,5 @@ export {
 } from './serve.ts'
 export { serveVisits, type Visit } from './serve-visits.ts'
 export { serveWeb } from './serve-web.ts'
-export { passUpgrade, responseOn, type UpgradedConnection } from './upgrade.ts'
+export { passUpgrade, type UpgradedConnection } from './upgrade.ts'
+export type { FlatHeaders, WebRequest, WebResponse, WebUpgrade } from './web.ts'

@@ -1,13 +1,16 @@
-import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerOptions } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { listenAt, seconds } from '../../std/index.ts'
-import { closeServer, createHttpServer, type HttpServer, type ListenerOptions } from './serve.ts'
+import { createWebServerWithTls } from './http2.ts'
+import { closeServer, type HttpServer, type ListenerOptions } from './serve.ts'
+import { upgradeOn } from './upgrade.ts'
+import type { WebRequest, WebResponse, WebUpgrade } from './web.ts'
 
 interface ServeWebOptions extends ListenerOptions {
   /** Answers, whatever happens. A request that waits for `100 Continue` gets it from the reader of its body. */
-  onRequest: (request: IncomingMessage, response: ServerResponse) => void
-  /** The bare connection; `first` is what has come behind the request. Without it nobody upgrades: such a request is one like any other. */
-  onUpgrade?: (request: IncomingMessage, socket: Duplex, first: Buffer) => void
+  onRequest: (request: WebRequest, response: WebResponse) => void
+  /** Without it nobody upgrades: such a request is one like any other. */
+  onUpgrade?: (upgrade: WebUpgrade) => void
   /** Connections at once; more are hung up on. */
   maxConnections: number
 }
@@ -29,7 +32,7 @@ const STRICT: ServerOptions = {
   noDelay: true,
 }
 
-/** Requests and upgrades of browsers, as Node has them. */
+/** Requests and upgrades of browsers, with TLS by either version of HTTP. */
 export async function serveWeb({
   address,
   tls,
@@ -38,23 +41,26 @@ export async function serveWeb({
   maxConnections,
   clock,
 }: ServeWebOptions): Promise<HttpServer> {
-  // A client that asks for HTTP/2 in plain text goes on with HTTP/1.1, as the standard allows.
-  const shouldUpgradeCallback = ({ headers }: IncomingMessage) =>
-    onUpgrade !== undefined && !/^h2c?$/i.test(headers.upgrade ?? '')
-  const server = createHttpServer({ ...STRICT, shouldUpgradeCallback }, tls)
-  server.maxConnections = maxConnections
-  server.on('request', onRequest)
-  server.on('checkContinue', onRequest)
   // The server forgets these connections, and yet waits for their end.
   const bare = new Set<Duplex>()
-  server.on('upgrade', (request, socket, first) => {
-    bare.add(socket)
-    socket.once('close', () => bare.delete(socket))
-    socket.on('error', () => socket.destroy())
-    onUpgrade?.(request, socket, first)
-  })
+  const begin = (upgrade: WebUpgrade) => {
+    const { line } = upgrade
+    bare.add(line)
+    line.once('close', () => bare.delete(line))
+    line.on('error', () => line.destroy())
+    onUpgrade?.(upgrade)
+  }
+  const server = tls ? createWebServerWithTls(STRICT, tls, onUpgrade && begin) : createServer(STRICT)
+  server.maxConnections = maxConnections
+  // A client that asks for HTTP/2 in plain text goes on with HTTP/1.1, as the standard allows. A server with TLS has no such option.
+  const shouldUpgradeCallback = ({ headers }: IncomingMessage) =>
+    onUpgrade !== undefined && !/^h2c?$/i.test(headers.upgrade ?? '')
+  Object.assign(server, { shouldUpgradeCallback })
+  server.on('request', onRequest)
+  server.on('checkContinue', onRequest)
+  server.on('upgrade', (request, socket, first) => begin(upgradeOn(request, socket, first)))
   const cutBare = () => {
-    for (const socket of bare) socket.destroy()
+    for (const line of bare) line.destroy()
   }
   return { address: await listenAt(server, address), stop: (grace = 0) => closeServer(server, clock, grace, cutBare) }
 }

@@ -96,7 +96,7 @@ function requestOf(request: IncomingMessage, body: Buffer): ServedRequest | unde
 }
 
 /** Gives nothing when the body is longer than that; what is still to come is not read then. */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+export async function readBody(request: Pick<IncomingMessage, 'iterator'>, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {

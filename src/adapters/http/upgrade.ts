@@ -3,12 +3,11 @@ import { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { type Clock, Failure, seconds } from '../../std/index.ts'
 import { type ForwardedRequest, failureOf, textOf } from './forward.ts'
+import type { WebUpgrade } from './web.ts'
 
 /** A request like others, but that `connection` and `upgrade` are among its headers. */
-interface ForwardedUpgrade extends Omit<ForwardedRequest, 'response'> {
-  readonly socket: Duplex
-  /** Bytes that have come behind the request. */
-  readonly first: Buffer
+interface ForwardedUpgrade extends Omit<ForwardedRequest, 'request' | 'response'> {
+  readonly upgrade: WebUpgrade
 }
 
 /** A connection that two sides have to themselves. */
@@ -25,8 +24,9 @@ const PROBE = seconds(30)
  * Asks the server to go on with another protocol, and joins both connections, each at the pace of the other. `undefined`: it gave
  * another answer, which the visitor has got. Throws while nothing has been answered.
  */
-export function passUpgrade(upgrade: ForwardedUpgrade, clock: Clock): Promise<UpgradedConnection | undefined> {
-  const { request, socket, first, to, target, headers, answerHeaders } = upgrade
+export function passUpgrade(forwarded: ForwardedUpgrade, clock: Clock): Promise<UpgradedConnection | undefined> {
+  const { upgrade, to, target, headers, answerHeaders } = forwarded
+  const { request, line, first } = upgrade
   return new Promise((resolve, reject) => {
     const asked = httpRequest({
       host: to.host,
@@ -45,30 +45,29 @@ export function passUpgrade(upgrade: ForwardedUpgrade, clock: Clock): Promise<Up
     const left = () => asked.destroy(new Failure('cancelled', 'the visitor has hung up'))
     const settle = () => {
       late()
-      socket.off('close', left)
+      line.off('close', left)
     }
-    socket.once('close', left)
+    line.once('close', left)
     asked.once('error', (error) => {
       settle()
       reject(failureOf(error))
     })
     asked.once('response', (answer) => {
       settle()
-      refuse(answer, upgrade).then(() => resolve(undefined), reject)
+      refuse(answer, forwarded).then(() => resolve(undefined), reject)
     })
     asked.once('upgrade', (answer, far, begun) => {
       settle()
-      if (socket.destroyed || !isSame(answer.headers.upgrade, request.headers.upgrade)) {
+      try {
+        if (line.destroyed) throw new Failure('cancelled', 'the visitor has hung up')
+        const protocol = sameProtocol(answer.headers.upgrade, request.headers.upgrade)
+        upgrade.accept(protocol, answerHeaders(answer.rawHeaders))
+        resolve(join({ near: line, first }, { far, begun }))
+      } catch (thrown) {
         far.destroy()
-        return socket.destroyed
-          ? resolve(undefined)
-          : reject(new Failure('unavailable', 'it went on with something else', { reason: 'NoHttp' }))
+        if (line.destroyed) resolve(undefined)
+        else reject(Failure.from(thrown))
       }
-      const kept = answerHeaders(answer.rawHeaders)
-      const lines = kept.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`))
-      const head = `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${answer.headers.upgrade}\r\n${lines.join('')}\r\n`
-      socket.write(head, 'latin1')
-      resolve(join({ near: socket, first }, { far, begun }))
     })
     asked.end()
   })
@@ -84,14 +83,19 @@ const through =
     )
   }
 
-const isSame = (one: string | undefined, other: string | undefined): boolean =>
-  one !== undefined && /^[\w/.-]+$/.test(one) && one.toLowerCase() === other?.toLowerCase()
+function sameProtocol(one: string | undefined, other: string | undefined): string {
+  if (one !== undefined && /^[\w/.-]+$/.test(one) && one.toLowerCase() === other?.toLowerCase()) return one
+  throw new Failure('unavailable', 'it went on with something else', { reason: 'NoHttp' })
+}
 
 function join(
   { near, first }: { near: Duplex; first: Buffer },
   { far, begun }: { far: Duplex; begun: Buffer },
 ): UpgradedConnection {
-  const before = near instanceof Socket ? near.bytesRead : 0
+  let received = first.length
+  near.on('data', (bytes: Buffer) => {
+    received += bytes.length
+  })
   const closed = Promise.withResolvers<void>()
   const cut = () => {
     near.destroy()
@@ -115,14 +119,14 @@ function join(
   near.pipe(far)
   far.pipe(near)
   return {
-    received: () => first.length + (near instanceof Socket ? near.bytesRead - before : 0),
+    received: () => received,
     closed: closed.promise,
   }
 }
 
 /** An answer other than 101 is an answer like any other; the connection ends with it. */
-function refuse(answer: IncomingMessage, { request, socket, answerHeaders }: ForwardedUpgrade): Promise<void> {
-  const response = responseOn(socket, request)
+function refuse(answer: IncomingMessage, { upgrade, answerHeaders }: ForwardedUpgrade): Promise<void> {
+  const response = upgrade.refusal()
   const status = answer.statusCode ?? 502
   response.writeHead(status, textOf(status, answer.statusMessage), [...answerHeaders(answer.rawHeaders), 'Connection', 'close'])
   return new Promise((resolve) => {
@@ -130,16 +134,33 @@ function refuse(answer: IncomingMessage, { request, socket, answerHeaders }: For
       answer.destroy()
       resolve()
     })
-    answer.once('error', () => socket.destroy())
-    answer.pipe(response)
-    response.once('finish', () => socket.end())
+    answer.once('error', () => response.destroy())
+    answer.on('data', (bytes: Buffer) => {
+      if (response.write(bytes)) return
+      answer.pause()
+      response.once('drain', () => answer.resume())
+    })
+    answer.once('end', () => response.end())
   })
 }
 
-/** For answers to who asked to upgrade: Node hands over the bare connection. */
-export function responseOn(socket: Duplex, request: IncomingMessage): ServerResponse {
-  const response = new ServerResponse(request)
-  response.shouldKeepAlive = false
-  response.assignSocket(socket as Socket) // as: what a server hands over is a socket, of TLS perhaps
-  return response
-}
+/** Of HTTP/1.1: Node hands over the bare connection. */
+export const upgradeOn = (request: IncomingMessage, line: Duplex, first: Buffer): WebUpgrade => ({
+  request,
+  line,
+  first,
+  accept(protocol, headers) {
+    const lines = headers.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`))
+    line.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n${lines.join('')}\r\n`,
+      'latin1',
+    )
+  },
+  refusal() {
+    const response = new ServerResponse(request)
+    response.shouldKeepAlive = false
+    response.assignSocket(line as Socket) // as: what a server hands over is a socket, of TLS perhaps
+    response.once('finish', () => line.end())
+    return response
+  },
+})

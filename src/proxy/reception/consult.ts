@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { WebRequest, WebResponse } from '../../adapters/http/index.ts'
 import type { Reply } from '../../dashboard/index.ts'
 import { withoutOwn } from '../web/cookies.ts'
 import type { BrowserRequestHead } from '../web/ports.ts'
@@ -12,13 +12,13 @@ interface ConsultationServices extends AdmissionServices {
   /** Ingresses ask from these addresses; others could invent a request. */
   isCaller(address: string): boolean
   passAuthorization: boolean
-  visitorOf(request: IncomingMessage): string
+  visitorOf(request: WebRequest): string
   activity: Pick<Activity, 'used'>
   done: CountRequest
 }
 
 /** Answers ingresses that ask whether a request may pass, by the same decision as for one that came here itself. */
-export function createConsultation(services: ConsultationServices): (request: IncomingMessage, response: ServerResponse) => void {
+export function createConsultation(services: ConsultationServices): (request: WebRequest, response: WebResponse) => void {
   return (request, response) => {
     const [, name = ''] = /^\/([a-z]+)(?=[/?]|$)/.exec(request.url ?? '') ?? []
     const dialect = Object.hasOwn(DIALECTS, name) ? DIALECTS[name] : undefined
@@ -43,7 +43,7 @@ const plain = (status: number, body: string, headers: Reply['headers'] = {}): Re
 })
 
 interface Question {
-  request: IncomingMessage
+  request: WebRequest
   dialect: Dialect | undefined
   /** The request that it is about. */
   head: BrowserRequestHead | undefined

@@ -1,11 +1,11 @@
-import type { IncomingMessage } from 'node:http'
+import type { WebRequest } from '../../adapters/http/index.ts'
 import type { BrowserRequestHead } from '../web/ports.ts'
 import { countOf, isPlainTarget, plainHost } from './head.ts'
 
 /** An ingress asks and is answered in its own way. */
 export interface Dialect {
   /** Reads the head of the request that it asks about. `undefined`: it does not say so, or says it in two ways. */
-  headOf(request: IncomingMessage): BrowserRequestHead | undefined
+  headOf(request: WebRequest): BrowserRequestHead | undefined
   /** A visitor who is not let in gets our answer, redirects and cookies among it. Otherwise it is 401 or 403, and nothing more. */
   readonly passesAnswers: boolean
   /** A header that is not answered stays in the request, so that the ingress has to be told to take it out. */
@@ -46,17 +46,14 @@ export const DIALECTS: Readonly<Record<string, Dialect>> = {
   },
 }
 
-const only = (request: IncomingMessage, name: string): string | undefined => {
+const only = (request: WebRequest, name: string): string | undefined => {
   const value = request.headers[name]
   return countOf(request, name) === 1 && typeof value === 'string' ? value : undefined
 }
 
 type Given = Record<'method' | 'host' | 'target', string | undefined>
 
-function headFrom(
-  { headers }: IncomingMessage,
-  { method = '', host: given, target = '' }: Given,
-): BrowserRequestHead | undefined {
+function headFrom({ headers }: WebRequest, { method = '', host: given, target = '' }: Given): BrowserRequestHead | undefined {
   const host = plainHost(given)
   if (host === undefined || !isPlainTarget(target) || !/^[A-Z]{1,20}$/.test(method)) return undefined
   // `Upgrade` is between neighbours and may not come so far.

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http'
+import type { WebRequest } from '../../adapters/http/index.ts'
 import type { BrowserRequestHead, RoutedWorkspace } from '../web/ports.ts'
 
 /** Reads the head of a request. `undefined`: not everybody on the way would read the same. */
-export function headOf(request: IncomingMessage, isUpgrade: boolean): BrowserRequestHead | undefined {
+export function headOf(request: WebRequest, isUpgrade: boolean): BrowserRequestHead | undefined {
   const host = isPlain(request) ? plainHost(request.headers.host) : undefined
   const { method = 'GET', url: target = '/', headers } = request
   return host === undefined ? undefined : { method, host, target, headers, isUpgrade, request }
@@ -22,17 +22,15 @@ export const isPlainTarget = (target: string): boolean =>
   /^\/[!-~]*$/.test(target) && !target.includes('#') && !/^[^?]*\\/.test(target)
 
 /** Counts headers of one name, because two are read in two ways. */
-export function countOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): number {
+export function countOf({ rawHeaders }: Pick<WebRequest, 'rawHeaders'>, name: string): number {
   let found = 0
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === name) found++
   return found
 }
 
 /** Requests that Node's parser refuses never come here. A message of 0.9 has no headers, and yet Node reads them. */
-const isPlain = (request: IncomingMessage): boolean =>
-  (request.httpVersion === '1.1' || request.httpVersion === '1.0') &&
-  countOf(request, 'host') === 1 &&
-  isPlainTarget(request.url ?? '')
+const isPlain = (request: WebRequest): boolean =>
+  ['1.0', '1.1', '2.0'].includes(request.httpVersion) && countOf(request, 'host') === 1 && isPlainTarget(request.url ?? '')
 
 /**
  * Tells a request in which pages of other sites have no part. Other workspaces are on the same site, so that browsers send cookies along;

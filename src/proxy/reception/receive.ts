@@ -1,6 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Forwarder, passUpgrade, responseOn } from '../../adapters/http/index.ts'
+import { type Forwarder, passUpgrade, type WebRequest, type WebResponse, type WebUpgrade } from '../../adapters/http/index.ts'
 import type { Reply } from '../../dashboard/index.ts'
 import { Failure } from '../../std/index.ts'
 import { renderNotice } from '../web/page.ts'
@@ -19,7 +18,7 @@ interface ReceptionServices extends AdmissionServices {
   streams: { enter(stream: OpenStream): () => void }
   /** Hears that somebody uses a workspace: at requests, and by the bytes of upgraded connections. */
   activity: Pick<Activity, 'used' | 'lineOpened'>
-  visitorOf(request: IncomingMessage): string
+  visitorOf(request: WebRequest): string
   passAuthorization: boolean
   /** Connections are not kept while the program stops. */
   isStopping(): boolean
@@ -28,20 +27,20 @@ interface ReceptionServices extends AdmissionServices {
 
 export function createReception(services: ReceptionServices) {
   return {
-    request(request: IncomingMessage, response: ServerResponse): void {
+    request(request: WebRequest, response: WebResponse): void {
       const record = recordOf(services, request, wantsPage(request.method ?? 'GET', request.headers))
       response.once('close', () => record.end(response.statusCode))
       void serve(services, request, response, record)
     },
-    upgrade(request: IncomingMessage, socket: Duplex, first: Buffer): void {
-      const record = recordOf(services, request, false)
-      socket.once('close', () => record.end(record.status))
-      void serveUpgrade(services, { request, socket, first }, record)
+    upgrade(upgrade: WebUpgrade): void {
+      const record = recordOf(services, upgrade.request, false)
+      upgrade.line.once('close', () => record.end(record.status))
+      void serveUpgrade(services, upgrade, record)
     },
   }
 }
 
-function recordOf(services: ReceptionServices, request: IncomingMessage, isPage: boolean): RequestRecord {
+function recordOf(services: ReceptionServices, request: WebRequest, isPage: boolean): RequestRecord {
   const { method = 'GET', url: target, headers } = request
   const from = services.visitorOf(request)
   return beginRecord(services, { what: 'request', method, host: headers.host, target, wantsPage: isPage, from })
@@ -49,8 +48,8 @@ function recordOf(services: ReceptionServices, request: IncomingMessage, isPage:
 
 async function serve(
   services: ReceptionServices,
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: WebRequest,
+  response: WebResponse,
   record: RequestRecord,
 ): Promise<void> {
   const refuse = (reply: Reply) => writeReply(response, reply, record.recipient.method)
@@ -69,35 +68,30 @@ async function serve(
   }
 }
 
-async function serveUpgrade(
-  services: ReceptionServices,
-  { request, socket, first }: { request: IncomingMessage; socket: Duplex; first: Buffer },
-  record: RequestRecord,
-): Promise<void> {
+async function serveUpgrade(services: ReceptionServices, upgrade: WebUpgrade, record: RequestRecord): Promise<void> {
+  const { request, line } = upgrade
   const refuse = (reply: Reply) => {
     record.status = reply.status
-    const response = responseOn(socket, request)
-    response.once('finish', () => socket.end())
-    writeReply(response, reply, record.recipient.method)
+    writeReply(upgrade.refusal(), reply, record.recipient.method)
   }
   const found = await findWay(services, request, record, true)
   if ('reply' in found) return refuse(found.reply)
-  if (socket.destroyed || socket.closed) return
-  begin(services, found, record, socket)
+  if (line.destroyed || line.closed) return
+  begin(services, found, record, line)
   try {
-    const line = await passUpgrade(
-      { ...onward(services, request, record, found, request.headers.upgrade), socket, first },
+    const joined = await passUpgrade(
+      { ...onward(services, request, record, found, request.headers.upgrade), upgrade },
       services.clock,
     )
-    record.status = line ? 101 : 502
-    if (line) services.activity.lineOpened(found.route, line)
+    record.status = joined ? 101 : 502
+    if (joined) services.activity.lineOpened(found.route, joined)
   } catch (thrown) {
-    if (!socket.destroyed) refuse(noAnswer(record, found.route, thrown))
+    if (!line.destroyed) refuse(noAnswer(record, found.route, thrown))
   }
 }
 
 /** Admits the request, and finds where its port answers. */
-async function findWay(services: ReceptionServices, request: IncomingMessage, record: RequestRecord, isUpgrade: boolean) {
+async function findWay(services: ReceptionServices, request: WebRequest, record: RequestRecord, isUpgrade: boolean) {
   const found = await admit(services, headOf(request, isUpgrade), record)
   if ('reply' in found) return answered(record, found)
   const { workspace, port } = found.route
@@ -118,7 +112,7 @@ function begin(
   { streams, activity }: ReceptionServices,
   { route: { workspace, port }, session, links, judgement, until }: RequestAdmission,
   record: RequestRecord,
-  connection: ServerResponse | Duplex,
+  connection: WebResponse | Duplex,
 ): void {
   const cut = () => void connection.destroy()
   const leave = streams.enter({ uid: workspace.uid, port, session, links, as: judgement.as, until, cut })
@@ -131,7 +125,7 @@ type Way = Exclude<Awaited<ReturnType<typeof findWay>>, OwnAnswer>
 
 const onward = (
   services: ReceptionServices,
-  request: IncomingMessage,
+  request: WebRequest,
   { recipient }: RequestRecord,
   { route, to }: Way,
   upgrade?: string,

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import type { Provider, Tickets } from '../../adapters/auth/index.ts'
+import type { WebRequest } from '../../adapters/http/index.ts'
 import { isFromOwnPage, type Reply } from '../../dashboard/index.ts'
 import { type Clock, Failure, isFailure, minutes } from '../../std/index.ts'
 import { ATTEMPT, cookieNames, cookieOf, SESSION, setCookie } from '../web/cookies.ts'
@@ -25,7 +25,7 @@ interface SignInServices {
   longest: number
   clock: Clock
   /** Answers what else people find on this host once they have signed in. */
-  home: ((request: IncomingMessage, url: URL, recipient: Recipient, session: Session) => Promise<Reply>) | undefined
+  home: ((request: WebRequest, url: URL, recipient: Recipient, session: Session) => Promise<Reply>) | undefined
 }
 
 /** Somebody may take so long at the provider. */

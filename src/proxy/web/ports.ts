@@ -1,5 +1,5 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { Upstream } from '../../adapters/http/index.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Upstream, WebRequest } from '../../adapters/http/index.ts'
 import type { Ref, WorkspaceStatus } from '../../api/index.ts'
 import type { AccessRules, Person } from '../../engines/access/index.ts'
 
@@ -43,7 +43,7 @@ export interface BrowserRequestHead {
   readonly headers: IncomingHttpHeaders
   readonly isUpgrade: boolean
   /** The request itself, if it came here: an ingress that asks keeps the body. */
-  readonly request?: IncomingMessage | undefined
+  readonly request?: WebRequest | undefined
 }
 
 export interface RouteTable {

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createServer } from 'node:tls'
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { createAuthority, issueCertificate, type KeyAndCertificate } from '../../../src/adapters/certificates/index.ts'
-import { hours, systemClock } from '../../../src/std/index.ts'
+import type { KeyAndCertificate } from '../../../src/adapters/certificates/index.ts'
+import { keysOfZone, tlsFlags } from '../../proxy/keys-of-zone.ts'
 import { hostOf, SIGN_IN, ZONE } from '../../proxy/running-proxy.ts'
 import { type App, type Stage, setStage } from '../../proxy/stage.ts'
 import { portOf } from '../../support/addresses.ts'
@@ -62,16 +62,19 @@ export interface Front {
 interface BrowserStageOptions {
   /** Of the proxy. */
   flags?: Record<string, string>
-  /** With a certificate for the whole zone. */
-  front?: (stage: Stage, keys: KeyAndCertificate) => Promise<Front>
+  /** With a certificate for the whole zone; without one the proxy ends TLS itself. */
+  front?: 'none' | ((stage: Stage, keys: KeyAndCertificate) => Promise<Front>)
 }
 
 export async function setBrowserStage(app: App, { flags, front: begin }: BrowserStageOptions = {}): Promise<BrowserStage> {
   const provider = await openidProvider(`${DASHBOARD}/callback`)
-  const stage = await setStage(app, { oidcIssuer: provider.issuer, oidcClientId: provider.clientId, ...flags })
   const keys = await keysOfZone()
+  const ofProvider = { oidcIssuer: provider.issuer, oidcClientId: provider.clientId }
+  const stage = await setStage(app, { ...ofProvider, ...(begin === 'none' && (await tlsFlags(keys))), ...flags })
   const line: Line = { cut: () => undefined, mend: () => undefined }
-  const front = begin ? await begin(stage, keys) : await serveFront(stage.proxy.addresses.listen, keys, line)
+  const { listen } = stage.proxy.addresses
+  const none = { address: listen, stop: async () => undefined }
+  const front = begin === 'none' ? none : begin ? await begin(stage, keys) : await serveFront(listen, keys, line)
   const spki = new X509Certificate(keys.certificate).publicKey.export({ type: 'spki', format: 'der' })
   const chromium = await startChromium(front.address, createHash('sha256').update(spki).digest('base64'))
   const contexts = new Set<BrowserContext>()
@@ -107,12 +110,6 @@ async function signIn(page: Page, email: string): Promise<void> {
   await page.click('button[type=submit]')
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.waitForURL(`https://*.${ZONE}/**`)
-}
-
-async function keysOfZone(): Promise<KeyAndCertificate> {
-  const validity = { clock: systemClock, lifetime: hours(1) }
-  const request = { name: ZONE, dnsNames: [`*.${ZONE}`], usages: ['server'] as const }
-  return issueCertificate(await createAuthority('test', validity), request, validity)
 }
 
 /** Ends TLS for all hosts of the zone, as a load balancer does, and can be cut. */
