@@ -1,15 +1,4 @@
-import {
-  type Condition,
-  conditionOf,
-  type DeploymentTargetClaim,
-  DeploymentTargetClaims,
-  type Environment,
-  Environments,
-  type GitOpsDeployment,
-  GitOpsDeployments,
-  type Kind,
-  type KubeObject,
-} from '../api/index.ts'
+import { type Condition, conditionOf, type Kind, type KubeObject } from '../api/index.ts'
 import type { Permissions } from '../engines/permissions/index.ts'
 import { type Child, type Html, html } from './html.ts'
 import type { SignedInUser } from './ports.ts'
@@ -18,7 +7,7 @@ import { emptyRow, type Fragment, factsLine, inList, type LiveView, moreRow } fr
 import { badge, type Moment, since, type Tone } from './words.ts'
 
 /** A list of objects of one kind, as the roles of the cluster let somebody list them. */
-interface ObjectList<T extends KubeObject> {
+export interface ObjectList<T extends KubeObject> {
   kind: Kind<T>
   path: string
   title: string
@@ -40,14 +29,7 @@ export interface ListServices {
   permissions: Permissions
 }
 
-export async function kindView(services: ListServices, user: SignedInUser, { pathname }: URL): Promise<LiveView | undefined> {
-  if (pathname === DEPLOYMENTS.path) return viewOf(DEPLOYMENTS, services, user)
-  if (pathname === ENVIRONMENTS.path) return viewOf(ENVIRONMENTS, services, user)
-  if (pathname === CLAIMS.path) return viewOf(CLAIMS, services, user)
-  return undefined
-}
-
-async function viewOf<T extends KubeObject>(
+export async function objectListView<T extends KubeObject>(
   section: ObjectList<T>,
   { shared, permissions }: ListServices,
   { person }: SignedInUser,
@@ -108,60 +90,4 @@ export const healthOf = (word: string | undefined): { word: string; tone: Tone }
 export function troubleOf(conditions: readonly Condition[] | undefined): Html | undefined {
   const ready = conditionOf(conditions, 'Ready')
   return ready && ready.status !== 'True' ? html`${ready.reason}: ${ready.message}` : undefined
-}
-
-const DEPLOYMENTS: ObjectList<GitOpsDeployment> = {
-  kind: GitOpsDeployments,
-  path: '/deployments',
-  title: 'Deployments',
-  none: 'There is no GitOpsDeployment in a namespace in which you may list them.',
-  row: ({ metadata, spec, status }) => ({
-    title: html`<a href="/deployments/${metadata.namespace}/${metadata.name}">${metadata.name}</a>`,
-    state: healthOf(status?.health?.status),
-    facts: [
-      spec.destination?.environment && `in ${spec.destination.environment}`,
-      status?.sync?.status ?? 'Unknown',
-      status?.sync?.revision && `commit ${status.sync.revision.slice(0, 12)}`,
-      spec.suspend && 'suspended',
-    ],
-    note: troubleOf(status?.conditions),
-  }),
-}
-
-const ENVIRONMENTS: ObjectList<Environment> = {
-  kind: Environments,
-  path: '/environments',
-  title: 'Environments',
-  none: 'There is no Environment in a namespace in which you may list them.',
-  row: ({ metadata, spec, status }) => {
-    const isReady = conditionOf(status?.conditions, 'Ready')?.status === 'True'
-    return {
-      title: spec.displayName || metadata.name,
-      state: isReady ? { word: 'Ready', tone: 'good' } : { word: 'Not ready', tone: 'busy' },
-      facts: [
-        metadata.name,
-        spec.configuration?.target && `claim ${spec.configuration.target.deploymentTargetClaim.claimName}`,
-        status?.target && `target ${status.target}`,
-      ],
-      note: troubleOf(status?.conditions),
-    }
-  },
-}
-
-const PHASES: Readonly<Record<string, Tone>> = { Bound: 'good', Lost: 'bad' }
-
-const CLAIMS: ObjectList<DeploymentTargetClaim> = {
-  kind: DeploymentTargetClaims,
-  path: '/claims',
-  title: 'Claims',
-  none: 'There is no DeploymentTargetClaim in a namespace in which you may list them.',
-  row: ({ metadata, spec, status }) => {
-    const phase = status?.phase ?? 'Pending'
-    return {
-      title: metadata.name,
-      state: { word: phase, tone: PHASES[phase] ?? 'busy' },
-      facts: [`class ${spec.deploymentTargetClassName}`, status?.target && `target ${status.target.name}`],
-      note: troubleOf(status?.conditions),
-    }
-  },
 }

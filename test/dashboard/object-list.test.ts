@@ -42,7 +42,7 @@ describe('what else the dashboard shows', (it) => {
     looking.close()
     match((await ada.page('/deployments')).body, /Degraded.*commit abcdef012345/s)
     const page = await ada.page(`/deployments/${namespace}/shop`)
-    match(page.body, /words:.*Healthy.*OutOfSync.*differs in \/data\/&lt;b&gt;/s)
+    match(page.body, /words<\/p>.*Healthy.*OutOfSync.*differs in \/data\/&lt;b&gt;/s)
     is((await ada.press(`/deployments/${namespace}/shop`, 'Synchronise now')).url.pathname, `/deployments/${namespace}/shop`)
     match(`${(await cluster.kube.get(GitOpsDeployments, at))?.metadata.annotations?.[annotations.sync]}`, /^20\d\d-/)
     const eve = await visitor(stage, 'eve@example.com')
