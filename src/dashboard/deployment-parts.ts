@@ -43,7 +43,7 @@ export const statePart: DeploymentPart = (deployment, { mayChange, mayRun, now }
   const { sync, lastSyncTime, lastOutcome, pendingPrune, nextWindow } = status
   const health = healthOf(status.health?.status)
   const maySync = !spec.suspend && (spec.type === 'manual' ? mayRun : mayChange)
-  const trouble = troubleOf(status.conditions)
+  const [trouble] = troubleOf(status.conditions)
   const told = lastOutcome?.revision === sync?.revision ? lastOutcome : undefined
   const section = sectionOf(
     'now',

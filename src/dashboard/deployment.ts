@@ -67,8 +67,13 @@ export async function deploymentView(
 }
 
 /** Those that only look, and those that apply; each with the newest first. What was asked of a former one of that name tells nothing of this one. */
-function partedRuns(all: readonly GitOpsDeploymentSyncRun[], { metadata }: GitOpsDeployment) {
+export function partedRuns(all: readonly GitOpsDeploymentSyncRun[], { metadata }: GitOpsDeployment) {
   const made = Date.parse(metadata.creationTimestamp ?? '')
-  const own = all.filter((run) => !(Date.parse(run.metadata.creationTimestamp ?? '') < made)).sort((a, b) => byAge(b, a))
+  const own = all.filter((run) => !(Date.parse(run.metadata.creationTimestamp ?? '') < made))
+  own.sort((a, b) => (timesOf(a) < timesOf(b) ? 1 : timesOf(a) > timesOf(b) ? -1 : byAge(b, a)))
   return [own.filter(({ spec }) => spec.dryRun), own.filter(({ spec }) => !spec.dryRun)] as const
 }
+
+/** Of those that were made in one second the one that is not over is the newer. */
+const timesOf = ({ metadata, status }: GitOpsDeploymentSyncRun): string =>
+  `${metadata.creationTimestamp} ${status?.completedAt ?? 'not yet'}`

@@ -1,6 +1,7 @@
 import { type Condition, conditionOf, type Kind, type KubeObject } from '../api/index.ts'
 import type { Permissions } from '../engines/permissions/index.ts'
-import { type Child, type Html, html } from './html.ts'
+import { beginningOf } from '../std/index.ts'
+import { type Child, html } from './html.ts'
 import type { SignedInUser } from './ports.ts'
 import type { SharedCaches } from './shared-caches.ts'
 import { emptyRow, type Fragment, factsLine, inList, type LiveView, moreRow } from './view.ts'
@@ -19,7 +20,8 @@ interface ObjectRow {
   title: Child
   state: { word: string; tone: Tone }
   facts: readonly Child[]
-  note?: Child
+  /** A line each. */
+  notes: readonly Child[]
 }
 
 const MOST = 300
@@ -36,13 +38,20 @@ export async function objectListView<T extends KubeObject>(
 ): Promise<LiveView> {
   const { kind, path, title, none } = section
   const cache = await shared.of(kind)
+  /** Rows without a time in them, as long as an object is as it was. */
+  const kept = new WeakMap<T, Fragment>()
+  const rowOnce = (object: T, now: Moment): Fragment => {
+    const row = (now === undefined && kept.get(object)) || rowOf(section, object, now)
+    if (now === undefined) kept.set(object, row)
+    return row
+  }
   return {
     async fragments(now) {
       const all = [...cache.all()]
       const namespaces = [...new Set(all.map(({ metadata }) => metadata.namespace ?? ''))]
       const seen = await permissions.where(person, { verb: 'list', kind }, namespaces)
       const shown = all.filter(({ metadata }) => seen.has(metadata.namespace ?? '')).sort(byPlace)
-      const rows = shown.slice(0, MOST).map((object) => rowOf(section, object, now))
+      const rows = shown.slice(0, MOST).map((object) => rowOnce(object, now))
       if (shown.length > MOST) rows.push(moreRow('rows', `And ${shown.length - MOST} more.`))
       return rows.length > 0 ? rows : [emptyRow('rows', none)]
     },
@@ -61,7 +70,7 @@ const byPlace = (a: KubeObject, b: KubeObject): number => (placeOf(a) < placeOf(
 
 function rowOf<T extends KubeObject>({ row }: ObjectList<T>, object: T, now: Moment): Fragment {
   const { uid = '', name, namespace, creationTimestamp } = object.metadata
-  const { title, state, facts, note } = row(object, now)
+  const { title, state, facts, notes } = row(object, now)
   const id = `row-${uid}`
   const made = creationTimestamp && html`made ${since(creationTimestamp, now)} ago`
   return {
@@ -69,7 +78,7 @@ function rowOf<T extends KubeObject>({ row }: ObjectList<T>, object: T, now: Mom
     list: 'rows',
     say: `${name} is ${state.word.toLowerCase()}`,
     html: html`<li id="${id}" class="card ${state.tone}"><div class="what"><h2>${title}</h2> ${badge(state)}
-${factsLine([namespace, ...facts, made])}${note && html`<p class="note">${note}</p>`}</div></li>`,
+${factsLine([namespace, ...facts, made])}${notes.map((note) => html`<p class="note">${note}</p>`)}</div></li>`,
   }
 }
 
@@ -87,7 +96,7 @@ export const healthOf = (word: string | undefined): { word: string; tone: Tone }
 })
 
 /** Says what is wrong in the words of the object itself. */
-export function troubleOf(conditions: readonly Condition[] | undefined): Html | undefined {
+export function troubleOf(conditions: readonly Condition[] | undefined): string[] {
   const ready = conditionOf(conditions, 'Ready')
-  return ready && ready.status !== 'True' ? html`${ready.reason}: ${ready.message}` : undefined
+  return ready && ready.status !== 'True' ? [beginningOf(`${ready.reason}: ${ready.message}`)] : []
 }

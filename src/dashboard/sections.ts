@@ -7,6 +7,7 @@ import {
   type GitOpsDeployment,
   GitOpsDeployments,
 } from '../api/index.ts'
+import { AGENTS } from './agents.ts'
 import { html } from './html.ts'
 import { healthOf, type ListServices, type ObjectList, objectListView, troubleOf } from './object-list.ts'
 import type { SignedInUser } from './ports.ts'
@@ -17,6 +18,7 @@ import type { Tone } from './words.ts'
 export async function kindView(services: ListServices, user: SignedInUser, { pathname }: URL): Promise<LiveView | undefined> {
   if (pathname === DEPLOYMENTS.path) return objectListView(DEPLOYMENTS, services, user)
   if (pathname === ENVIRONMENTS.path) return objectListView(ENVIRONMENTS, services, user)
+  if (pathname === AGENTS.path) return objectListView(AGENTS, services, user)
   if (pathname === CLAIMS.path) return objectListView(CLAIMS, services, user)
   return undefined
 }
@@ -35,7 +37,7 @@ const DEPLOYMENTS: ObjectList<GitOpsDeployment> = {
       status?.sync?.revision && `commit ${status.sync.revision.slice(0, 12)}`,
       spec.suspend && 'suspended',
     ],
-    note: troubleOf(status?.conditions),
+    notes: troubleOf(status?.conditions),
   }),
 }
 
@@ -54,7 +56,7 @@ const ENVIRONMENTS: ObjectList<Environment> = {
         spec.configuration?.target && `claim ${spec.configuration.target.deploymentTargetClaim.claimName}`,
         status?.target && `target ${status.target}`,
       ],
-      note: troubleOf(status?.conditions),
+      notes: troubleOf(status?.conditions),
     }
   },
 }
@@ -72,7 +74,7 @@ const CLAIMS: ObjectList<DeploymentTargetClaim> = {
       title: metadata.name,
       state: { word: phase, tone: PHASES[phase] ?? 'busy' },
       facts: [`class ${spec.deploymentTargetClassName}`, status?.target && `target ${status.target.name}`],
-      note: troubleOf(status?.conditions),
+      notes: troubleOf(status?.conditions),
     }
   },
 }

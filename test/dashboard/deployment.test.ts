@@ -8,6 +8,7 @@ import {
   Roles,
   Secrets,
 } from '../../src/api/index.ts'
+import { partedRuns } from '../../src/dashboard/deployment.ts'
 import { objectRows } from '../../src/dashboard/deployment-objects.ts'
 import { dryRunPart } from '../../src/dashboard/dry-run.ts'
 import { markupOf } from '../../src/dashboard/html.ts'
@@ -33,6 +34,12 @@ describe('the page about a deployment', (it) => {
     (await stage.cluster.kube.list(GitOpsDeploymentSyncRuns, { namespace: gitops.namespace })).filter(
       ({ spec }) => spec.gitopsDeploymentName === name,
     )
+  /** The operator has to know before the next push. */
+  const becomeManual = async (name: string) => {
+    const ref = { name, namespace: gitops.namespace }
+    const { metadata } = await stage.cluster.kube.patch(GitOpsDeployments, ref, { spec: { type: 'manual' } })
+    await eventually(async () => ((await gitops.status(name)).observedGeneration ?? 0) >= (metadata.generation ?? 1))
+  }
   const oneRun = (name?: string) => eventually(async () => (await runsOf(name))[0])
   it.before(async () => {
     stage = await setStage(
@@ -59,7 +66,7 @@ describe('the page about a deployment', (it) => {
     await gitops.deploy()
     const first = await git.push({ 'deploy/a.yaml': configMap('a', { words: 'old' }), 'deploy/key.yaml': secret('hunter-1') })
     await gitops.synced(first)
-    await stage.cluster.kube.patch(GitOpsDeployments, { name: 'shop', namespace }, { spec: { type: 'manual' } })
+    await becomeManual('shop')
     const next = {
       'deploy/a.yaml': configMap('a', { words: '</dd><script>alert(1)</script>' }),
       'deploy/b.yaml': configMap('b', { more: 'yes' }),
@@ -69,6 +76,7 @@ describe('the page about a deployment', (it) => {
     const ada = await visitor(stage, ADA)
     match((await ada.page(path())).body, /Nothing is applied/)
     const looking = await ada.follow(path())
+    await eventually(() => looking.events().some(({ name }) => name === 'all'))
     is((await ada.press(path(), LOOK)).url.pathname, path())
     const run = await oneRun()
     equal(run.spec, { gitopsDeploymentName: 'shop', dryRun: true })
@@ -106,17 +114,17 @@ describe('the page about a deployment', (it) => {
         return words.test(page.body) && page
       })
     await has(new RegExp(`berth rollback back -n ${namespace} --to ${first.slice(0, 12)}`))
-    await stage.cluster.kube.patch(GitOpsDeployments, { name: 'back', namespace }, { spec: { type: 'manual' } })
+    await becomeManual('back')
     await has(/A GitOpsDeploymentSyncRun applies this commit/)
     await ada.press(path('back'), `Go back to ${first.slice(0, 12)}`)
     const run = await oneRun('back')
     equal(run.spec, { gitopsDeploymentName: 'back', revisionID: first, dryRun: false })
     await eventually(async () => (await gitops.configMap('back'))?.data?.words === 'first')
     await has(/Succeeded.*commit <code>[0-9a-f]{12}<\/code>.*took/s)
-    // The newest is the first.
     await ada.press(path('back'), 'Synchronise now')
     await eventually(async () => (await gitops.configMap('back'))?.data?.words === 'second')
-    const body = (await has(/back-sync-.*back-rollback-/s)).body
+    const body = (await has(/back-sync-/)).body
+    match(body, 'back-rollback-')
     not.match(body, 'back-diff-')
     const uid = (await stage.cluster.kube.get(GitOpsDeployments, { name: 'back', namespace }))?.metadata.uid ?? ''
     const send = (word: string, fields: Record<string, string>, origin = HOME) =>
@@ -222,5 +230,27 @@ describe('of very many objects the page about a deployment', (it) => {
     const shown = elementsIn(parseHtml(text)).filter(({ name }) => name === 'details')
     match(wordsIn(parseHtml(text)), `And ${507 - shown.length} more`)
     ok(shown.every(({ attributes }) => !attributes.has('open')))
+  })
+
+  it('has the newest runs first, and none of a former deployment of that name', () => {
+    const runOf = (name: string, creationTimestamp: string, completedAt?: string, dryRun = false): GitOpsDeploymentSyncRun => ({
+      ...{ apiVersion: 'managed-gitops.redhat.com/v1alpha1', kind: 'GitOpsDeploymentSyncRun' },
+      metadata: { name, namespace: 'team-a', creationTimestamp },
+      spec: { gitopsDeploymentName: 'shop', dryRun },
+      status: completedAt === undefined ? {} : { completedAt },
+    })
+    const [first, second] = ['2030-01-01T00:00:01Z', '2030-01-01T00:00:02Z']
+    const former = runOf('former', '2029-01-01T00:00:00Z')
+    const all = [
+      runOf('a', first, second),
+      former,
+      runOf('b', second, second),
+      runOf('c', second),
+      runOf('d', first, second, true),
+    ]
+    const { metadata, ...rest } = deployment({})
+    const shop = { ...rest, metadata: { ...metadata, creationTimestamp: first } }
+    const names = (runs: GitOpsDeploymentSyncRun[]) => runs.map((run) => run.metadata.name)
+    equal(partedRuns(all, shop).map(names), [['d'], ['c', 'b', 'a']])
   })
 })

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions } from 'playwright-core'
 import { equal, is, match } from 'uvu/assert'
-import { GitOpsDeploymentSyncRuns, GitOpsDeployments, refOf } from '../../../src/api/index.ts'
+import { Agents, GitOpsDeploymentSyncRuns, GitOpsDeployments, refOf } from '../../../src/api/index.ts'
 import { letWork } from '../../dashboard/visitor.ts'
 import { lacksChromium } from '../../support/chromium.ts'
 import { describe } from '../../support/suite.ts'
@@ -15,7 +15,7 @@ const GITOPS = 'managed-gitops.redhat.com/v1alpha1'
 const COMMITS = ['3f2a91c0d4e5b6a7', 'aa00bb11cc22dd33', '0123456789abcdef'] as const
 
 describe(
-  'pages about deployments in a real browser',
+  'pages about deployments and agents in a real browser',
   (it) => {
     let stage: BrowserStage
     it.before(async () => {
@@ -91,6 +91,45 @@ describe(
       }
     })
 
+    it('hinder nobody where they list agents, however many', async () => {
+      const { kube } = stage.cluster
+      const registered = (name: string) =>
+        kube.create(Agents, {
+          ...{ apiVersion: 'berth.dev/v1alpha1', kind: 'Agent', metadata: { name, namespace: stage.namespace } },
+          spec: { configurationProject: `team/${LONG}` },
+        })
+      const say = (name: string, status: object) =>
+        kube.patch(Agents, { name, namespace: stage.namespace }, { status }, { subresource: 'status' })
+      for (const name of ['dev', LONG.slice(0, 63), 'away']) await registered(name)
+      const at = '2026-09-01T00:00:00Z'
+      const pod = { podId: '1', name: 'agent-0', version: '0.1.0', kubernetesVersion: 'v1.34.1', connectedAt: at }
+      const isWell = { connectedPods: [pod], conditions: [readyOf('True', 'Connected', '')] }
+      await say('dev', { ...isWell, configuration: { commit: COMMITS[0] } })
+      const projects = Array.from({ length: 9 }, (_, n) => ({ id: `team/${LONG}-${n}`, reason: 'Forbidden', message: HOSTILE }))
+      await say(LONG.slice(0, 63), { ...isWell, projects })
+      const away = readyOf('False', 'NotConnected', 'No pod is connected.')
+      await say('away', { conditions: [away, { ...away, type: 'Connected' }] })
+      for (const { name, ...view } of VIEWS) {
+        const { page, complaints, context } = await visit(ADA, view)
+        await page.goto(`${DASHBOARD}/agents`)
+        await page.getByText('NotConnected').waitFor()
+        await keepPicture(page, `${name} agents`)
+        equal(await hindrancesOf(page), [], name)
+        is(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, `${name} is too wide`)
+        is(complaints.join('; '), '')
+        await context.close()
+      }
+      for (let from = 0; from < 2000; from += 100)
+        await Promise.all(Array.from({ length: 100 }, (_, n) => registered(`many-${String(from + n).padStart(4, '0')}`)))
+      const { page } = await visit(ADA)
+      await page.goto(`${DASHBOARD}/agents`)
+      await page.getByText('And 1703 more.').waitFor()
+      await page.evaluate(COUNT('#rows'))
+      await say('away', isWell)
+      await page.getByRole('status').getByText('away is connected').waitFor({ state: 'attached' })
+      is(await page.evaluate('window.touched'), 1)
+    })
+
     it('tell by the keyboard alone what a sync would change, and keep open what somebody has opened', async () => {
       await made('asked', statusOf(stage.namespace))
       const { page, complaints } = await visit(ADA)
@@ -139,9 +178,7 @@ describe(
       await page.goto(`${DASHBOARD}${pathOf('many')}`)
       await page.getByText('And 1500 more.').waitFor()
       is(await page.locator('.object').count(), 500)
-      await page.evaluate(
-        `window.touched = 0; new MutationObserver((all) => { touched += all.length }).observe(document.querySelector('#objects'), { childList: true })`,
-      )
+      await page.evaluate(COUNT('#objects'))
       resources[7] = { ...resources[7], status: 'OutOfSync' } as (typeof resources)[number]
       const ref = { name: 'many', namespace: stage.namespace }
       await stage.cluster.kube.patch(GitOpsDeployments, ref, { status: { resources } }, { subresource: 'status' })
@@ -151,6 +188,10 @@ describe(
   },
   await lacksChromium(),
 )
+
+/** Counts from then on how often the page changes what is in that list. */
+const COUNT = (list: string) =>
+  `window.touched = 0; new MutationObserver((all) => { touched += all.length }).observe(document.querySelector('${list}'), { childList: true })`
 
 const readyOf = (status: 'True' | 'False', reason: string, message: string) => ({
   ...{ type: 'Ready', status, reason, message },
