@@ -162,7 +162,7 @@ async function doAsAsked(services: Services, request: DashboardRequest): Promise
     await runDeploymentAction(word, { kube, ref, uid, revision: form.get('revision') ?? '', now })
     return redirectTo(`/deployments/${ref.namespace}/${ref.name}`)
   }
-  await runAction(word, { kube, ref, uid, now })
+  await runAction(word, { kube, ref, uid, form, now })
   return redirectTo(form.get('from') === 'page' ? `/workspaces/${ref.namespace}/${ref.name}` : '/')
 }
 

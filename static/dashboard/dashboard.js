@@ -102,7 +102,7 @@ setInterval(() => reckon(document), SECOND)
 /** What is done is seen by what changes; what is refused is told. */
 const press = async (form, button) => {
   button?.setAttribute('aria-busy', 'true')
-  const parameters = new URLSearchParams(new FormData(form))
+  const parameters = new URLSearchParams(new FormData(form, button))
   try {
     const answer = await fetch(form.action, { method: 'POST', body: parameters, redirect: 'manual' })
     if (answer.type === 'opaqueredirect') say('It is being done.')

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions } from 'playwright-core'
 import { equal, is, match } from 'uvu/assert'
-import { Agents, GitOpsDeploymentSyncRuns, GitOpsDeployments, refOf } from '../../../src/api/index.ts'
+import { Agents, GitOpsDeploymentSyncRuns, GitOpsDeployments, refOf, Workspaces } from '../../../src/api/index.ts'
 import { letWork } from '../../dashboard/visitor.ts'
 import { lacksChromium } from '../../support/chromium.ts'
 import { describe } from '../../support/suite.ts'
@@ -15,7 +15,7 @@ const GITOPS = 'managed-gitops.redhat.com/v1alpha1'
 const COMMITS = ['3f2a91c0d4e5b6a7', 'aa00bb11cc22dd33', '0123456789abcdef'] as const
 
 describe(
-  'pages about deployments and agents in a real browser',
+  'pages about deployments, agents and sizes in a real browser',
   (it) => {
     let stage: BrowserStage
     it.before(async () => {
@@ -152,6 +152,47 @@ describe(
       await page.getByText('in another/path').first().waitFor()
       is(await back.isVisible(), true)
       is(complaints.join('; '), '')
+    })
+
+    it('hinder nobody who wants another size, and give it by the keyboard alone', async () => {
+      const { kube } = stage.cluster
+      await stage.workspace('sized', { spec: { owner: ADA } })
+      const ref = { name: 'sized', namespace: stage.namespace }
+      const limits = { cpu: '1', memory: '2Gi' }
+      const running = ['tools', LONG.slice(0, 63), 'db'].map((container) => ({ container, limits }))
+      const settings = { maxResourcesPerWorkspace: { limits: { cpu: '8', memory: '16Gi' } } }
+      await kube.patch(Workspaces, ref, { status: { class: { settings }, resources: { running } } }, { subresource: 'status' })
+      const path = `/workspaces/${stage.namespace}/sized`
+      for (const { name, ...view } of VIEWS) {
+        const { page, complaints, context } = await visit(ADA, view)
+        await page.goto(`${DASHBOARD}${path}`)
+        await page.getByText('All its containers together may have at most').waitFor()
+        await keepPicture(page, `${name} sized`)
+        equal(await hindrancesOf(page), [], name)
+        is(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, `${name} is too wide`)
+        is(complaints.join('; '), '')
+        await context.close()
+      }
+      const { page, complaints } = await visit(ADA)
+      await page.goto(`${DASHBOARD}${path}`)
+      await page.getByLabel('CPU of tools').focus()
+      await page.keyboard.type('4')
+      await until(page, 'Change the size')
+      await page.keyboard.press('Enter')
+      await page.getByText('Another size waits for the next start').waitFor()
+      is(await page.getByLabel('CPU of tools').inputValue(), '4')
+      equal((await kube.get(Workspaces, ref))?.spec.resources, [{ container: 'tools', limits: { cpu: '4' } }])
+      await page.getByLabel('CPU of db').selectOption('8')
+      await page.getByRole('button', { name: 'Change it and restart now' }).click()
+      await page.getByText('its containers would have more CPU together than the 8').first().waitFor()
+      await page.getByLabel('CPU of db').selectOption('2')
+      await page.getByRole('button', { name: 'Change it and restart now' }).click()
+      await eventually(async () => (await kube.get(Workspaces, ref))?.spec.desiredState === 'RestartRequested')
+      // What was refused says so by its status.
+      equal(
+        complaints.filter((text) => !/status of 422/.test(text)),
+        [],
+      )
     })
 
     it('ask without scripts, too', async () => {
