@@ -11,6 +11,8 @@ type Field = NonNullable<Listed['fields']>[number]
 
 /** Characters of markup: a browser that is slow has to take them before it is sent anything else. */
 const MOST = 300_000
+/** Of one object, so that it leaves room for others. */
+const MOST_OF_ONE = 60_000
 const MOST_TEXT = 1000
 /** So few are shown with their fields; of more, people open what they want to see. */
 const FEW = 6
@@ -42,7 +44,7 @@ export function dryRunPart(
         content: html`<p>Nothing is applied: the server is asked, with the deployment’s rights, what it would make of each object.</p>`,
         say: undefined,
       }
-  const section = sectionOf('look', 'What a sync would change', html`${content}${button || undefined}`)
+  const section = sectionOf('look', 'What a sync would change', html`${last && button}${content}${!last && button}`)
   return say === undefined ? section : { ...section, say }
 }
 
@@ -87,15 +89,22 @@ function sumOf(dryRun: DryRun): string {
 }
 
 function fitting({ objects = [], omitted = 0 }: DryRun): { objects: Html[]; left: number } {
-  const shown: Html[] = []
-  let room = MOST
-  for (const [at, object] of objects.entries()) {
-    const row = rowOf(object, { id: `would-${at}`, isOpen: objects.length <= FEW })
-    room -= markupOf(row).length
-    if (room < 0) break
-    shown.push(row)
-  }
+  const isOpen = objects.length <= FEW
+  const shown = within(
+    objects.map((object, at) => rowOf(object, { id: `would-${at}`, isOpen })),
+    MOST,
+  )
   return { objects: shown, left: objects.length - shown.length + omitted }
+}
+
+/** The first of them, with so many characters together. */
+function within(all: readonly Html[], most: number): Html[] {
+  let left = most
+  const end = all.findIndex((each) => {
+    left -= markupOf(each).length
+    return left < 0
+  })
+  return end < 0 ? [...all] : all.slice(0, end)
 }
 
 function rowOf(object: Listed, { id, isOpen }: { id: string; isOpen: boolean }): Html {
@@ -103,10 +112,12 @@ function rowOf(object: Listed, { id, isOpen }: { id: string; isOpen: boolean }):
   const { sign, words, look } = WOULD[would]
   const title = html`<span class="sign" aria-hidden="true">${sign}</span> <strong>${group ? `${kind}.${group}` : kind}</strong> ${namespace ? `${namespace}/` : ''}${name} <span class="facts">${words}</span>`
   const told = would === 'Create' ? fields.filter(({ path }) => !SAID_BY_TITLE.includes(path)) : fields
-  const more = omittedFields > 0 && html`<p>And ${omittedFields} more fields.</p>`
+  const rows = within(told.map(fieldOf), MOST_OF_ONE)
+  const left = told.length - rows.length + omittedFields
+  const more = left > 0 && html`<p>And ${left} more fields.</p>`
   const body = html`${source && html`<p class="facts">${source}</p>`}${message && html`<p>${message}</p>`}
-${told.length > 0 && html`<dl class="fields">${told.map(fieldOf)}</dl>`}${more}`
-  const isEmpty = !(source || message) && told.length + omittedFields === 0
+${rows.length > 0 && html`<dl class="fields">${rows}</dl>`}${more}`
+  const isEmpty = !(source || message) && rows.length + left === 0
   return isEmpty
     ? html`<li class="${look}"><p>${title}</p></li>`
     : html`<li class="${look}"><details id="${id}"${isOpen && html` open="open"`}><summary>${title}</summary>

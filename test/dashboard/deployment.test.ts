@@ -213,7 +213,8 @@ describe('of very many objects the page about a deployment', (it) => {
     const field = { path: '"'.repeat(1024), from: '"'.repeat(1024), to: '"'.repeat(1024) }
     const objects = Array.from({ length: 500 }, (_, at) => ({
       ...{ kind: 'ConfigMap', name: `c-${at}`, would: 'Change' as const },
-      fields: Array.from({ length: 5 }, () => field),
+      // One of them alone would be more than all may have.
+      fields: Array.from({ length: at === 0 ? 100 : 5 }, () => field),
     }))
     const run: GitOpsDeploymentSyncRun = {
       ...{ apiVersion: 'managed-gitops.redhat.com/v1alpha1', kind: 'GitOpsDeploymentSyncRun' },
@@ -228,7 +229,9 @@ describe('of very many objects the page about a deployment', (it) => {
     const text = part ? markupOf(part.html) : ''
     ok(text.length > 100_000 && text.length < 310_000, `${text.length} characters`)
     const shown = elementsIn(parseHtml(text)).filter(({ name }) => name === 'details')
+    ok(shown.length > 1)
     match(wordsIn(parseHtml(text)), `And ${507 - shown.length} more`)
+    match(wordsIn(parseHtml(text)), /And \d+ more fields/)
     ok(shown.every(({ attributes }) => !attributes.has('open')))
   })
 

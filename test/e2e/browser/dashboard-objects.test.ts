@@ -5,7 +5,7 @@ import { letWork } from '../../dashboard/visitor.ts'
 import { lacksChromium } from '../../support/chromium.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
-import { hindrancesOf, keepPicture, until, VIEWS } from './looks.ts'
+import { focused, hindrancesOf, keepPicture, until, VIEWS } from './looks.ts'
 import { type BrowserStage, DASHBOARD, type Person, setBrowserStage } from './stage.ts'
 
 const ADA = 'ada@example.com'
@@ -142,6 +142,8 @@ describe(
       const said = page.getByRole('status').getByText('A sync would do this: 1 to create, 2 to change')
       await said.waitFor({ state: 'attached' })
       await page.getByText('Before: "v1"').waitFor({ state: 'attached' })
+      // Whoever has asked can ask again, though there was no button meanwhile.
+      is(await focused(page), 'What would a sync change?')
       await until(page, 'Go back to aa00bb11cc22…')
       await page.keyboard.press('Enter')
       const back = page.getByRole('button', { name: 'Go back to aa00bb11cc22' })
