@@ -48,7 +48,7 @@ export const statePart: DeploymentPart = (deployment, { mayChange, mayRun, now }
   const section = sectionOf(
     'now',
     'State',
-    html`<p>${badge(health)} ${sync?.status ?? 'Unknown'}${sync?.revision && html`, commit <code>${shortOf(sync.revision)}</code>`}${lastSyncTime && html`, synchronised ${since(lastSyncTime, now)} ago`}</p>
+    html`<p>${badge(health)} ${sync?.status ?? 'not compared yet'}${sync?.revision && html`, commit <code>${shortOf(sync.revision)}</code>`}${lastSyncTime && html`, synchronised ${since(lastSyncTime, now)} ago`}</p>
 ${told?.subject && html`<p>“${told.subject}”${told.author && html`, by ${told.author}`}</p>`}
 ${trouble && html`<p class="wrong">${trouble}</p>`}
 ${spec.suspend && html`<p>It is suspended: nothing is applied. <code>berth resume ${metadata.name} -n ${metadata.namespace}</code> lets it go on.</p>`}
