@@ -1,7 +1,16 @@
 import { equal, is, match, not, throws } from 'uvu/assert'
-import { RoleBindings, Roles, type Workspace, type WorkspaceSpec, Workspaces } from '../../src/api/index.ts'
+import {
+  RoleBindings,
+  Roles,
+  type Workspace,
+  type WorkspaceClassSpec,
+  type WorkspaceSpec,
+  Workspaces,
+} from '../../src/api/index.ts'
 import { markupOf } from '../../src/dashboard/html.ts'
 import { resizedBy, sizePart } from '../../src/dashboard/workspace-size.ts'
+import { parseDevfile } from '../../src/devfile/index.ts'
+import { sizesInStatus, sizesOf } from '../../src/operator/workspace/project/sizes.ts'
 import { isFailure } from '../../src/std/index.ts'
 import { type Stage, setStage } from '../proxy/stage.ts'
 import { untilMay } from '../support/builders/credentials.ts'
@@ -99,6 +108,7 @@ const workspace = (resources?: WorkspaceSpec['resources'], running: object[] | f
     ...(running && { resources: { running: running as typeof RUNNING } }),
   },
 })
+type Size = NonNullable<WorkspaceSpec['resources']>[number]
 const asking = (fields: Record<string, string>) => new URLSearchParams(fields)
 
 describe('a new size', (it) => {
@@ -147,5 +157,34 @@ describe('a new size', (it) => {
     const ended = { ...workspace(), status: { ...workspace().status, actualState: 'Terminated' as const } }
     is(sizePart(ended, viewer), undefined)
     is(sizePart(workspace(), { ...viewer, mayResize: false }), undefined)
+  })
+
+  it('is one that the operator takes, whatever the workspace has and is asked for', async () => {
+    const read = await parseDevfile(
+      `schemaVersion: 2.2.0
+components:
+  - { name: tools, container: { image: i, cpuRequest: 500m, cpuLimit: 1, memoryRequest: 3Gi, memoryLimit: 3Gi } }
+  - { name: db, container: { image: i, cpuRequest: 500m, cpuLimit: 1, memoryRequest: 512Mi, memoryLimit: 1Gi } }`,
+    )
+    if (!('devfile' in read)) throw new TypeError('the devfile is wrong')
+    const settings: WorkspaceClassSpec = { maxResourcesPerWorkspace: { ...MOST, requests: { cpu: 2, memory: '4Gi' } } }
+    /** As the operator makes it at the next start; throws where it does not take the wish. */
+    const startedWith = (resources: Size[]): Workspace => {
+      const next = workspace(resources, false)
+      const sizes = sizesOf(next, read.devfile, settings)
+      is(sizes.trouble, undefined, JSON.stringify(resources))
+      const running = sizesInStatus(sizes, settings, true)?.running ?? []
+      return { ...next, status: { ...next.status, actualState: 'Running', class: { settings }, resources: { running } } }
+    }
+    const amounts = { cpu: ['', '250m', '1', '3'], memory: ['', '512Mi', '2Gi', '6Gi'] }
+    const forms = amounts.cpu.flatMap((cpu) =>
+      amounts.memory.map((memory) => asking({ 'cpu-tools': cpu, 'memory-tools': memory })),
+    )
+    const fresh = startedWith([])
+    for (const first of forms) {
+      const once = startedWith(resizedBy(fresh, first))
+      for (const second of forms) startedWith(resizedBy(once, second))
+      equal(resizedBy(once, asking({ 'cpu-tools': '', 'memory-tools': '' })), [])
+    }
   })
 })

@@ -124,9 +124,12 @@ describe(
       const { page } = await visit(ADA)
       await page.goto(`${DASHBOARD}/agents`)
       await page.getByText('And 1703 more.').waitFor()
-      await page.evaluate(COUNT('#rows'))
+      // What the page was brought up to date with at first is over then.
       await say('away', isWell)
       await page.getByRole('status').getByText('away is connected').waitFor({ state: 'attached' })
+      await page.evaluate(COUNT('#rows'))
+      await say('dev', { connectedPods: [], conditions: [away, { ...away, type: 'Connected' }] })
+      await page.getByRole('status').getByText('dev is not connected').waitFor({ state: 'attached' })
       is(await page.evaluate('window.touched'), 1)
     })
 
@@ -221,11 +224,20 @@ describe(
       await page.goto(`${DASHBOARD}${pathOf('many')}`)
       await page.getByText('And 1500 more.').waitFor()
       is(await page.locator('.object').count(), 500)
+      const drifts = async (at: number) => {
+        resources[at] = { ...resources[at], status: 'OutOfSync' } as (typeof resources)[number]
+        const ref = { name: 'many', namespace: stage.namespace }
+        await stage.cluster.kube.patch(GitOpsDeployments, ref, { status: { resources } }, { subresource: 'status' })
+        await page
+          .locator('.object')
+          .filter({ hasText: `c-000${at}` })
+          .getByText('OutOfSync')
+          .waitFor()
+      }
+      // What the page was brought up to date with at first is over then.
+      await drifts(3)
       await page.evaluate(COUNT('#objects'))
-      resources[7] = { ...resources[7], status: 'OutOfSync' } as (typeof resources)[number]
-      const ref = { name: 'many', namespace: stage.namespace }
-      await stage.cluster.kube.patch(GitOpsDeployments, ref, { status: { resources } }, { subresource: 'status' })
-      await page.locator('.object').filter({ hasText: 'c-0007' }).getByText('OutOfSync').waitFor()
+      await drifts(7)
       is(await page.evaluate('window.touched'), 1)
     })
   },
