@@ -6,11 +6,12 @@ import { type Clock, createYamlReaders, Failure, isFailure, type Log, type YamlR
 import { isAction, runAction } from './actions.ts'
 import { type ConnectionSources, connectionsView, maySeeConnections } from './connections.ts'
 import { createWorkspace, newPage } from './create.ts'
-import { deploymentView, synchronise } from './deployment.ts'
+import { deploymentView } from './deployment.ts'
+import { isDeploymentAction, runDeploymentAction } from './deployment-actions.ts'
 import { createLive, type Live } from './live.ts'
-import { kindView } from './object-list.ts'
 import { messagePage, type PageContent, type PageFrame, redirectTo, renderPage } from './page.ts'
 import { type DashboardRequest, type Impersonate, isFromOwnPage, type Reply, type SignedInUser } from './ports.ts'
+import { kindView } from './sections.ts'
 import { createSharedCaches, type SharedCaches } from './shared-caches.ts'
 import { readStaticFiles } from './static-files.ts'
 import type { LiveView } from './view.ts'
@@ -145,7 +146,7 @@ async function doAsAsked(services: Services, request: DashboardRequest): Promise
   const { url, user } = request
   const now = clock.now()
   const { kind, ref, word } = placeIn(url)
-  const isKnown = kind === 'deployments' ? word === 'sync' : isAction(word)
+  const isKnown = kind === 'deployments' ? isDeploymentAction(word) : isAction(word)
   if (!(['/connections/sign-out', '/new'].includes(url.pathname) || (ref && isKnown))) return NOT_HERE
   if (!isFromOwnPage(request, origin)) return FROM_ELSEWHERE
   const form = await request.form()
@@ -158,10 +159,10 @@ async function doAsAsked(services: Services, request: DashboardRequest): Promise
   if (!ref) return createAsAsked({ ...services, kube, user }, form)
   const uid = form.get('uid') ?? ''
   if (kind === 'deployments') {
-    await synchronise(kube, ref, uid, now)
+    await runDeploymentAction(word, { kube, ref, uid, revision: form.get('revision') ?? '', now })
     return redirectTo(`/deployments/${ref.namespace}/${ref.name}`)
   }
-  await runAction(word, { kube, ref, uid, now })
+  await runAction(word, { kube, ref, uid, form, now })
   return redirectTo(form.get('from') === 'page' ? `/workspaces/${ref.namespace}/${ref.name}` : '/')
 }
 

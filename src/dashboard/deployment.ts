@@ -1,88 +1,79 @@
-import type { Kube } from '../adapters/kube/index.ts'
-import { annotations, type GitOpsDeployment, GitOpsDeployments, type Ref, refOf } from '../api/index.ts'
-import { Failure } from '../std/index.ts'
-import { type Html, html } from './html.ts'
-import { healthOf, type ListServices, troubleOf } from './object-list.ts'
+import {
+  byAge,
+  type GitOpsDeployment,
+  type GitOpsDeploymentSyncRun,
+  GitOpsDeploymentSyncRuns,
+  GitOpsDeployments,
+  indexBy,
+  keyOf,
+  keysBeside,
+  type Ref,
+} from '../api/index.ts'
+import { objectRows } from './deployment-objects.ts'
+import { historyPart, runsPart, statePart } from './deployment-parts.ts'
+import { dryRunPart } from './dry-run.ts'
+import { html } from './html.ts'
+import type { ListServices } from './object-list.ts'
 import type { SignedInUser } from './ports.ts'
-import { type Fragment, inList, type LiveView, sectionOf } from './view.ts'
-import { badge, type Moment, since } from './words.ts'
+import { inList, type LiveView } from './view.ts'
 
-/** A GitOpsDeployment with the tree of its objects. */
+const byDeployment = indexBy((run: GitOpsDeploymentSyncRun) => keysBeside(run, run.spec.gitopsDeploymentName))
+
+/** A GitOpsDeployment with its objects, what a synchronisation would change, and what was synchronised before. */
 export async function deploymentView(
   { shared, permissions }: ListServices,
   { person }: SignedInUser,
   ref: Ref & { namespace: string },
 ): Promise<LiveView | undefined> {
-  const cache = await shared.of(GitOpsDeployments)
   const { name, namespace } = ref
   const may = (verb: string) => permissions.may(person, { verb, kind: GitOpsDeployments, ...ref })
+  const mayRuns = (verb: string) => permissions.may(person, { verb, kind: GitOpsDeploymentSyncRuns, namespace })
+  const cache = await shared.of(GitOpsDeployments)
   if (!(cache.get(ref) && (await may('get')))) return
+  const runs = await shared.of(GitOpsDeploymentSyncRuns)
   return {
     async fragments(now) {
-      const [maySee, mayChange] = await Promise.all([may('get'), may('patch')])
+      const [maySee, mayChange, maySeeRuns, mayRun] = await Promise.all([
+        may('get'),
+        may('patch'),
+        mayRuns('list'),
+        mayRuns('create'),
+      ])
       const deployment = maySee ? cache.get(ref) : undefined
       if (!deployment) return [{ id: 'gone', list: 'parts', html: html`<p id="gone">It is not there any more.</p>` }]
-      return [statePart(deployment, mayChange, now), ...treeParts(deployment), historyPart(deployment, now)]
+      const [looks, syncs] = maySeeRuns ? partedRuns(runs.by(byDeployment, keyOf(ref)), deployment) : [[], []]
+      const viewer = { mayChange, maySeeRuns, mayRun, now }
+      const [first, ...more] = [statePart, historyPart].map((part) => part(deployment, viewer))
+      const look = maySeeRuns ? dryRunPart(deployment, looks[0], viewer) : undefined
+      const past = maySeeRuns ? [runsPart(syncs, viewer)] : []
+      return [first, look, ...objectRows(deployment), ...more, ...past].filter((part) => part !== undefined)
     },
     page: (fragments) => ({
       title: name,
       section: '/deployments',
       live: `/deployments/${namespace}/${name}`,
-      content: html`<p class="facts">GitOpsDeployment in ${namespace}</p><div id="parts" class="parts">${inList(fragments, 'parts')}</div>`,
+      content: html`<p class="facts">GitOpsDeployment in ${namespace}</p>
+<div id="parts" class="parts">${inList(fragments, 'parts')}</div>
+<section class="part" aria-labelledby="objects-title"><h2 id="objects-title">Objects</h2>
+<ul id="objects" class="objects">${inList(fragments, 'objects')}</ul></section>
+<div id="past" class="parts">${inList(fragments, 'past')}</div>`,
     }),
-    watch: (listener) => [cache.onChangeOf(ref, listener), permissions.onChange(listener)],
+    watch: (listener) => [
+      cache.onChangeOf(ref, listener),
+      runs.onChangeBy(byDeployment, keyOf(ref), listener),
+      permissions.onChange(listener),
+    ],
   }
 }
 
-function statePart({ metadata, spec, status = {} }: GitOpsDeployment, mayChange: boolean, now: Moment): Fragment {
-  const health = healthOf(status.health?.status)
-  const maySync = mayChange && spec.type !== 'manual' && !spec.suspend
-  const trouble = troubleOf(status.conditions)
-  const section = sectionOf(
-    'now',
-    'State',
-    html`<p>${badge(health)} ${status.sync?.status ?? 'Unknown'}${status.sync?.revision && html`, commit ${status.sync.revision.slice(0, 12)}`}${status.lastSyncTime && html`, synchronised ${since(status.lastSyncTime, now)} ago`}</p>
-${trouble && html`<p class="wrong">${trouble}</p>`}
-${status.pendingPrune && html`<p>${status.pendingPrune.count} deletions wait: ${status.pendingPrune.reason}. <code>berth sync ${metadata.name} -n ${metadata.namespace} --confirm-prune</code> shows them.</p>`}
-<p class="facts">${spec.source.repoURL}, ${spec.source.path}</p>
-${maySync && html`<form method="post" action="/deployments/${metadata.namespace}/${metadata.name}/sync" data-quiet><input type="hidden" name="uid" value="${metadata.uid}"><button class="main" id="sync">Synchronise now</button></form>`}`,
-  )
-  return { ...section, say: `${metadata.name} is ${health.word.toLowerCase()}` }
+/** Those that only look, and those that apply; each with the newest first. What was asked of a former one of that name tells nothing of this one. */
+export function partedRuns(all: readonly GitOpsDeploymentSyncRun[], { metadata }: GitOpsDeployment) {
+  const made = Date.parse(metadata.creationTimestamp ?? '')
+  const own = all.filter((run) => !(Date.parse(run.metadata.creationTimestamp ?? '') < made))
+  own.sort((a, b) => (timesOf(a) < timesOf(b) ? 1 : timesOf(a) > timesOf(b) ? -1 : byAge(b, a)))
+  return [own.filter(({ spec }) => spec.dryRun), own.filter(({ spec }) => !spec.dryRun)] as const
 }
 
-type Resource = NonNullable<NonNullable<GitOpsDeployment['status']>['resources']>[number]
-
-/** By namespace, a part each: a part that has not changed is not sent again. */
-function treeParts({ status }: GitOpsDeployment): Fragment[] {
-  return [...Map.groupBy(status?.resources ?? [], ({ namespace = '' }) => namespace)]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([namespace, resources]) => {
-      const title = namespace === '' ? 'Objects of the cluster' : `Objects in ${namespace}`
-      return sectionOf(`tree-${namespace}`, title, html`<ul class="lines">${resources.sort(byKind).map(itemOf)}</ul>`)
-    })
-}
-
-const keyOf = ({ kind, group = '', name }: Resource): string => `${kind} ${group} ${name}`
-const byKind = (a: Resource, b: Resource): number => (keyOf(a) < keyOf(b) ? -1 : 1)
-
-function itemOf({ kind, group, name, status, drift = [], health, message = health?.message }: Resource): Html {
-  const notes = [...(drift.length > 0 ? [`differs in ${drift.join(', ')}`] : []), ...(message === undefined ? [] : [message])]
-  return html`<li><strong>${group ? `${kind}.${group}` : kind}</strong> ${name}: ${health ? badge(healthOf(health.status)) : ''} ${status ?? 'Unknown'}${notes.length > 0 && html`<ul>${notes.map((note) => html`<li>${note}</li>`)}</ul>`}</li>`
-}
-
-function historyPart({ status }: GitOpsDeployment, now: Moment): Fragment {
-  const history = (status?.history ?? []).map(
-    ({ revision, at }) => html`<li>${revision.slice(0, 12)}, ${since(at, now)} ago</li>`,
-  )
-  const list = history.length > 0 ? html`<ol class="lines">${history}</ol>` : html`<p>Nothing yet.</p>`
-  return sectionOf('history', 'Synchronised before', list)
-}
-
-/** As `berth sync` does it for those that follow their repository. */
-export async function synchronise(kube: Kube, ref: Ref, uid: string, now: number): Promise<void> {
-  const deployment = await kube.get(GitOpsDeployments, ref)
-  if (!deployment || deployment.metadata.uid !== uid) throw new Failure('not-found', 'the deployment that you saw is gone')
-  await kube.patch(GitOpsDeployments, refOf(deployment), {
-    metadata: { uid, annotations: { [annotations.sync]: new Date(now).toISOString() } },
-  })
-}
+/** Of those that were made in one second the one that is not over is the newer. */
+const timesOf = ({ metadata, status }: GitOpsDeploymentSyncRun): string =>
+  `${metadata.creationTimestamp} ${status?.completedAt ?? 'not yet'}`

@@ -1,24 +1,14 @@
-import {
-  type Condition,
-  conditionOf,
-  type DeploymentTargetClaim,
-  DeploymentTargetClaims,
-  type Environment,
-  Environments,
-  type GitOpsDeployment,
-  GitOpsDeployments,
-  type Kind,
-  type KubeObject,
-} from '../api/index.ts'
+import { type Condition, conditionOf, type Kind, type KubeObject } from '../api/index.ts'
 import type { Permissions } from '../engines/permissions/index.ts'
-import { type Child, type Html, html } from './html.ts'
+import { beginningOf } from '../std/index.ts'
+import { type Child, html } from './html.ts'
 import type { SignedInUser } from './ports.ts'
 import type { SharedCaches } from './shared-caches.ts'
 import { emptyRow, type Fragment, factsLine, inList, type LiveView, moreRow } from './view.ts'
 import { badge, type Moment, since, type Tone } from './words.ts'
 
 /** A list of objects of one kind, as the roles of the cluster let somebody list them. */
-interface ObjectList<T extends KubeObject> {
+export interface ObjectList<T extends KubeObject> {
   kind: Kind<T>
   path: string
   title: string
@@ -30,7 +20,8 @@ interface ObjectRow {
   title: Child
   state: { word: string; tone: Tone }
   facts: readonly Child[]
-  note?: Child
+  /** A line each. */
+  notes: readonly Child[]
 }
 
 const MOST = 300
@@ -40,27 +31,27 @@ export interface ListServices {
   permissions: Permissions
 }
 
-export async function kindView(services: ListServices, user: SignedInUser, { pathname }: URL): Promise<LiveView | undefined> {
-  if (pathname === DEPLOYMENTS.path) return viewOf(DEPLOYMENTS, services, user)
-  if (pathname === ENVIRONMENTS.path) return viewOf(ENVIRONMENTS, services, user)
-  if (pathname === CLAIMS.path) return viewOf(CLAIMS, services, user)
-  return undefined
-}
-
-async function viewOf<T extends KubeObject>(
+export async function objectListView<T extends KubeObject>(
   section: ObjectList<T>,
   { shared, permissions }: ListServices,
   { person }: SignedInUser,
 ): Promise<LiveView> {
   const { kind, path, title, none } = section
   const cache = await shared.of(kind)
+  /** Rows without a time in them, as long as an object is as it was. */
+  const kept = new WeakMap<T, Fragment>()
+  const rowOnce = (object: T, now: Moment): Fragment => {
+    const row = (now === undefined && kept.get(object)) || rowOf(section, object, now)
+    if (now === undefined) kept.set(object, row)
+    return row
+  }
   return {
     async fragments(now) {
       const all = [...cache.all()]
       const namespaces = [...new Set(all.map(({ metadata }) => metadata.namespace ?? ''))]
       const seen = await permissions.where(person, { verb: 'list', kind }, namespaces)
       const shown = all.filter(({ metadata }) => seen.has(metadata.namespace ?? '')).sort(byPlace)
-      const rows = shown.slice(0, MOST).map((object) => rowOf(section, object, now))
+      const rows = shown.slice(0, MOST).map((object) => rowOnce(object, now))
       if (shown.length > MOST) rows.push(moreRow('rows', `And ${shown.length - MOST} more.`))
       return rows.length > 0 ? rows : [emptyRow('rows', none)]
     },
@@ -79,7 +70,7 @@ const byPlace = (a: KubeObject, b: KubeObject): number => (placeOf(a) < placeOf(
 
 function rowOf<T extends KubeObject>({ row }: ObjectList<T>, object: T, now: Moment): Fragment {
   const { uid = '', name, namespace, creationTimestamp } = object.metadata
-  const { title, state, facts, note } = row(object, now)
+  const { title, state, facts, notes } = row(object, now)
   const id = `row-${uid}`
   const made = creationTimestamp && html`made ${since(creationTimestamp, now)} ago`
   return {
@@ -87,7 +78,7 @@ function rowOf<T extends KubeObject>({ row }: ObjectList<T>, object: T, now: Mom
     list: 'rows',
     say: `${name} is ${state.word.toLowerCase()}`,
     html: html`<li id="${id}" class="card ${state.tone}"><div class="what"><h2>${title}</h2> ${badge(state)}
-${factsLine([namespace, ...facts, made])}${note && html`<p class="note">${note}</p>`}</div></li>`,
+${factsLine([namespace, ...facts, made])}${notes.map((note) => html`<p class="note">${note}</p>`)}</div></li>`,
   }
 }
 
@@ -105,63 +96,7 @@ export const healthOf = (word: string | undefined): { word: string; tone: Tone }
 })
 
 /** Says what is wrong in the words of the object itself. */
-export function troubleOf(conditions: readonly Condition[] | undefined): Html | undefined {
+export function troubleOf(conditions: readonly Condition[] | undefined): string[] {
   const ready = conditionOf(conditions, 'Ready')
-  return ready && ready.status !== 'True' ? html`${ready.reason}: ${ready.message}` : undefined
-}
-
-const DEPLOYMENTS: ObjectList<GitOpsDeployment> = {
-  kind: GitOpsDeployments,
-  path: '/deployments',
-  title: 'Deployments',
-  none: 'There is no GitOpsDeployment in a namespace in which you may list them.',
-  row: ({ metadata, spec, status }) => ({
-    title: html`<a href="/deployments/${metadata.namespace}/${metadata.name}">${metadata.name}</a>`,
-    state: healthOf(status?.health?.status),
-    facts: [
-      spec.destination?.environment && `in ${spec.destination.environment}`,
-      status?.sync?.status ?? 'Unknown',
-      status?.sync?.revision && `commit ${status.sync.revision.slice(0, 12)}`,
-      spec.suspend && 'suspended',
-    ],
-    note: troubleOf(status?.conditions),
-  }),
-}
-
-const ENVIRONMENTS: ObjectList<Environment> = {
-  kind: Environments,
-  path: '/environments',
-  title: 'Environments',
-  none: 'There is no Environment in a namespace in which you may list them.',
-  row: ({ metadata, spec, status }) => {
-    const isReady = conditionOf(status?.conditions, 'Ready')?.status === 'True'
-    return {
-      title: spec.displayName || metadata.name,
-      state: isReady ? { word: 'Ready', tone: 'good' } : { word: 'Not ready', tone: 'busy' },
-      facts: [
-        metadata.name,
-        spec.configuration?.target && `claim ${spec.configuration.target.deploymentTargetClaim.claimName}`,
-        status?.target && `target ${status.target}`,
-      ],
-      note: troubleOf(status?.conditions),
-    }
-  },
-}
-
-const PHASES: Readonly<Record<string, Tone>> = { Bound: 'good', Lost: 'bad' }
-
-const CLAIMS: ObjectList<DeploymentTargetClaim> = {
-  kind: DeploymentTargetClaims,
-  path: '/claims',
-  title: 'Claims',
-  none: 'There is no DeploymentTargetClaim in a namespace in which you may list them.',
-  row: ({ metadata, spec, status }) => {
-    const phase = status?.phase ?? 'Pending'
-    return {
-      title: metadata.name,
-      state: { word: phase, tone: PHASES[phase] ?? 'busy' },
-      facts: [`class ${spec.deploymentTargetClassName}`, status?.target && `target ${status.target.name}`],
-      note: troubleOf(status?.conditions),
-    }
-  },
+  return ready && ready.status !== 'True' ? [beginningOf(`${ready.reason}: ${ready.message}`)] : []
 }

@@ -29,6 +29,7 @@ const SECTIONS = [
   ['/deployments', 'Deployments'],
   ['/environments', 'Environments'],
   ['/claims', 'Claims'],
+  ['/agents', 'Agents'],
 ] as const
 
 const CONNECTIONS = ['/connections', 'Connections'] as const

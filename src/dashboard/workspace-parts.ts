@@ -7,11 +7,13 @@ import { actionForm, buttonsOf, pathOf } from './workspace-list.ts'
 
 interface Viewer {
   mayChange: boolean
+  /** What is in it only its owner and administrators change. */
+  mayResize: boolean
   mayRemove: boolean
   now: Moment
 }
 
-type PagePart = (workspace: Workspace, viewer: Viewer) => Fragment | undefined
+export type PagePart = (workspace: Workspace, viewer: Viewer) => Fragment | undefined
 
 /** The state, its trouble with what helps, and buttons. */
 export const nowPart: PagePart = (workspace, { mayChange, mayRemove, now }) => {

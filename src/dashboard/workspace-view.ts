@@ -7,6 +7,7 @@ import { type Fragment, inList, type LiveView } from './view.ts'
 import { stateIn } from './words.ts'
 import { isOwnedBy, pathOf } from './workspace-list.ts'
 import { factsPart, nowPart, portsPart, remarksPart, stepsPart, timePart } from './workspace-parts.ts'
+import { sizePart } from './workspace-size.ts'
 
 /** Everything about one workspace, for those who own it or may get it. */
 export async function workspaceView(
@@ -22,10 +23,14 @@ export async function workspaceView(
   return {
     async fragments(now) {
       const workspace = workspaces.get(ref)
-      const [maySee, mayChange, mayRemove] = await Promise.all([may('get'), may('patch'), may('delete')])
+      const verbs = ['get', 'patch', 'delete', 'administer']
+      const [maySee = false, mayChange = false, mayRemove = false, mayAdminister = false] = await Promise.all(verbs.map(may))
       if (!(workspace && (maySee || isOwnedBy(person, workspace)))) return [GONE]
-      const shown = { mayChange, mayRemove, now }
-      const parts = [nowPart, timePart, stepsPart, portsPart, remarksPart, factsPart].map((part) => part(workspace, shown))
+      const isOwn = !workspace.spec.owner || isOwnedBy(person, workspace)
+      const shown = { mayChange, mayRemove, mayResize: mayChange && (isOwn || mayAdminister), now }
+      const parts = [nowPart, timePart, stepsPart, portsPart, sizePart, remarksPart, factsPart].map((part) =>
+        part(workspace, shown),
+      )
       return parts.filter((part) => part !== undefined)
     },
     page: (fragments) => ({

@@ -48,8 +48,11 @@ const keepingFocus = (element, change) => {
   for (const id of open) byId(id)?.setAttribute('open', '')
   if (!held || held.isConnected) return
   const now = (held.id && byId(held.id)) || byId(element.id)
-  const next = now?.matches('a, button, input, select, textarea, summary') ? now : now?.querySelector('a, button')
-  next?.focus()
+  if (!now) return
+  const next = now.matches('a, button, input, select, textarea, summary') ? now : now.querySelector('a, button')
+  // Where nothing can be pressed for a while, the part itself keeps the place.
+  if (!next) now.tabIndex = -1
+  ;(next ?? now).focus()
 }
 
 const put = ({ id, list, after, html, say: words }) => {
@@ -102,7 +105,7 @@ setInterval(() => reckon(document), SECOND)
 /** What is done is seen by what changes; what is refused is told. */
 const press = async (form, button) => {
   button?.setAttribute('aria-busy', 'true')
-  const parameters = new URLSearchParams(new FormData(form))
+  const parameters = new URLSearchParams(new FormData(form, button))
   try {
     const answer = await fetch(form.action, { method: 'POST', body: parameters, redirect: 'manual' })
     if (answer.type === 'opaqueredirect') say('It is being done.')

@@ -1,5 +1,5 @@
 import { is, match, not } from 'uvu/assert'
-import { annotations, DeploymentTargetClaims, Environments, GitOpsDeployments } from '../../src/api/index.ts'
+import { Agents, annotations, DeploymentTargetClaims, Environments, GitOpsDeployments } from '../../src/api/index.ts'
 import { type Stage, setStage } from '../proxy/stage.ts'
 import { describe } from '../support/suite.ts'
 import { claim } from '../support/targets.ts'
@@ -42,7 +42,7 @@ describe('what else the dashboard shows', (it) => {
     looking.close()
     match((await ada.page('/deployments')).body, /Degraded.*commit abcdef012345/s)
     const page = await ada.page(`/deployments/${namespace}/shop`)
-    match(page.body, /words:.*Healthy.*OutOfSync.*differs in \/data\/&lt;b&gt;/s)
+    match(page.body, /words<\/p>.*Healthy.*OutOfSync.*differs in \/data\/&lt;b&gt;/s)
     is((await ada.press(`/deployments/${namespace}/shop`, 'Synchronise now')).url.pathname, `/deployments/${namespace}/shop`)
     match(`${(await cluster.kube.get(GitOpsDeployments, at))?.metadata.annotations?.[annotations.sync]}`, /^20\d\d-/)
     const eve = await visitor(stage, 'eve@example.com')
@@ -65,5 +65,52 @@ describe('what else the dashboard shows', (it) => {
     const has = (path: string, words: RegExp) => eventually(async () => words.test((await ada.page(path)).body))
     await has('/claims', /mine<\/h2>.*Pending.*class/s)
     await has('/environments', /Development &amp; more<\/h2>.*Not ready.*claim mine/s)
+  })
+
+  it('is agents, whether they are connected and what is wrong, for those who may list them', async () => {
+    const { cluster, namespace } = stage
+    const lastTransitionTime = '2030-01-01T00:00:00Z'
+    const registered = (name: string) =>
+      cluster.kube.create(Agents, {
+        ...{ apiVersion: 'berth.dev/v1alpha1', kind: 'Agent', metadata: { name, namespace } },
+        spec: { configurationProject: 'team/config', tokens: [{ name: 'first', sha256: TOKEN }] },
+      })
+    const say = (name: string, status: object) =>
+      cluster.kube.patch(Agents, { name, namespace }, { status }, { subresource: 'status' })
+    const condition = (type: string, status: string, reason: string, message: string) => ({
+      ...{ type, status, reason, message, lastTransitionTime },
+    })
+    const TOKEN = 'c0ffee'.padEnd(64, '0')
+    for (const name of ['well', 'ill', 'gone', 'fresh']) await registered(name)
+    const pod = { version: '0.1.0', kubernetesVersion: 'v1.34.1', connectedAt: lastTransitionTime }
+    const pods = (...names: string[]) => names.map((name, at) => ({ ...pod, podId: `${at + 1}`, name }))
+    const ready = condition('Ready', 'True', 'Connected', '2 pods are connected.')
+    await say('well', { connectedPods: pods('a', 'b'), conditions: [ready], configuration: { commit: 'abcdef0123456789' } })
+    const projects = Array.from({ length: 6 }, (_, at) => ({ id: `team/p-${at}`, reason: 'Forbidden', message: '<b>no</b>' }))
+    const errors = [{ line: 3, message: 'gitops: no such field' }]
+    await say('ill', { connectedPods: pods('c'), conditions: [ready], configuration: { errors }, projects })
+    const away = condition('Connected', 'False', 'NotConnected', 'No pod is connected.')
+    await say('gone', { conditions: [away, { ...away, type: 'Ready' }] })
+    const ada = await visitor(stage, ADA)
+    const looking = await ada.follow('/agents')
+    const page = await eventually(async () => {
+      const found = await ada.page('/agents')
+      return /gone<\/h2>.*Not connected.*NotConnected: No pod is connected\./s.test(found.body) && found
+    })
+    match(
+      page.body,
+      /well<\/h2>.*Connected<.*2 pods · version 0\.1\.0 · Kubernetes v1\.34\.1 · configured in team\/config at abcdef012345/s,
+    )
+    match(page.body, /ill<\/h2>.*Connected, with trouble.*line 3: gitops.*team\/p-0: Forbidden: &lt;b&gt;no.*And 3 more\./s)
+    match(page.body, /fresh<\/h2>.*Not seen/s)
+    not.match(page.body, TOKEN)
+    looking.events()
+    await say('gone', { connectedPods: pods('d'), conditions: [ready, { ...away, status: 'True', reason: 'Connected' }] })
+    await eventually(() => looking.events().some(({ data }) => data.say === 'gone is connected'))
+    looking.close()
+    // With which tokens an agent connects is for those who work with it.
+    await letWork(cluster.kube, namespace, 'vic@example.com', 'view')
+    const vic = await visitor(stage, 'vic@example.com')
+    match((await vic.page('/agents')).body, /There is no Agent in a namespace in which you may list them/)
   })
 })

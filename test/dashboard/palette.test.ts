@@ -27,7 +27,7 @@ describe('the colours of the dashboard', (it) => {
     const colours = coloursIn(block)
     const of = (colour: string) => colours.get(colour) ?? '#000000'
     it(`can be read in ${name}`, () => {
-      is(colours.size, 13)
+      is(colours.size, 14)
       for (const ground of ['ground', 'card']) {
         for (const text of ['text', 'faint', 'link', 'good', 'busy', 'off', 'bad'])
           ok(contrast(of(text), of(ground)) >= 4.5, `${text} on ${ground}: ${contrast(of(text), of(ground))}`)

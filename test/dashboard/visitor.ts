@@ -45,11 +45,10 @@ export async function visitor(stage: Stage, email: string, groups: string[] = []
     async press(path, button, fields = {}) {
       const { body, url, headers } = await page(path)
       const form = formWith(parseHtml(body), button)
-      const given = elementsIn(form).filter(({ attributes }) => attributes.has('name'))
-      const values = given.map(({ attributes }): [string, string] => [
-        attributes.get('name') ?? '',
-        attributes.get('value') ?? '',
-      ])
+      const given = elementsIn(form).filter(
+        (element) => element.attributes.has('name') && (element.name !== 'button' || wordsIn(element) === button),
+      )
+      const values = given.map((element): [string, string] => [element.attributes.get('name') ?? '', valueIn(element)])
       const action = new URL(form.attributes.get('action') ?? '', url)
       if (form.attributes.get('method') !== 'post') {
         for (const [name, value] of Object.entries({ ...Object.fromEntries(values), ...fields }))
@@ -68,6 +67,14 @@ export async function visitor(stage: Stage, email: string, groups: string[] = []
     },
     follow: (path) => follow(stage, browser, path),
   }
+}
+
+/** Of a list of choices, the one that is chosen, or the first. */
+function valueIn(element: Element): string {
+  const options = elementsIn(element).filter(({ name }) => name === 'option')
+  const chosen = options.find((option) => option.attributes.has('selected')) ?? options[0]
+  const from = element.name === 'select' && chosen ? chosen : element
+  return from.attributes.get('value') ?? ''
 }
 
 function formWith(page: Element, button: string): Element {

@@ -1,5 +1,18 @@
 import { equal, match } from 'uvu/assert'
-import { annotations, ConfigMaps, type Kind, Secrets, Workspaces } from '../../src/api/index.ts'
+import {
+  Agents,
+  annotations,
+  ConfigMaps,
+  DeploymentTargetClaims,
+  Environments,
+  GitOpsDeploymentSyncRuns,
+  GitOpsDeployments,
+  GitProjects,
+  type Kind,
+  type KubeObject,
+  Secrets,
+  Workspaces,
+} from '../../src/api/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
@@ -70,6 +83,14 @@ describe('the rights of the proxy', (it) => {
     }
     const token = { type: 'kubernetes.io/service-account-token', metadata }
     match(await refusalOf(make(Secrets, 'berth-proxy-keys', token)), 'without a type of its own')
+  })
+
+  it('let its dashboard hear of all that its pages list, and change none of it', async () => {
+    const kinds = [Agents, DeploymentTargetClaims, Environments, GitOpsDeployments, GitOpsDeploymentSyncRuns, GitProjects]
+    for (const kind of kinds) {
+      equal(await proxy.list<KubeObject>(kind, { namespace }), [])
+      match(await refusalOf(proxy.delete(kind, { name: 'any', namespace })), /cannot delete resource/)
+    }
   })
 
   it('let its dashboard act as people, and as nothing that is none', async () => {

@@ -1,27 +1,15 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import type { AxeResults } from 'axe-core'
-import type { BrowserContextOptions, Page } from 'playwright-core'
-import { equal, is, match, ok } from 'uvu/assert'
+import type { BrowserContextOptions } from 'playwright-core'
+import { equal, is, match } from 'uvu/assert'
 import { Workspaces } from '../../../src/api/index.ts'
 import { letWork } from '../../dashboard/visitor.ts'
 import { settle } from '../../proxy/running-proxy.ts'
 import { lacksChromium } from '../../support/chromium.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
+import { focused, hindrancesOf, keepPicture, until, VIEWS } from './looks.ts'
 import { type BrowserStage, DASHBOARD, type Person, setBrowserStage } from './stage.ts'
 
 const [ADA, GRACE] = ['ada@example.com', 'grace@example.com']
-/** Axe as text: the policy of the pages lets nobody load it, and what is evaluated it lets pass. */
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-const VIEWS = [
-  { name: 'desk, light', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
-  { name: 'desk, dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
-  { name: 'phone, light', viewport: { width: 360, height: 740 }, colorScheme: 'light' },
-  { name: 'phone, dark', viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
-] as const
 
 describe(
   'the dashboard in a real browser',
@@ -54,7 +42,7 @@ describe(
       const paths = ['/', '/?all', '/?q=nothing-like-it', workspace, `${workspace}/logs`, `${workspace}/events`, '/new']
       for (const { name, ...view } of VIEWS) {
         const { page, complaints, context } = await visit(ADA, view)
-        for (const path of [...paths, '/deployments', '/environments', '/claims', '/nowhere']) {
+        for (const path of [...paths, '/deployments', '/environments', '/claims', '/agents', '/nowhere']) {
           await page.goto(`${DASHBOARD}${path}`)
           await page.getByRole('heading', { level: 1 }).waitFor()
           await keepPicture(page, `${name} ${path.replace(stage.namespace, 'team')}`)
@@ -159,27 +147,3 @@ describe(
   },
   await lacksChromium(),
 )
-
-/** What axe-core finds, by the rules of WCAG 2.2 and its good practices: each rule with the places that break it. */
-async function hindrancesOf(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
-  const { violations } = (await page.evaluate('axe.run(document)')) as AxeResults
-  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`)
-}
-
-const focused = (page: Page) => page.evaluate('document.activeElement.textContent.trim().replace(/\\s+/g, " ")')
-
-/** Goes on by the Tab key to what has these words. */
-async function until(page: Page, words: string): Promise<void> {
-  for (let left = 100; left > 0; left--) {
-    if ((await focused(page)) === words) return
-    await page.keyboard.press('Tab')
-  }
-  ok(false, `no key leads to “${words}”`)
-}
-
-/** In the folder that SCREENSHOTS names, for people who want to look. */
-async function keepPicture(page: Page, name: string): Promise<void> {
-  const folder = process.env.SCREENSHOTS
-  if (folder) await page.screenshot({ path: join(folder, `${name.replace(/[^a-z0-9]+/gi, '-')}.png`), fullPage: true })
-}

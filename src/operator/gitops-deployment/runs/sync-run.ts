@@ -41,11 +41,15 @@ export function runToCarryOut(
 
 const ageOf = ({ metadata }: GitOpsDeploymentSyncRun): string => `${metadata.creationTimestamp} ${metadata.name}`
 
-/** Of runs of one deployment those that nobody needs any more: all that are over but the last ten. */
+/**
+ * Of runs of one deployment those that nobody needs any more: all that are over but the last ten that applied something, and the last ten
+ * that only looked. Whoever looks often would take the others out of sight.
+ */
 export function superfluous(runs: readonly GitOpsDeploymentSyncRun[]): GitOpsDeploymentSyncRun[] {
   const end = (run: GitOpsDeploymentSyncRun) => `${run.status?.completedAt} ${ageOf(run)}`
   const ended = runs.filter(isOver).sort((a, b) => (end(a) < end(b) ? 1 : -1))
-  return ended.slice(KEPT)
+  const [looks, syncs] = [ended.filter(({ spec }) => spec.dryRun), ended.filter(({ spec }) => !spec.dryRun)]
+  return [...looks.slice(KEPT), ...syncs.slice(KEPT)]
 }
 
 /** Tells each GitOpsDeploymentSyncRun how it goes, and removes those that are long over. The work itself is the deployment's. */
