@@ -25,7 +25,7 @@ export const verb = actionVerb({
     ['berth ssh-config -n team-a', 'look at it'],
     ['berth ssh-config -n team-a --write', 'have ssh, scp and editors know it'],
     ['ssh web.team-a.berth make test', 'then this works'],
-    ['scp -O notes.txt web.team-a.berth:', 'and this'],
+    ['scp notes.txt web.team-a.berth:', 'and this'],
     ['berth ssh-config --write --identity ~/.ssh/work', 'with that key alone'],
     ['berth ssh-config --remove', 'as if it had never been'],
   ],
