@@ -165,6 +165,7 @@ export {
   SANDBOX_PROVISIONER,
   SANDBOX_TIER,
   SPACE_PROVISIONERS,
+  SSH_GATEWAY,
   secretTypes,
   tunnelAudienceOf,
   YES,

@@ -189,6 +189,9 @@ export const nameOfSpaceAccount = (uid: string): string => `berth-space-${uid.re
 /** Berth's own programs live there. */
 export const BERTH_NAMESPACE = 'berth-system'
 
+/** Beside them: the ConfigMap in which the proxies say how they are reached over SSH, and the Secret with the key behind it. */
+export const SSH_GATEWAY = 'berth-proxy-ssh'
+
 /** The label of what belongs to an installation. */
 export const PART_OF_BERTH = { 'app.kubernetes.io/part-of': 'berth' } as const
 

@@ -72,6 +72,11 @@ export const verbs: readonly VerbEntry[] = [
     load: async () => ({ verb: (await import('./workspace/exec.ts')).ssh }),
   },
   {
+    name: 'ssh-config',
+    summary: 'have OpenSSH and editors find workspaces',
+    load: () => import('./ssh/ssh-config.ts'),
+  },
+  {
     name: 'exec',
     summary: 'run a command in a workspace',
     load: async () => ({ verb: (await import('./workspace/exec.ts')).exec }),

@@ -1,9 +1,10 @@
-import { createAnswers } from '../adapters/kube/index.ts'
+import { createAnswers, type Kube } from '../adapters/kube/index.ts'
 import { type SshServer, serveSsh } from '../adapters/ssh/index.ts'
+import { ConfigMaps, type Ref, SSH_GATEWAY } from '../api/index.ts'
 import type { ProxyConfig } from './config.ts'
 import type { Foundation, Services } from './services.ts'
 import { writeInto } from './session/index.ts'
-import { createInside, createSessionOfToken, createSshDoor, HOST_KEY, knownHost, obtainHostKey } from './ssh/index.ts'
+import { createInside, createSessionOfToken, createSshDoor, knownHost, NO_KNOWN_HOST, obtainHostKey } from './ssh/index.ts'
 
 /** One address has so many people behind it as a household or an office. */
 const BEFORE_LOGIN = { connections: 512, connectionsPerAddress: 64 }
@@ -14,10 +15,11 @@ export async function openSsh(
   { caches, workspaces, routes, clock, log }: Foundation,
   { streams, activity, mayOpen, isProxy }: Pick<Services, 'streams' | 'activity' | 'mayOpen' | 'isProxy'>,
 ): Promise<SshServer | undefined> {
-  if (!ssh) return undefined
   const { kube } = caches
+  const gateway = { name: SSH_GATEWAY, namespace: homeNamespace }
+  if (!ssh) return void (await withdraw(kube, gateway))
   const hostKey = await obtainHostKey(kube, homeNamespace, log)
-  await writeInto(kube, { name: HOST_KEY, namespace: homeNamespace }, knownHost(hostKey, ssh.address))
+  await writeInto(kube, gateway, knownHost(hostKey, ssh.address))
   const reach = { reach: { refuseLocal, own: kube.server, answers: createAnswers(clock) } }
   const inside = createInside({ kube, workspaces, reach })
   const door = createSshDoor({
@@ -28,4 +30,10 @@ export async function openSsh(
   return serveSsh({
     ...{ address: ssh.listen, hostKey, door, beforeLogin: BEFORE_LOGIN, isShared: isProxy, maxConnections, clock, log },
   })
+}
+
+/** Nobody is told a way in that is closed; the host key stays, for when it is opened again. */
+async function withdraw(kube: Kube, gateway: Ref): Promise<void> {
+  const { data = {} } = (await kube.get(ConfigMaps, gateway)) ?? {}
+  if (Object.keys(NO_KNOWN_HOST).some((key) => data[key] !== undefined)) await writeInto(kube, gateway, NO_KNOWN_HOST)
 }

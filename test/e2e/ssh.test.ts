@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { Workspaces } from '../../src/api/index.ts'
@@ -45,11 +47,12 @@ describe(
       assert.equal([code, stdout.length, digestOf(stdout)], [0, input.length, digestOf(input)])
     })
 
-    it('gives all of its input to a command that writes elsewhere', async () => {
+    it('takes all of them also where the command has no output', async () => {
       const input = randomBytes(5 * 2 ** 20).toString('hex')
-      const { code, stderr } = await client.run('ssh', [WEB, 'exec cat > /tmp/copy'], { input })
-      assert.equal([code, stderr], [0, ''])
-      assert.is((await ssh('sha256sum < /tmp/copy')).stdout.slice(0, 64), digestOf(input))
+      for (let time = 0; time < 5; time++) {
+        const { code } = await client.run('ssh', [WEB, 'exec cat > taken'], { input })
+        assert.equal([code, digestOf((await ssh('cat taken; rm taken')).stdout)], [0, digestOf(input)])
+      }
     })
 
     it('keeps apart what a command writes on both outputs, however much', async () => {
@@ -99,15 +102,96 @@ describe(
       assert.match(site.proxy.log(), 'ports that lead back')
     })
 
+    it('lends no agent', async () => {
+      const started = await promisify(execFile)('ssh-agent', ['-s'])
+      const [, socket = ''] = /SSH_AUTH_SOCK=([^;]+);/.exec(started.stdout) ?? []
+      const [, pid = ''] = /SSH_AGENT_PID=(\d+);/.exec(started.stdout) ?? []
+      const env = { SSH_AUTH_SOCK: socket }
+      await promisify(execFile)('ssh-add', ['-q', join(client.folder, 'key')], { env: { ...process.env, ...env } })
+      // The first of two settings counts.
+      const first = ['-o', 'IdentityAgent=SSH_AUTH_SOCK']
+      const asked = 'echo "<$SSH_AUTH_SOCK>"; ls -d /tmp/ssh-* /tmp/auth-agent* 2>/dev/null | wc -l'
+      const { code, stdout } = await client.run('ssh', ['-A', WEB, asked], { env, first })
+      process.kill(Number(pid))
+      assert.equal([code, stdout], [0, '<>\n0\n'])
+      assert.match(site.proxy.log(), 'forwarding of an agent')
+    })
+
     it('ends a connection to a port where nothing listens', async () => {
       const { stdout } = await client.run('ssh', ['-W', 'localhost:9', WEB], { input: GET })
       assert.is(stdout, '')
     })
 
-    it('says what there is in place of an sftp-server that the image has not', async () => {
-      const { code, stderr } = await client.run('sftp', ['-b', '-', WEB], { input: 'ls\n' })
-      assert.ok(code !== 0)
-      assert.match(stderr, 'Use scp -O, or install openssh-sftp-server there.')
+    it('copies files both ways by scp, in an image that has neither that nor an sftp-server', async () => {
+      const [from, back] = [join(client.folder, 'plain'), join(client.folder, 'plain-back')]
+      await writeFile(from, randomBytes(5 * 2 ** 20), { mode: 0o750 })
+      const copy = async (...words: string[]) => {
+        const { code, stderr } = await client.run('scp', ['-q', ...words])
+        assert.equal([code, stderr], [0, ''])
+      }
+      // Over a longer one, which it replaces whole.
+      await ssh('head -c 6000000 /dev/zero > there')
+      await copy('-p', from, `${WEB}:there`)
+      const { stdout } = await ssh('stat -c "%a %s %Y" there')
+      const { mtimeMs } = await stat(from)
+      assert.is(stdout, `750 ${5 * 2 ** 20} ${Math.floor(mtimeMs / 1000)}\n`)
+      await copy(`${WEB}:there`, back)
+      assert.ok((await readFile(from)).equals(await readFile(back)))
+      await copy(from, `${WEB}:/tmp/made`)
+      assert.is((await ssh('stat -c %a /tmp/made')).stdout, '750\n')
+      // A whole folder, with names that are hard to say.
+      const folder = join(client.folder, 'tree')
+      await mkdir(join(folder, 'a b', "it's -n"), { recursive: true })
+      for (const name of ['-rf', '$(id)', 'two\nlines', '.hidden', 'übung']) await writeFile(join(folder, 'a b', name), name)
+      await copy('-r', folder, `${WEB}:`)
+      await copy('-r', `${WEB}:tree`, join(client.folder, 'tree-back'))
+      const names = async (root: string) => (await readdir(root, { recursive: true })).toSorted()
+      assert.equal(await names(join(client.folder, 'tree-back')), await names(folder))
+      assert.is(await readFile(join(client.folder, 'tree-back', 'a b', 'two\nlines'), 'utf8'), 'two\nlines')
+    })
+
+    it('tells what scp cannot do, and goes on', async () => {
+      const back = join(client.folder, 'none')
+      const copy = async (...words: string[]) => client.run('scp', ['-q', ...words])
+      assert.match((await copy(`${WEB}:not-there`, back)).stderr, 'No such file')
+      assert.match(
+        (await copy(join(client.folder, 'plain'), `${WEB}:/proc/none`)).stderr,
+        /No such file|Permission denied|Failure/,
+      )
+      assert.match((await copy(join(client.folder, 'plain'), `${WEB}:/dev/full`)).stderr, /No space left|Failure/)
+      assert.match((await copy(`${WEB}:/tmp`, back)).stderr, /not a regular file|Is a directory/)
+    })
+
+    it('speaks SFTP', async () => {
+      const of = (...lines: string[]) => client.run('sftp', ['-b', '-', WEB], { input: `${lines.join('\n')}\n` })
+      await writeFile(join(client.folder, 'half'), 'half and ')
+      const { code, stdout, stderr } = await of(
+        'pwd',
+        'mkdir made-by-sftp',
+        `put ${client.folder}/half made-by-sftp/one`,
+        'chmod 600 made-by-sftp/one',
+        'rename made-by-sftp/one made-by-sftp/two',
+        'symlink two made-by-sftp/link',
+        'ls -l made-by-sftp',
+        'rm made-by-sftp/link',
+        `get made-by-sftp/two ${client.folder}/again`,
+        'rm made-by-sftp/two',
+        'rmdir made-by-sftp',
+      )
+      assert.is(code, 0, stderr)
+      assert.match(stdout, 'Remote working directory: /tmp')
+      assert.match(stdout, /^-rw------- .* 9 .*two$/m)
+      assert.is(await readFile(join(client.folder, 'again'), 'utf8'), 'half and ')
+      assert.is((await ssh('ls -d made-by-sftp 2>/dev/null')).stdout, '')
+      // Where it broke off, it goes on.
+      await ssh('printf "half " > rest')
+      assert.is((await of(`reput ${client.folder}/half rest`)).code, 0)
+      assert.is((await ssh('cat rest; rm rest')).stdout, 'half and ')
+      await writeFile(join(client.folder, 'got'), 'half')
+      await ssh('printf "half and half" > rest')
+      assert.is((await of(`reget rest ${client.folder}/got`)).code, 0)
+      assert.is(await readFile(join(client.folder, 'got'), 'utf8'), 'half and half')
+      assert.match((await of('rm not-there')).stderr, 'No such file')
     })
 
     it('copies files both ways by scp, where the image has it', async () => {

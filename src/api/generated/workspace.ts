@@ -460,6 +460,27 @@ export interface WorkspaceStatus {
     defaultBranch?: string
   }
   /**
+   * How it is reached over SSH, and by what to know the host. Absent where the proxy takes no SSH, does not say under which address, or the class lets nobody in so. `berth ssh-config` writes it for OpenSSH.
+   */
+  ssh?: {
+    /**
+     * Its name, a dot and its namespace.
+     */
+    user: string
+    /**
+     * Host of the proxy.
+     */
+    host: string
+    /**
+     * Its port there.
+     */
+    port: number
+    /**
+     * Its public keys, each as a line of known_hosts has it behind the host. Who shows another one is not the proxy.
+     */
+    hostKeys: string[]
+  }
+  /**
    * The class settings that the workspace was created with.
    */
   class?: {

@@ -76,6 +76,7 @@ function factsOf(workspace: Workspace, now: number): Fact[] {
     ['Project', spec.project && `${spec.project.gitProject}${spec.project.ref ? ` at ${spec.project.ref}` : ''}`],
     ['Address', status.url],
     ['Ports', status.ports?.map(({ name, port }) => `${name} ${port}`).join(', ')],
+    ['SSH', status.ssh && `${status.ssh.user}@${status.ssh.host}${status.ssh.port === 22 ? '' : `, port ${status.ssh.port}`}`],
     ['Shared with', shares.join('; ')],
     ['Target', target && `${target.name}, namespace ${target.namespace}, by claim ${target.claimName}`],
     ['Runs since', status.startedAt && workspaceStateOf(workspace) === 'Running' ? timed(status.startedAt, now) : undefined],

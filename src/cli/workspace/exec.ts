@@ -36,7 +36,7 @@ export const exec = actionVerb({
 })
 
 export const ssh = actionVerb({
-  description: `Open a shell in a workspace, in the folder of its project. No SSH is spoken, and no key is asked for. ${RIGHTS}`,
+  description: `Open a shell in a workspace, in the folder of its project. No SSH is spoken, and no key is asked for; \`berth ssh-config\` is for clients of SSH. ${RIGHTS}`,
   examples: [
     ['berth ssh web -n team-a', '$SHELL there, else bash, else sh'],
     ['berth ssh web -c database', 'in another container'],

@@ -3,6 +3,7 @@ import {
   BERTH_NAMESPACE,
   byTarget,
   byUid,
+  ConfigMaps,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
@@ -41,6 +42,7 @@ import { createDevfileParser, type Pinned } from './project/devfile.ts'
 import type { DevfileSource } from './project/devfile-source.ts'
 import { reconcileWorkspace, type WorkspaceServices } from './reconcile.ts'
 import { tellChanges } from './status/remarks.ts'
+import { createGatewayLookup, gatewayScope, watchGateway } from './status/ssh.ts'
 import { standing } from './status/standing.ts'
 import { statusAfter } from './status/status.ts'
 import { createTargetConnections } from './watch/connections.ts'
@@ -76,12 +78,14 @@ export interface WorkspaceSettings {
 export function workspaces(context: ControllerContext, settings: WorkspaceSettings = {}): Controller<Workspace> {
   const wakeups = createWakeups()
   const services = servicesFor(context, wakeups, settings)
+  const { namespace: home } = services.places.defaults
   return {
     name: CONTROLLER,
     kind: Workspaces,
-    watches: watchesOf(context, services),
+    watches: [...watchesOf(context, services), watchGateway(home, services.gateway, () => services.places.workspaces.all())],
     reconcile: async (workspace) => tellChanges(context, workspace, await reconcileWorkspace(workspace, services)),
-    failed: (workspace, failure) => statusAfter(workspace, failure, standingAfter(workspace, failure, services)),
+    failed: (workspace, failure) =>
+      statusAfter(workspace, failure, { stands: standingAfter(workspace, failure, services), gateway: services.gateway() }),
     wakeups,
   }
 }
@@ -155,6 +159,7 @@ function servicesFor(
     applying,
     removal: { context, classes, lookup, connections, parser, removals, isApplying: errands.isUnderWay, forget },
     tellOrphans: createOrphanSearch(context, { workspaces: all, targets: lookup.targets }),
+    gateway: createGatewayLookup(caches.of(ConfigMaps, gatewayScope(defaults.namespace)), defaults.namespace),
   }
 }
 

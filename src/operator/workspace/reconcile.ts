@@ -31,6 +31,7 @@ import { type ClaimSupply, ensureClaim } from './pool/adopt.ts'
 import { KAS, type Library, type Pinned, readDevfile } from './project/devfile.ts'
 import { sizesOf } from './project/sizes.ts'
 import { conclude, NEXT_TURN } from './status/conclude.ts'
+import type { SshGateway } from './status/ssh.ts'
 import { assessed, endStanding, type StandingServices, standing } from './status/standing.ts'
 import type { WorkspaceFindings } from './status/status.ts'
 import type { TargetConnection } from './watch/connections.ts'
@@ -62,6 +63,7 @@ export interface WorkspaceServices extends StandingServices {
   applying: ApplyServices
   removal: RemovalServices
   tellOrphans: TellOrphans
+  gateway: () => SshGateway | undefined
 }
 
 export async function reconcileWorkspace(workspace: Workspace, services: WorkspaceServices): Promise<Next> {
@@ -80,7 +82,7 @@ async function proceed(given: Workspace, services: WorkspaceServices): Promise<N
   const frozen = frozenClass(given, findClass(), places.defaults)
   const placed = frozen ? { workspace: given, chosen: frozen } : await takePlace(given, places)
   // The class may have changed while the workspace stood in line for its place.
-  const known = { now, found: findClass() }
+  const known = { now, found: findClass(), gateway: services.gateway() }
   if (isLater(placed)) return again({ after: NEXT_TURN, why: placed.later })
   if (isObstacle(placed)) return stopAt(given, { ...known, obstacle: placed }, services)
   const { workspace, chosen } = placed

@@ -1,16 +1,13 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { createHostKey, type HostKey, hostKeyFrom } from '../../adapters/ssh/index.ts'
-import { type CoreSecret, Secrets } from '../../api/index.ts'
+import { type CoreSecret, Secrets, SSH_GATEWAY } from '../../api/index.ts'
 import { Failure, isFailure, type Log, Secret } from '../../std/index.ts'
-
-/** The Secret that all proxies of an installation share, for clients know them by one key; and the ConfigMap that tells its public half. */
-export const HOST_KEY = 'berth-proxy-ssh'
 
 const ENTRY = 'ssh_host_ed25519_key'
 
-/** Finds the key, or makes it where there is none. Whichever proxy is first does so. */
+/** Finds the key, or makes it where there is none. Whichever proxy is first does so: all share it, for clients know them by one key. */
 export async function obtainHostKey(kube: Kube, namespace: string, log: Log): Promise<HostKey> {
-  const ref = { name: HOST_KEY, namespace }
+  const ref = { name: SSH_GATEWAY, namespace }
   const there = await kube.get(Secrets, ref)
   if (there) return keyIn(there)
   const made = createHostKey()

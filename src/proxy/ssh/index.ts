@@ -4,7 +4,7 @@
  * that for forwarding (forward.ts). Images need no server for SSH, and nothing else leads in. Read door.ts first.
  */
 export { createSshDoor } from './door.ts'
-export { HOST_KEY, obtainHostKey } from './host-key.ts'
+export { obtainHostKey } from './host-key.ts'
 export { createInside } from './inside.ts'
-export { knownHost } from './known-host.ts'
+export { knownHost, NO_KNOWN_HOST } from './known-host.ts'
 export { createSessionOfToken } from './tokens.ts'

@@ -1,26 +1,27 @@
 import { execInPod } from '../../adapters/kube/index.ts'
-import type { SshChannel, SshProgram } from '../../adapters/ssh/index.ts'
+import { type SshChannel, type SshProgram, serveSftp } from '../../adapters/ssh/index.ts'
 import { SHELL_SCRIPT } from '../../engines/lookout/index.ts'
 import type { Place } from './inside.ts'
+import { podFiles } from './pod-files.ts'
+import { ask } from './pod-scripts.ts'
 
 /** Variables come first, and the rest is behind `--`. */
 const WITH_VARIABLES = 'while [ "$1" != -- ]; do export "$1"; shift; done; shift'
-/** This shell stays: the runtime takes its input from a command whose output nobody holds open, as of `cat > file`. */
+/** The outer shell stays: containerd ends the input of a command whose own output is closed (`cat > file`), with what is on its way. */
 const COMMAND_SCRIPT = `cd "\${PROJECT_SOURCE:-.}" 2>/dev/null
 sh -c "$1"
-exit $?`
+exit "$?"`
 
-/** Where the packages of distributions have it. */
+/** Says where the project is, and the server that is there where the packages of distributions have it. */
 const SFTP_SCRIPT = `cd "\${PROJECT_SOURCE:-.}" 2>/dev/null
+pwd
 for each in /usr/lib/openssh /usr/libexec/openssh /usr/lib/ssh /usr/libexec /usr/lib/misc
-do [ -x "$each/sftp-server" ] && exec "$each/sftp-server"; done
-echo "The image of this workspace has no sftp-server. Use scp -O, or install openssh-sftp-server there." >&2
-exit 255`
+do [ -x "$each/sftp-server" ] && echo "$each/sftp-server" && exit; done
+exit 0`
 
-const SCRIPTS: Record<SshProgram['kind'], string> = {
+const SCRIPTS: Record<Exclude<SshProgram['kind'], 'subsystem'>, string> = {
   shell: SHELL_SCRIPT,
   command: COMMAND_SCRIPT,
-  subsystem: SFTP_SCRIPT,
 }
 
 /** What a terminal makes a signal of. Nothing else reaches a program through the API. */
@@ -28,9 +29,18 @@ const TYPED: Readonly<Record<string, number>> = { INT: 3, QUIT: 28 }
 
 /** Runs the program to its end. Throws when it cannot be started. */
 export async function runProgram(place: Place, program: SshProgram, channel: SshChannel): Promise<void> {
-  const { kind, text, terminal, variables } = program
+  const { kind, text } = program
+  if (kind !== 'subsystem') return runScript(place, { ...program, script: SCRIPTS[kind], text }, channel)
+  const [home = '/', server = ''] = (await ask(place, { script: SFTP_SCRIPT, words: [], signal: channel.closed })).split('\n')
+  if (server !== '') return runScript(place, { ...program, script: SCRIPTS.command, text: server }, channel)
+  await serveSftp(channel, podFiles(place, home, channel.closed))
+  channel.end(0)
+}
+
+async function runScript(place: Place, program: SshProgram & { script: string }, channel: SshChannel): Promise<void> {
+  const { script, text, terminal, variables } = program
   const assignments = [...variables].map(([name, value]) => `${name}=${value}`)
-  const command = ['sh', '-c', `${WITH_VARIABLES}\n${SCRIPTS[kind]}`, 'sh', ...assignments, '--', text]
+  const command = ['sh', '-c', `${WITH_VARIABLES}\n${script}`, 'sh', ...assignments, '--', text]
   const running = await execInPod(place.kube, { ...place, command, hasTerminal: terminal !== undefined }, channel.closed)
   const ignore = () => undefined
   if (terminal) await running.resize(terminal)

@@ -34,6 +34,7 @@ export function statusOfEnd(
     failure,
     url,
     ports,
+    ssh,
     willStopAt,
     willStopReason,
     willStartAt,

@@ -20,6 +20,7 @@ import type { Target } from '../place/target.ts'
 import type { PinnedDevfile } from '../project/devfile-source.ts'
 import { type Sizes, sizesInStatus } from '../project/sizes.ts'
 import { onObjects, type ProjectFindings, remarksOn } from './remarks.ts'
+import { type SshGateway, sshOf } from './ssh.ts'
 
 /** The status as a reconcile states it: conditions without times. */
 export type WorkspaceStatusDraft = Omit<WorkspaceStatus, 'conditions' | 'observedGeneration'> & { conditions: Statement[] }
@@ -48,6 +49,7 @@ export interface WorkspaceFindings {
   project?: GitFindings | undefined
   /** All of the workspace. */
   pods?: readonly Pod[]
+  gateway?: SshGateway | undefined
   now: number
 }
 
@@ -65,6 +67,7 @@ export function statusOf(workspace: Workspace, findings: WorkspaceFindings): Wor
     ...defined({
       failure: failureIn(state, obstacle, assessment?.trouble),
       step: assessment?.step && stepIn(assessment.step),
+      ssh: sshOf(workspace, findings.gateway, chosen?.settings),
       target: target ? targetIn(target) : before?.target,
       // Kept while nobody has looked, and given up with the wish for it.
       devfile: findings.devfile ? findings.pinned : before?.devfile,
@@ -255,8 +258,21 @@ const sentence = ({ message, remedy }: Obstacle): string => `${message}. ${remed
  * After a thrown failure: what was known, and what went wrong. Only a failed apply makes the state Error, and only where nothing
  * runs that was made before.
  */
-export function statusAfter(workspace: Workspace, failure: Failure, stands?: Assessment): WorkspaceStatusDraft {
-  const { conditions, observedGeneration, failure: before, waitingFor: past, waiting, step, ...known } = workspace.status ?? {}
+export function statusAfter(
+  workspace: Workspace,
+  failure: Failure,
+  { stands, gateway }: { stands?: Assessment | undefined; gateway?: SshGateway | undefined } = {},
+): WorkspaceStatusDraft {
+  const {
+    conditions,
+    observedGeneration,
+    failure: before,
+    waitingFor: past,
+    waiting,
+    step,
+    ssh,
+    ...known
+  } = workspace.status ?? {}
   const applying = isApplyFailure(failure)
   const reason = failure.reason ?? 'ReconcileFailed'
   const message = failure.code === 'internal' ? "unexpected internal error; the operator's log says more" : failure.message
@@ -273,6 +289,7 @@ export function statusAfter(workspace: Workspace, failure: Failure, stands?: Ass
     ...known,
     actualState: applying ? (stands?.state ?? 'Error') : (known.actualState ?? 'CreationRequested'),
     failure: { reason, cause, remedy, message },
+    ...defined({ ssh: sshOf(workspace, gateway) }),
     conditions: [
       ...(stands?.state === 'Running' ? [] : [{ type: 'Ready', ...said }]),
       ...(applying ? [{ type: 'Applied', ...said }, ...onObjects(workspace, { obstacle, assessment: stands })] : []),
