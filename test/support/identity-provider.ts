@@ -25,6 +25,8 @@ export interface IdentityProvider {
   forge: ((claims: Record<string, unknown>) => Record<string, unknown>) | undefined
   /** With another key than it publishes. */
   signsWrongly: boolean
+  /** Says that sessions are over. */
+  logoutToken(claims: Record<string, unknown>): Promise<string>
   close(): Promise<void>
 }
 
@@ -59,6 +61,13 @@ export async function identityProvider({
     const said = { iss: provider.issuer, aud: CLIENT, iat: now, exp: now + provider.lifetime, nonce, ...claims }
     return new SignJWT(provider.forge?.(said) ?? said)
       .setProtectedHeader({ alg: 'RS256', kid: 'first' })
+      .sign(provider.signsWrongly ? foreign.privateKey : own.privateKey)
+  }
+  const logoutToken = (claims: Record<string, unknown>): Promise<string> => {
+    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+    const iat = Math.floor(systemClock.now() / 1000)
+    return new SignJWT({ iss: provider.issuer, aud: CLIENT, iat, jti: randomBytes(8).toString('hex'), events, ...claims })
+      .setProtectedHeader({ alg: 'RS256', kid: 'first', typ: 'logout+jwt' })
       .sign(provider.signsWrongly ? foreign.privateKey : own.privateKey)
   }
   const authorize = (query: URLSearchParams, response: ServerResponse) => {
@@ -105,6 +114,7 @@ export async function identityProvider({
     lifetime: 3600,
     forge: undefined,
     signsWrongly: false,
+    logoutToken,
     signInAs: (claims) => {
       person = claims
     },

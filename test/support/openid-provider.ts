@@ -9,6 +9,8 @@ import { listen } from '../../src/std/listen.ts'
 export interface OpenidProvider {
   issuer: string
   clientId: string
+  /** Where it tells the client that sessions are over: takes the form, gives the status of the answer. */
+  onLogout: (form: string) => Promise<number>
   stop(): Promise<void>
 }
 
@@ -19,8 +21,20 @@ export async function openidProvider(redirectUri: string): Promise<OpenidProvide
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
   const key: JWK = { ...(await exportJWK(privateKey)), kty: 'RSA', kid: 'first', alg: 'RS256', use: 'sig' }
   const clientId = 'berth'
+  const told = { onLogout: (_form: string) => Promise.resolve(404) }
   const provider = new Provider(issuer, {
-    clients: [{ client_id: clientId, token_endpoint_auth_method: 'none', redirect_uris: [redirectUri] }],
+    clients: [
+      {
+        client_id: clientId,
+        token_endpoint_auth_method: 'none',
+        redirect_uris: [redirectUri],
+        backchannel_logout_uri: new URL('/backchannel-logout', redirectUri).href,
+        backchannel_logout_session_required: true,
+      },
+    ],
+    features: { backchannelLogout: { enabled: true } },
+    // No name of the zone leads anywhere on this machine.
+    fetch: async (_url, how) => new Response(undefined, { status: await told.onLogout(String(how?.body)) }),
     jwks: { keys: [key] },
     cookies: { keys: ['of-this-run'] },
     claims: { openid: ['sub'], email: ['email'] },
@@ -30,7 +44,7 @@ export async function openidProvider(redirectUri: string): Promise<OpenidProvide
     ttl: { Session: 3600, Grant: 3600, Interaction: 3600, IdToken: 3600, AccessToken: 3600 },
   })
   server.on('request', provider.callback())
-  return {
+  return Object.assign(told, {
     issuer,
     clientId,
     async stop() {
@@ -38,5 +52,5 @@ export async function openidProvider(redirectUri: string): Promise<OpenidProvide
       server.close()
       await once(server, 'close')
     },
-  }
+  })
 }

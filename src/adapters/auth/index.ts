@@ -5,5 +5,6 @@
  * agents and of Kubernetes are not here: kas/authorization knows those.
  */
 export { createSigner, createVerifier, type JwtOptions } from './jwt.ts'
+export type { Logout } from './logout.ts'
 export { connectProvider, type Provider } from './provider.ts'
 export { createTickets, type TicketKey, type TicketKeys, type Tickets } from './tickets.ts'

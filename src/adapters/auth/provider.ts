@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import type { FetchImplementation, JWTVerifyGetKey } from 'jose'
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -19,6 +20,7 @@ import {
 } from 'openid-client'
 import { Agent, fetch } from 'undici'
 import { type Clock, Failure, hours, remembered, type Secret } from '../../std/index.ts'
+import { keysAt, type Logout, readLogout } from './logout.ts'
 
 interface ProviderOptions {
   /** Its URL, without `.well-known`. */
@@ -42,8 +44,10 @@ const ANSWER_WITHIN_SECONDS = 10
 
 /** An OpenID Connect provider: authorization code, always with PKCE, state and nonce. Throws `invalid` for authorities that cannot be read. */
 export function connectProvider(options: ProviderOptions) {
-  const { redirectUri, scopes, clock, ca } = options
-  const fetching = ca === undefined ? {} : { [customFetch]: fetchTrusting(ca) }
+  const { redirectUri, scopes, clock, ca, clientId } = options
+  const trusting = ca === undefined ? undefined : fetchTrusting(ca)
+  const fetching = trusting ? { [customFetch]: trusting } : {}
+  let keys: { url: string; get: JWTVerifyGetKey } | undefined
   // A description that could not be had is not remembered: the next one who comes tries again.
   const describe = remembered(
     (who: ProviderOptions) => discover(who, fetching),
@@ -86,6 +90,17 @@ export function connectProvider(options: ProviderOptions) {
       } catch (thrown) {
         throw refusalOf(thrown)
       }
+    },
+    /** Reads what the provider says of sessions that it has ended. Throws `unauthorized` for what it has not said. */
+    async logoutIn(token: string): Promise<Logout> {
+      const {
+        issuer,
+        jwks_uri: url,
+        id_token_signing_alg_values_supported: algorithms,
+      } = (await describe(options)).serverMetadata()
+      if (url === undefined) throw new Failure('unauthorized', 'the identity provider publishes no keys')
+      if (keys?.url !== url) keys = { url, get: keysAt(url, trusting as FetchImplementation | undefined) } // as: both are undici's fetch
+      return readLogout(token, keys.get, { issuer, audience: clientId, algorithms, now: clock.now() })
     },
     /** Finds where to sign out there as well, if it says so. */
     async endOf(backTo: string) {

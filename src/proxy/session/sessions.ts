@@ -37,9 +37,8 @@ export function createSessions(tickets: Tickets, signOuts: SignOuts, clock: Cloc
       return holds(session) ? session : undefined
     },
     async cookie(session, host) {
-      const { person, since, until } = session
-      const claims = { sub: person.user, groups: [...person.groups], since }
-      return setCookie(SESSION, await tickets.sign(kindOf(host), claims, until), (until - clock.now()) / 1000)
+      const { until } = session
+      return setCookie(SESSION, await tickets.sign(kindOf(host), claimsOf(session), until), (until - clock.now()) / 1000)
     },
   }
 }
@@ -49,10 +48,17 @@ export function nothingIfRefused(thrown: unknown): undefined {
   if (!isFailure(thrown, 'unauthorized', 'expired')) throw thrown
 }
 
+/** As a proxy writes a session, but for its end. */
+export const claimsOf = ({ person, since, atProvider }: Session) => ({
+  ...{ sub: person.user, groups: [...person.groups], since },
+  ...(atProvider && { from: atProvider.subject, ...(atProvider.session !== undefined && { sid: atProvider.session }) }),
+})
+
 /** Reads claims that a proxy has written itself. */
 export function sessionFrom(claims: Readonly<Record<string, unknown>>): Session | undefined {
-  const { sub, groups, since, exp } = claims
+  const { sub, groups, since, exp, from, sid } = claims
   if (typeof sub !== 'string' || sub === '' || typeof since !== 'number' || typeof exp !== 'number') return undefined
   const names = Array.isArray(groups) ? groups.filter((group) => typeof group === 'string') : []
-  return { person: { user: sub, groups: names }, since, until: exp * 1000 }
+  const atProvider = typeof from === 'string' ? { subject: from, ...(typeof sid === 'string' && { session: sid }) } : undefined
+  return { person: { user: sub, groups: names }, since, until: exp * 1000, ...(atProvider && { atProvider }) }
 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Provider, Tickets } from '../../adapters/auth/index.ts'
-import type { WebRequest } from '../../adapters/http/index.ts'
+import { readBody, type WebRequest } from '../../adapters/http/index.ts'
 import { isFromOwnPage, type Reply } from '../../dashboard/index.ts'
 import { type Clock, Failure, isFailure, minutes } from '../../std/index.ts'
 import { ATTEMPT, cookieNames, cookieOf, SESSION, setCookie } from '../web/cookies.ts'
@@ -8,7 +8,7 @@ import { type Notice, renderNotice } from '../web/page.ts'
 import type { BrowserRequestHead, Recipient, RouteTable, Session } from '../web/ports.ts'
 import { redirect, returnTo } from '../web/redirect.ts'
 import { type IdentitySettings, personFrom } from './identity.ts'
-import type { IssuedSessions } from './sessions.ts'
+import { claimsOf, type IssuedSessions } from './sessions.ts'
 import type { SignOuts } from './sign-outs.ts'
 import { type SessionTransfer, TRANSFER, transferClaims } from './transfer.ts'
 
@@ -30,6 +30,9 @@ interface SignInServices {
 
 /** Somebody may take so long at the provider. */
 const ATTEMPT_LASTS = minutes(10)
+/** The provider tells it there when it has ended sessions. */
+const LOGOUT = '/backchannel-logout'
+const LONGEST_LOGOUT = 64 * 1024
 /** Sign-ins that one browser may have under way: tabs that were opened together. */
 const MOST_ATTEMPTS = 8
 
@@ -40,6 +43,7 @@ export function createSignIn(services: SignInServices) {
       if (url.pathname === '/sign-in') return await begin(services, head, url.searchParams, recipient)
       if (url.pathname === '/callback') return await finish(services, head, url, recipient)
       if (url.pathname === '/sign-out') return await signOut(services, head, recipient)
+      if (url.pathname === LOGOUT) return await logOut(services, head, recipient)
       if (services.home) return await enter(services, head, url, recipient)
       if (url.pathname === '/') return await front(services, head, recipient)
       return renderNotice(NOT_HERE, recipient)
@@ -99,7 +103,8 @@ async function finish(services: SignInServices, head: BrowserRequestHead, url: U
     return renderNotice(NOT_BEGUN, recipient)
   const since = clock.now()
   const { claims: said, until } = await provider.finish(url, { state, nonce, verifier })
-  const session = { person: personFrom(said, identity), since, until: Math.min(until, since + longest) }
+  const atProvider = { subject: said.sub, ...(typeof said.sid === 'string' && { session: said.sid }) }
+  const session = { person: personFrom(said, identity), since, until: Math.min(until, since + longest), atProvider }
   // A session that was there before is of no use to somebody who knew it.
   const cookies = [setCookie(name, '', 0), await sessions.cookie(session, host)]
   return transfer(services, session, way, cookies)
@@ -115,9 +120,8 @@ async function transfer(
   if (way.host === host) return redirect(returnTo(way, way.path), cookies)
   const route = routes.at(way.host)
   if (!route) throw new Failure('not-found', 'the workspace has gone meanwhile')
-  const { person, since, until } = session
   // Each counts once: two tabs that are opened in the same second must not get the same one.
-  const claims = { ...way, jti: randomUUID(), sub: person.user, groups: [...person.groups], since, until }
+  const claims = { ...way, jti: randomUUID(), ...claimsOf(session), until: session.until }
   const ticket = await tickets.sign({ kind: TRANSFER.kind, audience: route.host }, claims, clock.now() + TRANSFER.lasts)
   const url = new URL(`https://${route.host}${TRANSFER.path}`)
   url.searchParams.set('ticket', ticket)
@@ -135,6 +139,26 @@ async function signOut(services: SignInServices, head: BrowserRequestHead, recip
   const link = there && { label: 'Sign out at the identity provider, too', to: there.href }
   return renderNotice({ ...SIGNED_OUT, link }, recipient, { 'set-cookie': [setCookie(SESSION, '', 0)] })
 }
+
+/** The provider itself says that it has ended sessions: OpenID Connect Back-Channel Logout 1.0. */
+async function logOut({ provider, signOuts }: SignInServices, { method, request }: BrowserRequestHead, recipient: Recipient) {
+  if (method !== 'POST' || !request) return renderNotice(NOT_HERE, recipient)
+  const body = await readBody(request, LONGEST_LOGOUT)
+  const token = new URLSearchParams(body?.toString('utf8')).get('logout_token') ?? ''
+  try {
+    await signOuts.recordLogout(await provider.logoutIn(token))
+    return answerToProvider(200, {})
+  } catch (thrown) {
+    if (!isFailure(thrown, 'unauthorized')) throw thrown
+    return answerToProvider(400, { error: 'invalid_request', error_description: thrown.message })
+  }
+}
+
+const answerToProvider = (status: number, body: object): Reply => ({
+  status,
+  headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+  body: JSON.stringify(body),
+})
 
 async function front({ sessions, host }: SignInServices, head: BrowserRequestHead, recipient: Recipient): Promise<Reply> {
   const session = await sessions.of(head, host)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Cache, Kube } from '../../adapters/kube/index.ts'
 import type { ConfigMap } from '../../api/index.ts'
 import type { Clock } from '../../std/index.ts'
-import type { Session } from '../web/ports.ts'
+import type { ProviderSession, Session } from '../web/ports.ts'
 import { writeInto } from './config-map.ts'
 
 /** The ConfigMap says when people have signed out, for all proxies of an installation: sessions themselves are kept nowhere. */
@@ -19,19 +19,31 @@ interface SignOutSources {
 
 export function createSignOuts(kube: Kube, { cache, namespace, longest }: SignOutSources, clock: Clock) {
   const ref = { name: SIGN_OUTS, namespace }
-  const at = (user: string): number => Number(cache.get(ref)?.data?.[keyOf(user)] ?? 0)
+  const at = (who: string): number => Number(cache.get(ref)?.data?.[keyOf(who)] ?? 0)
+  const write = (whose: readonly string[]): Promise<void> => {
+    const now = clock.now()
+    const over = Object.entries(cache.get(ref)?.data ?? {}).filter(([, time]) => Number(time) < now - longest)
+    const ended = Object.fromEntries(whose.map((who) => [keyOf(who), String(now)]))
+    return writeInto(kube, ref, { ...Object.fromEntries(over.map(([key]) => [key, null])), ...ended })
+  }
   return {
     /** Whether somebody has signed out since the session began. */
-    endedSince: ({ person, since }: Session): boolean => at(person.user) >= since,
+    endedSince: ({ person, since, atProvider: there }: Session): boolean =>
+      [person.user, ...(there ? keysOf(there) : [])].some((key) => at(key) >= since),
     /** Ends all sessions of that user. */
-    record(user: string): Promise<void> {
-      const now = clock.now()
-      const over = Object.entries(cache.get(ref)?.data ?? {}).filter(([, time]) => Number(time) < now - longest)
-      return writeInto(kube, ref, { ...Object.fromEntries(over.map(([key]) => [key, null])), [keyOf(user)]: String(now) })
-    },
+    record: (user: string): Promise<void> => write([user]),
+    /** Ends the one session that a provider has ended, or all of somebody where it names none. */
+    recordLogout: ({ subject, session }: Partial<ProviderSession>): Promise<void> =>
+      write(keysOf(session === undefined ? { subject } : { session })),
     onChange: (listener: () => void) => cache.onChange(listener),
   }
 }
 
+/** No name of a user has such a character in it. */
+const keysOf = ({ subject, session }: { [part in keyof ProviderSession]?: string | undefined }): string[] => [
+  ...(subject === undefined ? [] : [`\0subject ${subject}`]),
+  ...(session === undefined ? [] : [`\0session ${session}`]),
+]
+
 /** Names of users are no keys of a ConfigMap, and need not be read there. */
-const keyOf = (user: string): string => createHash('sha256').update(user).digest('hex')
+const keyOf = (who: string): string => createHash('sha256').update(who).digest('hex')

@@ -62,6 +62,13 @@ export interface Session {
   /** When they signed in at the provider, milliseconds since the epoch. */
   readonly since: number
   readonly until: number
+  /** As the provider calls them, who may end the session from there. */
+  readonly atProvider?: ProviderSession | undefined
+}
+
+export interface ProviderSession {
+  readonly subject: string
+  readonly session?: string | undefined
 }
 
 export interface Sessions {

@@ -63,6 +63,20 @@ describe(
       is(again?.status(), 403)
     })
 
+    it('is signed out where somebody signs out at the provider', async () => {
+      const { page, context, signIn, complaints } = await stage.person()
+      await page.goto(addressOf('other'))
+      await signIn(ADA)
+      await page.getByText('echo of hello').waitFor()
+      const there = await context.newPage()
+      await there.goto(`${stage.issuer}/session/end`)
+      await there.getByRole('button', { name: /yes/i }).click()
+      await page.getByText('line is closed').waitFor()
+      await page.goto(addressOf('other'))
+      match(page.url(), '/interaction/')
+      is(complaints.join('; '), '')
+    })
+
     it('signs out everywhere at once', async () => {
       const { page, context, signIn } = await stage.person()
       await page.goto(addressOf('other'))

@@ -71,6 +71,9 @@ export async function setBrowserStage(app: App, { flags, front: begin }: Browser
   const keys = await keysOfZone()
   const ofProvider = { oidcIssuer: provider.issuer, oidcClientId: provider.clientId }
   const stage = await setStage(app, { ...ofProvider, ...(begin === 'none' && (await tlsFlags(keys))), ...flags })
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  provider.onLogout = async (body) =>
+    (await stage.browser().ask(`${DASHBOARD}/backchannel-logout`, { method: 'POST', headers: form, body })).status
   const line: Line = { cut: () => undefined, mend: () => undefined }
   const { listen } = stage.proxy.addresses
   const none = { address: listen, stop: async () => undefined }
