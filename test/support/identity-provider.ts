@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, type webcrypto } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { text } from 'node:stream/consumers'
@@ -63,13 +63,6 @@ export async function identityProvider({
       .setProtectedHeader({ alg: 'RS256', kid: 'first' })
       .sign(provider.signsWrongly ? foreign.privateKey : own.privateKey)
   }
-  const logoutToken = (claims: Record<string, unknown>): Promise<string> => {
-    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
-    const iat = Math.floor(systemClock.now() / 1000)
-    return new SignJWT({ iss: provider.issuer, aud: CLIENT, iat, jti: randomBytes(8).toString('hex'), events, ...claims })
-      .setProtectedHeader({ alg: 'RS256', kid: 'first', typ: 'logout+jwt' })
-      .sign(provider.signsWrongly ? foreign.privateKey : own.privateKey)
-  }
   const authorize = (query: URLSearchParams, response: ServerResponse) => {
     const asked = (name: string) => query.get(name) ?? ''
     const isWell =
@@ -114,7 +107,7 @@ export async function identityProvider({
     lifetime: 3600,
     forge: undefined,
     signsWrongly: false,
-    logoutToken,
+    logoutToken: (claims) => logoutTokenOf(provider, claims, provider.signsWrongly ? foreign.privateKey : own.privateKey),
     signInAs: (claims) => {
       person = claims
     },
@@ -124,6 +117,14 @@ export async function identityProvider({
     },
   }
   return provider
+}
+
+function logoutTokenOf({ issuer }: IdentityProvider, claims: Record<string, unknown>, key: webcrypto.CryptoKey): Promise<string> {
+  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+  const iat = Math.floor(systemClock.now() / 1000)
+  return new SignJWT({ iss: issuer, aud: CLIENT, iat, jti: randomBytes(8).toString('hex'), events, ...claims })
+    .setProtectedHeader({ alg: 'RS256', kid: 'first', typ: 'logout+jwt' })
+    .sign(key)
 }
 
 const json = (response: ServerResponse, value: unknown, status = 200): void =>
