@@ -99,7 +99,7 @@ export function connectProvider(options: ProviderOptions) {
         id_token_signing_alg_values_supported: algorithms,
       } = (await describe(options)).serverMetadata()
       if (url === undefined) throw new Failure('unauthorized', 'the identity provider publishes no keys')
-      if (keys?.url !== url) keys = { url, get: keysAt(url, trusting as FetchImplementation | undefined) } // as: both are undici's fetch
+      if (keys?.url !== url) keys = { url, get: keysAt(url, trusting && gettingBy(trusting)) }
       return readLogout(token, keys.get, { issuer, audience: clientId, algorithms, now: clock.now() })
     },
     /** Finds where to sign out there as well, if it says so. */
@@ -116,6 +116,12 @@ function fetchTrusting(ca: string): CustomFetch {
   const dispatcher = new Agent({ connect: { ca: authoritiesIn(ca) } })
   return (url, { body, ...rest }) => fetch(url, { ...rest, body: body ?? null, dispatcher })
 }
+
+/** For keys, which are only read. */
+const gettingBy =
+  (trusting: CustomFetch): FetchImplementation =>
+  (url, { headers, method, redirect, signal }) =>
+    trusting(url, { headers: Object.fromEntries(headers), method, redirect, signal, body: undefined })
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 

@@ -1,4 +1,4 @@
-import { is, match, throws } from 'uvu/assert'
+import { equal, is, match, throws } from 'uvu/assert'
 import { connectProvider } from '../../../src/adapters/auth/index.ts'
 import { createAuthority, issueCertificate } from '../../../src/adapters/certificates/index.ts'
 import { hours, systemClock } from '../../../src/std/index.ts'
@@ -18,8 +18,9 @@ describe('an identity provider with a certificate of an authority of its own', (
       const connected = (ca: string | undefined) =>
         connectProvider({ issuer, clientId, redirectUri, clientSecret: undefined, scopes: ['openid'], clock: systemClock, ca })
       // One of several.
-      const { url } = await connected(`${stranger.certificate}\n${authority.certificate}`).begin()
-      match(url.href, `${issuer}/authorize?`)
+      const known = connected(`${stranger.certificate}\n${authority.certificate}`)
+      match((await known.begin()).url.href, `${issuer}/authorize?`)
+      equal(await known.logoutIn(await provider.logoutToken({ sub: 'ada', sid: 'one' })), { subject: 'ada', session: 'one' })
       for (const ca of [undefined, stranger.certificate]) {
         const refused = await connected(ca)
           .begin()
