@@ -168,6 +168,16 @@ describe('a proxy that ends TLS itself, and browsers that speak HTTP/2', (it) =>
     is(bytes, MUCH)
   })
 
+  it('ends at the workspace what a visitor leaves who waits for more', async () => {
+    await eventually(async () => (await stage.appConnections()) <= 1)
+    const silent = begin('/silent')
+    await once(silent, 'response')
+    const open = await stage.appConnections()
+    ok(open > 0)
+    silent.close(constants.NGHTTP2_CANCEL)
+    await eventually(async () => (await stage.appConnections()) < open)
+  })
+
   it('joins a WebSocket on a stream, ends it with the right to it, and no other stream', async () => {
     const line = begin('/line', wsHeaders(), { endStream: false })
     const [{ ':status': status, ...headers }] = await once(line, 'response')

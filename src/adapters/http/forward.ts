@@ -107,7 +107,8 @@ function dispatch(agent: Agent, forwarded: ForwardedRequest, resolve: () => void
   let controller: Dispatcher.DispatchController | undefined
   const hangUp = () => controller?.abort(new Failure('cancelled', 'the visitor has hung up'))
   const onClose = () => {
-    if (!response.writableFinished) hangUp()
+    // A stream of HTTP/2 that is reset is finished by that, whatever was still to come.
+    if (!(response.writableEnded && response.writableFinished)) hangUp()
     resolve()
   }
   response.once('close', onClose)

@@ -14,7 +14,7 @@ export class TranslatedRequest extends Http2ServerRequest {
     }
     const method = headers[':protocol'] === undefined ? headers[':method'] : 'GET'
     // They are getters of the class, whatever its types say.
-    const own = { ...translate(headers, rawHeaders, stream), method, socket }
+    const own = { ...translate(headers, rawHeaders, stream), httpVersion: '1.1', method, socket }
     for (const [name, value] of Object.entries(own)) Object.defineProperty(this, name, { value })
   }
 }

@@ -8,13 +8,14 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import type { Duplex } from 'node:stream'
-import { Failure, type ListenerKeys, minutes, pemOf, renewing } from '../../std/index.ts'
+import { Failure, type ListenerKeys, minutes, pemOf, renewing, seconds } from '../../std/index.ts'
 import { TranslatedRequest } from './http2-request.ts'
 import { TranslatedResponse } from './http2-response.ts'
 import type { FlatHeaders, WebUpgrade } from './web.ts'
 
 /** A connection without a request is kept for so long. */
 const IDLE = minutes(2)
+const PROBE = seconds(30)
 /** Requests of a connection at once. */
 const STREAMS = 128
 /** Bytes that a client may send before they are read: of a stream, and of a connection. */
@@ -53,6 +54,8 @@ export function createWebServerWithTls(
   })
   const sockets = new Set<Duplex>()
   server.on('secureConnection', (socket) => {
+    // A side that is gone without a word is found out.
+    socket.setKeepAlive(true, PROBE)
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
@@ -67,12 +70,17 @@ function endWhenIdle(session: Http2Session): void {
   let streams = 0
   session.on('stream', (stream: Duplex) => {
     streams++
-    stream.once('close', () => streams--)
+    stream.once('close', () => {
+      streams--
+      // It tells once, and again only when something has come since.
+      if (!session.destroyed) session.setTimeout(IDLE)
+    })
   })
   // Silent streams are none of a connection's business: events come when they come.
-  session.setTimeout(IDLE, () => {
+  session.on('timeout', () => {
     if (streams === 0) session.destroy()
   })
+  session.setTimeout(IDLE)
 }
 
 /** The WebSocket that somebody asks for on a stream. `undefined`: it is something else. RFC 8441. */

@@ -7,4 +7,5 @@ export type { PublicKey, SshChannel, SshDoor, SshLine, SshProgram, SshVisitor } 
 export { createHostKey, type HostKey, hostKeyFrom } from './keys.ts'
 export { type SshServer, serveSsh } from './server.ts'
 export { type FileEntry, type OpenFile, type OpenFlags, type SftpFiles, serveSftp } from './sftp.ts'
+export { createOpenFolders, type OpenFolders } from './sftp-folders.ts'
 export type { FileAttributes } from './sftp-packets.ts'

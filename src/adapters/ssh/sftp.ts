@@ -1,5 +1,6 @@
 import { Failure, isFailure } from '../../std/index.ts'
 import type { SshChannel } from './door.ts'
+import { createOpenFolders, type OpenFolders } from './sftp-folders.ts'
 import {
   attributesIn,
   counted,
@@ -68,18 +69,19 @@ type Handle = { file: OpenFile } | { entries: readonly FileEntry[]; at: number }
 
 interface Frame {
   files: SftpFiles
+  folders: OpenFolders
   handles: Map<string, Handle>
   /** Of the handles so far. */
   count: { number: number }
 }
 
 /** Speaks SFTP with a client until it ends. One request after another: the client may send many at once, and none is kept in memory. */
-export async function serveSftp(channel: SshChannel, files: SftpFiles): Promise<void> {
-  const frame: Frame = { files, handles: new Map(), count: { number: 0 } }
+export async function serveSftp(channel: SshChannel, files: SftpFiles, folders = createOpenFolders()): Promise<void> {
+  const frame: Frame = { files, folders, handles: new Map(), count: { number: 0 } }
   try {
     for await (const bytes of packetsOf(channel.input)) await channel.write(await answerTo(bytes, frame))
   } finally {
-    for (const handle of frame.handles.values()) if ('file' in handle) await handle.file.close().catch(() => undefined) // Nobody is there to be told.
+    for (const handle of frame.handles.values()) await close(handle, frame).catch(() => undefined) // Nobody is there to be told.
   }
 }
 
@@ -117,12 +119,12 @@ const answers: Readonly<Record<number, Answer>> = {
     const [path, flags] = [reader.text(), reader.number()]
     return keep(id, frame, { file: await frame.files.open(path, flagsOf(flags), reader.attributes()) })
   },
-  async [PACKET.close](id, reader, { handles }) {
+  async [PACKET.close](id, reader, frame) {
     const name = reader.text()
-    const handle = handles.get(name)
-    handles.delete(name)
-    if (handle && 'file' in handle) await handle.file.close()
-    return handle ? done(id) : statusOf(id, STATUS.bad, 'this is not open')
+    const handle = frame.handles.get(name)
+    frame.handles.delete(name)
+    if (!handle) return statusOf(id, STATUS.bad, 'this is not open')
+    return after(id, close(handle, frame))
   },
   async [PACKET.read](id, reader, frame) {
     const file = fileOf(reader, frame)
@@ -148,7 +150,8 @@ const answers: Readonly<Record<number, Answer>> = {
     return after(id, frame.files.change(file.path, reader.attributes()))
   },
   async [PACKET.opendir](id, reader, frame) {
-    return keep(id, frame, { entries: await frame.files.list(reader.text()), at: 0 })
+    const path = reader.text()
+    return keep(id, frame, { entries: await frame.folders.open(() => frame.files.list(path)), at: 0 })
   },
   async [PACKET.readdir](id, reader, { handles }) {
     const handle = handles.get(reader.text())
@@ -185,14 +188,20 @@ const answers: Readonly<Record<number, Answer>> = {
   },
 }
 
-function keep(id: Buffer, { handles, count }: Frame, handle: Handle): Buffer {
+function keep(id: Buffer, frame: Frame, handle: Handle): Buffer {
+  const { handles, count } = frame
   if (handles.size >= MOST_HANDLES) {
-    if ('file' in handle) void handle.file.close().catch(() => undefined) // It was never used.
+    close(handle, frame).catch(() => undefined) // It was never used.
     return statusOf(id, STATUS.failed, `more than ${MOST_HANDLES} files are open`)
   }
   const called = String(++count.number)
   handles.set(called, handle)
   return packet(PACKET.handle, id, counted(called))
+}
+
+async function close(handle: Handle, { folders }: Frame): Promise<void> {
+  if ('file' in handle) await handle.file.close()
+  else folders.close(handle.entries)
 }
 
 function fileOf(reader: PacketReader, { handles }: Frame): OpenFile {

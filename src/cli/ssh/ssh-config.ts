@@ -44,7 +44,9 @@ async function tell(shell: Shell, options: Options): Promise<void> {
   const places = { knownHosts: wordFor(files.knownHosts, 'HOME'), identity }
   const scope = options.allNamespaces ? {} : { namespace: options.namespace }
   const workspaces = await withKube(shell, options, (kube) => kube.list(Workspaces, scope))
-  const entries = entriesOf(shell, workspaces, scope.namespace)
+  const entries = entriesOf(shell, workspaces)
+  const isTakenAway = options.write && (await readPlain(files.ourConfig)) !== ''
+  if (entries.length === 0 && !isTakenAway) throw nothingReached(workspaces, scope.namespace)
   if (options.write) return write(shell, { files, places, entries, namespace: scope.namespace })
   const keys = knownHostsWith(entries).trimEnd()
   shell.print(`${configWith(entries, places)}\n# ${files.knownHosts}:\n${keys.replaceAll(/^/gm, '# ')}`)
@@ -52,7 +54,7 @@ async function tell(shell: Shell, options: Options): Promise<void> {
 }
 
 /** Those that are reached; why others are left out is said, and why one that is told may not let in. */
-function entriesOf(shell: Shell, workspaces: readonly Workspace[], namespace: string | undefined): SshEntry[] {
+function entriesOf(shell: Shell, workspaces: readonly Workspace[]): SshEntry[] {
   const reached = workspaces.filter(({ status }) => status?.ssh !== undefined)
   const entries: SshEntry[] = []
   const told: Workspace[] = []
@@ -64,7 +66,6 @@ function entriesOf(shell: Shell, workspaces: readonly Workspace[], namespace: st
       told.push(workspace)
     }
   }
-  if (entries.length === 0) throw nothingReached(workspaces, namespace)
   remark(shell, 'Without a key in spec.sshKeys, so that no key lets in', told, ({ spec }) => !spec.sshKeys?.length)
   remark(shell, 'Stopped, and started with `berth start`', told, (each) => workspaceWishOf(each) !== 'Running')
   return entries
@@ -86,6 +87,10 @@ function nothingReached(workspaces: readonly Workspace[], namespace: string | un
   if (workspaces.length === 0)
     return new Failure('not-found', `there is no Workspace ${where}.`, {
       remedy: 'Name another namespace with -n, or make one with `berth create`.',
+    })
+  if (workspaces.some(({ status }) => status?.ssh))
+    return new Failure('not-found', `every Workspace ${where} that is reached over SSH was left out.`, {
+      remedy: 'What is said above of each stands in its status.ssh, which the operator writes.',
     })
   return new Failure('not-found', `no Workspace ${where} is reached over SSH.`, {
     remedy:
@@ -113,7 +118,8 @@ async function write(shell: Shell, { files, places, entries, namespace }: Writin
   await writeWhole(ourConfig, configWith(entries, places, ours, isRewritten), ours, true)
   await writeWhole(config, withInclude(own, include), own, false)
   const hosts = [...new Set(entries.map(({ host, port }) => `${host}:${port}`))].join(', ')
-  shell.say(`Wrote ${ourConfig}, which ${config} includes: ${entries.length} at ${hosts}.\n`)
+  const at = entries.length > 0 ? ` at ${hosts}` : ', for none is reached any more'
+  shell.say(`Wrote ${ourConfig}, which ${config} includes: ${entries.length}${at}.\n`)
   for (const { alias } of entries.slice(0, MOST_NAMED)) shell.print(`ssh ${alias}`)
 }
 

@@ -30,7 +30,9 @@ export function countOf({ rawHeaders }: Pick<WebRequest, 'rawHeaders'>, name: st
 
 /** Requests that Node's parser refuses never come here. A message of 0.9 has no headers, and yet Node reads them. */
 const isPlain = (request: WebRequest): boolean =>
-  ['1.0', '1.1', '2.0'].includes(request.httpVersion) && countOf(request, 'host') === 1 && isPlainTarget(request.url ?? '')
+  (request.httpVersion === '1.1' || request.httpVersion === '1.0') &&
+  countOf(request, 'host') === 1 &&
+  isPlainTarget(request.url ?? '')
 
 /**
  * Tells a request in which pages of other sites have no part. Other workspaces are on the same site, so that browsers send cookies along;

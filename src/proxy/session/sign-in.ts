@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Provider, Tickets } from '../../adapters/auth/index.ts'
-import { readBody, type WebRequest } from '../../adapters/http/index.ts'
+import type { WebRequest } from '../../adapters/http/index.ts'
 import { isFromOwnPage, type Reply } from '../../dashboard/index.ts'
 import { type Clock, Failure, isFailure, minutes } from '../../std/index.ts'
 import { ATTEMPT, cookieNames, cookieOf, SESSION, setCookie } from '../web/cookies.ts'
+import { formIn } from '../web/form.ts'
 import { type Notice, renderNotice } from '../web/page.ts'
 import type { BrowserRequestHead, Recipient, RouteTable, Session } from '../web/ports.ts'
 import { redirect, returnTo } from '../web/redirect.ts'
@@ -141,15 +142,18 @@ async function signOut(services: SignInServices, head: BrowserRequestHead, recip
 }
 
 /** The provider itself says that it has ended sessions: OpenID Connect Back-Channel Logout 1.0. */
-async function logOut({ provider, signOuts }: SignInServices, { method, request }: BrowserRequestHead, recipient: Recipient) {
+async function logOut(
+  { provider, signOuts, clock }: SignInServices,
+  { method, request }: BrowserRequestHead,
+  recipient: Recipient,
+) {
   if (method !== 'POST' || !request) return renderNotice(NOT_HERE, recipient)
-  const body = await readBody(request, LONGEST_LOGOUT)
-  const token = new URLSearchParams(body?.toString('utf8')).get('logout_token') ?? ''
   try {
-    await signOuts.recordLogout(await provider.logoutIn(token))
+    const form = await formIn(request, LONGEST_LOGOUT, clock)
+    await signOuts.recordLogout(await provider.logoutIn(form.get('logout_token') ?? ''))
     return answerToProvider(200, {})
   } catch (thrown) {
-    if (!isFailure(thrown, 'unauthorized')) throw thrown
+    if (!isFailure(thrown, 'unauthorized', 'invalid', 'too-large')) throw thrown
     return answerToProvider(400, { error: 'invalid_request', error_description: thrown.message })
   }
 }

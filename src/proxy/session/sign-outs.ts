@@ -8,6 +8,9 @@ import { writeInto } from './config-map.ts'
 /** The ConfigMap says when people have signed out, for all proxies of an installation: sessions themselves are kept nowhere. */
 export const SIGN_OUTS = 'berth-proxy-sign-outs'
 
+/** Beyond so many, a provider that ends one session ends all of that person. */
+const MOST = 5000
+
 export type SignOuts = ReturnType<typeof createSignOuts>
 
 interface SignOutSources {
@@ -33,8 +36,11 @@ export function createSignOuts(kube: Kube, { cache, namespace, longest }: SignOu
     /** Ends all sessions of that user. */
     record: (user: string): Promise<void> => write([user]),
     /** Ends the one session that a provider has ended, or all of somebody where it names none. */
-    recordLogout: ({ subject, session }: Partial<ProviderSession>): Promise<void> =>
-      write(keysOf(session === undefined ? { subject } : { session })),
+    recordLogout({ subject, session }: Partial<ProviderSession>): Promise<void> {
+      // A ConfigMap has room for some ten thousand: somebody may sign in and out at the provider all day.
+      const isFull = Object.keys(cache.get(ref)?.data ?? {}).length > MOST
+      return write(keysOf(session === undefined || (isFull && subject !== undefined) ? { subject } : { session }))
+    },
     onChange: (listener: () => void) => cache.onChange(listener),
   }
 }

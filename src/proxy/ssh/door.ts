@@ -1,4 +1,12 @@
-import type { PublicKey, SshChannel, SshDoor, SshLine, SshProgram, SshVisitor } from '../../adapters/ssh/index.ts'
+import {
+  createOpenFolders,
+  type PublicKey,
+  type SshChannel,
+  type SshDoor,
+  type SshLine,
+  type SshProgram,
+  type SshVisitor,
+} from '../../adapters/ssh/index.ts'
 import { keyOf, type Ref } from '../../api/index.ts'
 import { type Judgement, judgeAccess } from '../../engines/access/index.ts'
 import { aborted, type Clock, Failure, harmlessLine, type Log, sayFailure } from '../../std/index.ts'
@@ -104,6 +112,7 @@ function visitorOf(services: SshServices, { workspace, session, judgement, holds
   const { uid } = workspace
   const log = services.log.with({ workspace: keyOf(workspace.ref), user: session.person.user })
   const known = { from: '' }
+  const folders = createOpenFolders()
   /** Throws a sentence that says why nothing runs in it. */
   const running = (): RoutedWorkspace => {
     const now = routes.workspace(uid)
@@ -134,7 +143,7 @@ function visitorOf(services: SshServices, { workspace, session, judgement, holds
       const work = async () => {
         const now = running()
         use(now, channel, program.terminal !== undefined)
-        await inside(now, (place) => runProgram(place, program, channel))
+        await inside(now, (place) => runProgram(place, program, channel, folders))
       }
       work().catch((thrown: unknown) => tell(channel, thrown, log))
     },

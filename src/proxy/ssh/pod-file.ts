@@ -66,6 +66,8 @@ interface Pipe {
   at: number
   take(most: number): Promise<Buffer>
   readonly isOver: boolean
+  /** Why it is over too early. */
+  readonly failure: Failure | undefined
   close(): void
 }
 
@@ -74,7 +76,10 @@ function createReading(start: (from: number) => Promise<PodProcess>) {
   return {
     async read(at: number, most: number): Promise<Buffer> {
       // Clients ask for more before they know where the end is.
-      if (pipe?.isOver && at >= pipe.at) return Buffer.alloc(0)
+      if (pipe?.isOver && at >= pipe.at) {
+        if (pipe.failure) throw pipe.failure
+        return Buffer.alloc(0)
+      }
       if (pipe?.at !== at) {
         pipe?.close()
         pipe = pipeOf(await start(at), at)
@@ -137,6 +142,9 @@ function pipeOf(running: PodProcess, from: number): Pipe {
     },
     get isOver() {
       return state.isOver && state.chunk.length === 0
+    },
+    get failure() {
+      return state.failure
     },
     close() {
       state.isClosed = true

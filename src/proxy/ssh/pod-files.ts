@@ -46,7 +46,10 @@ export function podFiles(place: Place, home: string, signal: AbortSignal): SftpF
       const found = await run('real', at(path)).catch(() => '')
       return found.replace(/\n$/, '') || posix.resolve(home, path)
     },
-    look: async (path, followsLinks) => attributesFrom(await run('look', at(path), followsLinks ? '' : 'link')).attributes,
+    async look(path, followsLinks) {
+      const line = await run('look', at(path), followsLinks ? '' : 'link')
+      return attributesFrom(line.replace(/\n$/, '')).attributes
+    },
     async list(path) {
       const text = await run('list', at(path))
       return text.split(END).flatMap((line) => (line === '' ? [] : [entryFrom(line)]))
@@ -74,7 +77,7 @@ export function podFiles(place: Place, home: string, signal: AbortSignal): SftpF
 const modeIn = (mode: number | undefined): string => (mode === undefined ? '' : (mode & 0o7777).toString(8).padStart(4, '0'))
 
 function attributesFrom(line: string): { attributes: FileAttributes; rest: string } {
-  const [mode = '', size, uid, gid, accessed, modified, ...words] = line.trimEnd().split(' ')
+  const [mode = '', size, uid, gid, accessed, modified, ...words] = line.split(' ')
   const isRead =
     /^[0-9a-f]{1,8}$/.test(mode) && [size, uid, gid, accessed, modified].every((word) => /^-?\d{1,15}$/.test(word ?? ''))
   if (!isRead) throw new Failure('unavailable', 'the image of this workspace has a stat that says nothing of use')

@@ -1,5 +1,5 @@
 import { execInPod } from '../../adapters/kube/index.ts'
-import { type SshChannel, type SshProgram, serveSftp } from '../../adapters/ssh/index.ts'
+import { type OpenFolders, type SshChannel, type SshProgram, serveSftp } from '../../adapters/ssh/index.ts'
 import { SHELL_SCRIPT } from '../../engines/lookout/index.ts'
 import type { Place } from './inside.ts'
 import { podFiles } from './pod-files.ts'
@@ -28,12 +28,12 @@ const SCRIPTS: Record<Exclude<SshProgram['kind'], 'subsystem'>, string> = {
 const TYPED: Readonly<Record<string, number>> = { INT: 3, QUIT: 28 }
 
 /** Runs the program to its end. Throws when it cannot be started. */
-export async function runProgram(place: Place, program: SshProgram, channel: SshChannel): Promise<void> {
+export async function runProgram(place: Place, program: SshProgram, channel: SshChannel, folders: OpenFolders): Promise<void> {
   const { kind, text } = program
   if (kind !== 'subsystem') return runScript(place, { ...program, script: SCRIPTS[kind], text }, channel)
   const [home = '/', server = ''] = (await ask(place, { script: SFTP_SCRIPT, words: [], signal: channel.closed })).split('\n')
   if (server !== '') return runScript(place, { ...program, script: SCRIPTS.command, text: server }, channel)
-  await serveSftp(channel, podFiles(place, home, channel.closed))
+  await serveSftp(channel, podFiles(place, home, channel.closed), folders)
   channel.end(0)
 }
 

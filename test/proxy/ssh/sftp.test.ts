@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { equal, is, match, ok } from 'uvu/assert'
-import { serveSftp } from '../../../src/adapters/ssh/index.ts'
+import { createOpenFolders, serveSftp } from '../../../src/adapters/ssh/index.ts'
 import { counted, numbered, PACKET, packet, packetsOf, readerOf } from '../../../src/adapters/ssh/sftp-packets.ts'
 import { podFiles } from '../../../src/proxy/ssh/pod-files.ts'
 import { failureOf, refusalOf } from '../../support/refusal.ts'
@@ -81,6 +81,39 @@ describe(
       match(said, /^l\S+ .*link$/m)
       equal(await readdir(root), ['file'])
       is(await readFile(join(folder, 'got'), 'utf8'), 'there')
+    })
+
+    it('calls files by their names, whatever spaces and ends of lines are in them', async () => {
+      const names = ['notes', 'notes ', ' notes', 'notes\n', 'é\u3000', 'two  words']
+      for (const name of names) await writeFile(join(root, name), name)
+      const { signal } = new AbortController()
+      const files = podFiles(localPlace(root), root, signal)
+      const listed = (await files.list('.')).map(({ name }) => name).filter((name) => name !== '.')
+      equal(listed.toSorted(), names.toSorted())
+      for (const name of names) is((await files.look(name, true)).size, Buffer.byteLength(name))
+      await files.remove('notes ')
+      equal((await readdir(root)).toSorted(), names.filter((name) => name !== 'notes ').toSorted())
+    })
+
+    it('ends no download as whole whose program broke off', async () => {
+      await writeFile(join(root, 'file'), Buffer.alloc(100_000, 'x'))
+      const { signal } = new AbortController()
+      const place = localPlace(root)
+      const breaking = await podFiles(place, root, signal).open('file', flags({ reads: true }), {})
+      await rm(join(root, 'file'))
+      match((await failureOf(() => breaking.read(0, 10))).message, 'No such file')
+      match((await failureOf(() => breaking.read(0, 10))).message, 'No such file')
+    })
+
+    it('keeps so many names of open folders, of all channels of a connection', async () => {
+      const folders = createOpenFolders()
+      const many = Array.from({ length: 90_000 }, () => ({ name: 'x', attributes: {} }))
+      const open = () => folders.open(async () => many)
+      await open()
+      const second = await open()
+      match((await failureOf(open)).message, 'more than 200000 names together')
+      folders.close(second)
+      await open()
     })
 
     it('reads on where it was, and from elsewhere', async () => {
