@@ -175,6 +175,7 @@ export { credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privat
 export { dataOf, kubeconfigIn, textIn, whyNotRead } from './secret-content.ts'
 export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } from './service-account.ts'
 export { ANYBODY, isMadeFor, requesterOf } from './space-request.ts'
+export { syncRunOf } from './sync-run.ts'
 export {
   clonerImageOf,
   DEFAULT_CLASS,

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Kube } from '../adapters/kube/index.ts'
 import {
   annotations,
@@ -8,6 +7,7 @@ import {
   nameOf,
   type Ref,
   refOf,
+  syncRunOf,
 } from '../api/index.ts'
 import { Failure } from '../std/index.ts'
 
@@ -29,21 +29,21 @@ const ACTIONS: Readonly<Record<string, DeploymentAction>> = {
   /** As `berth sync`: one that is manual is synchronised by a run only. */
   async sync(deployment, { kube, uid, now }) {
     refuseSuspended(deployment)
-    if (deployment.spec.type === 'manual') return createRun(kube, deployment, { what: 'sync' })
+    if (deployment.spec.type === 'manual') return kube.create(GitOpsDeploymentSyncRuns, syncRunOf(deployment, 'sync'))
     return kube.patch(GitOpsDeployments, refOf(deployment), {
       metadata: { uid, annotations: { [annotations.sync]: new Date(now).toISOString() } },
     })
   },
   /** As `berth diff`. The operator deletes the run ten minutes after its answer. */
   diff: (deployment, { kube, revision }) =>
-    createRun(kube, deployment, { what: 'diff', dryRun: true, ...known(deployment, revision) }),
+    kube.create(GitOpsDeploymentSyncRuns, syncRunOf(deployment, 'diff', { dryRun: true, ...known(deployment, revision) })),
   async rollback(deployment, { kube, revision }) {
     refuseSuspended(deployment)
     if (deployment.spec.type !== 'manual' || revision === '')
       throw new Failure('conflict', `${nameOf(deployment)} follows its branch, and the next push would undo it`, {
         remedy: 'Use `berth rollback`, which makes it manual first',
       })
-    return createRun(kube, deployment, { what: 'rollback', ...known(deployment, revision) })
+    return kube.create(GitOpsDeploymentSyncRuns, syncRunOf(deployment, 'rollback', known(deployment, revision)))
   },
 }
 
@@ -70,20 +70,3 @@ function known({ status }: GitOpsDeployment, revision: string): { revisionID?: s
   if (status?.history?.some((entry) => entry.revision === revision)) return { revisionID: revision }
   throw new Failure('conflict', `commit ${revision.slice(0, 64)} is not in its history any more`, { remedy: 'Look at it first' })
 }
-
-/** The run goes with its deployment. */
-const createRun = (
-  kube: Kube,
-  { apiVersion, kind, metadata: { name, namespace, uid = '' } }: GitOpsDeployment,
-  { what, ...spec }: { what: string; dryRun?: boolean; revisionID?: string },
-) =>
-  kube.create(GitOpsDeploymentSyncRuns, {
-    apiVersion,
-    kind: GitOpsDeploymentSyncRuns.kind,
-    metadata: {
-      name: `${name.slice(0, 200)}-${what}-${randomBytes(4).toString('hex')}`,
-      ...(namespace !== undefined && { namespace }),
-      ownerReferences: [{ apiVersion, kind, name, uid }],
-    },
-    spec: { gitopsDeploymentName: name, ...spec },
-  })

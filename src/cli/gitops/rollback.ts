@@ -1,4 +1,12 @@
-import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, GitOpsDeployments, nameOf, refOf } from '../../api/index.ts'
+import {
+  type GitOpsDeployment,
+  type GitOpsDeploymentSyncRun,
+  GitOpsDeploymentSyncRuns,
+  GitOpsDeployments,
+  nameOf,
+  refOf,
+  syncRunOf,
+} from '../../api/index.ts'
 import { Failure, seconds } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { follow } from '../follow.ts'
@@ -12,7 +20,7 @@ import {
   withDeployment,
   withWait,
 } from './deployment.ts'
-import { createRun, dryRun, faultOfRun, waitUntilApplied } from './sync-run.ts'
+import { dryRun, faultOfRun, waitUntilApplied } from './sync-run.ts'
 
 interface Options extends WaitOptions {
   to?: string
@@ -44,7 +52,7 @@ async function rollback(context: DeploymentContext, { to, wait, timeout }: Optio
   const revisionID =
     to === undefined ? await lastGood(context, within) : await seen(context, revisionMeant(deployment, to), within)
   await becomeManual(context, within)
-  const run = await createRun(kube, deployment, { what: 'rollback', revisionID })
+  const run = await kube.create(GitOpsDeploymentSyncRuns, syncRunOf(deployment, 'rollback', { revisionID }))
   shell.say(`${nameOf(deployment)} goes back to ${revisionID}, by GitOpsDeploymentSyncRun ${run.metadata.name}.\n`)
   shell.say(`It is of type manual now. Follow new commits again with \`${commandFor('resume', deployment)} --automated\`.\n`)
   return wait ? waitUntilApplied(context, run, within) : exitCodes.ok

@@ -1,36 +1,17 @@
-import { randomBytes } from 'node:crypto'
-import type { Kube } from '../../adapters/kube/index.ts'
 import {
   conditionOf,
   type GitOpsDeployment,
   type GitOpsDeploymentSyncRun,
   GitOpsDeploymentSyncRuns,
   refOf,
+  syncRunOf,
 } from '../../api/index.ts'
-import { Failure, isFailure } from '../../std/index.ts'
+import { defined, Failure, isFailure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { follow } from '../follow.ts'
 import { reportTo } from '../report.ts'
 import type { DeploymentContext } from './deployment.ts'
 import { waitUntilReady } from './wait.ts'
-
-/** Asks for a synchronisation, or for a look at what one would do. The run goes with its deployment. */
-export function createRun(
-  kube: Kube,
-  { apiVersion, kind, metadata: { name, namespace, uid = '' } }: GitOpsDeployment,
-  { what, revisionID, ...spec }: { what: string; dryRun?: boolean; revisionID?: string | undefined },
-): Promise<GitOpsDeploymentSyncRun> {
-  return kube.create(GitOpsDeploymentSyncRuns, {
-    apiVersion,
-    kind: GitOpsDeploymentSyncRuns.kind,
-    metadata: {
-      name: `${name.slice(0, 200)}-${what}-${randomBytes(4).toString('hex')}`,
-      ...(namespace !== undefined && { namespace }),
-      ownerReferences: [{ apiVersion, kind, name, uid }],
-    },
-    spec: { gitopsDeploymentName: name, ...spec, ...(revisionID !== undefined && { revisionID }) },
-  })
-}
 
 /** Has the operator look at what a revision would do, and waits for the answer so many milliseconds. The run is taken back. */
 export async function dryRun(
@@ -39,7 +20,10 @@ export async function dryRun(
   within: number,
 ): Promise<GitOpsDeploymentSyncRun> {
   const { kube, deployment } = context
-  const run = await createRun(kube, deployment, { what: 'diff', dryRun: true, revisionID })
+  const run = await kube.create(
+    GitOpsDeploymentSyncRuns,
+    syncRunOf(deployment, 'diff', { dryRun: true, ...defined({ revisionID }) }),
+  )
   try {
     return await waitUntilOver(context, run, within)
   } finally {

@@ -1,5 +1,13 @@
-import { annotations, type GitOpsDeployment, GitOpsDeployments, nameOf, refOf } from '../../api/index.ts'
-import { seconds, systemClock } from '../../std/index.ts'
+import {
+  annotations,
+  type GitOpsDeployment,
+  GitOpsDeploymentSyncRuns,
+  GitOpsDeployments,
+  nameOf,
+  refOf,
+  syncRunOf,
+} from '../../api/index.ts'
+import { defined, seconds, systemClock } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { wrap } from '../output.ts'
 import { actionVerb } from '../verb.ts'
@@ -12,7 +20,7 @@ import {
   withDeployment,
   withWait,
 } from './deployment.ts'
-import { createRun, waitUntilApplied } from './sync-run.ts'
+import { waitUntilApplied } from './sync-run.ts'
 import { waitUntilReady } from './wait.ts'
 
 interface Options extends WaitOptions {
@@ -58,7 +66,7 @@ async function byRun(context: DeploymentContext, confirmed: string | undefined):
   const { shell, kube, deployment } = context
   if (confirmed !== undefined)
     await kube.patch(GitOpsDeployments, refOf(deployment), { metadata: { annotations: confirming(confirmed) } })
-  const run = await createRun(kube, deployment, { what: 'sync', revisionID: confirmed })
+  const run = await kube.create(GitOpsDeploymentSyncRuns, syncRunOf(deployment, 'sync', defined({ revisionID: confirmed })))
   shell.say(`GitOpsDeploymentSyncRun ${run.metadata.namespace}/${run.metadata.name} was created.\n`)
   return (within) => waitUntilApplied(context, run, within)
 }

@@ -6,7 +6,7 @@ import { lacksChromium } from '../../support/chromium.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 import { focused, hindrancesOf, keepPicture, until, VIEWS } from './looks.ts'
-import { type BrowserStage, DASHBOARD, type Person, setBrowserStage } from './stage.ts'
+import { type BrowserStage, DASHBOARD, setBrowserStage, visitDashboard } from './stage.ts'
 
 const ADA = 'ada@example.com'
 const LONG = 'a-name-that-is-as-long-as-names-may-be-and-has-hardly-a-place-to-break'
@@ -24,12 +24,7 @@ describe(
     })
     it.after(() => stage.close())
 
-    const visit = async (email: string, view: BrowserContextOptions = {}): Promise<Person> => {
-      const person = await stage.person({ viewport: { width: 1280, height: 800 }, ...view })
-      await person.page.goto(DASHBOARD)
-      await person.signIn(email)
-      return person
-    }
+    const visit = (email: string, view?: BrowserContextOptions) => visitDashboard(stage, email, view)
     const pathOf = (name: string) => `/deployments/${stage.namespace}/${name}`
     const made = async (name: string, status: object, spec: object = {}) => {
       const { kube } = stage.cluster

@@ -7,7 +7,7 @@ import { lacksChromium } from '../../support/chromium.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 import { focused, hindrancesOf, keepPicture, until, VIEWS } from './looks.ts'
-import { type BrowserStage, DASHBOARD, type Person, setBrowserStage } from './stage.ts'
+import { type BrowserStage, DASHBOARD, setBrowserStage, visitDashboard } from './stage.ts'
 
 const [ADA, GRACE] = ['ada@example.com', 'grace@example.com']
 
@@ -22,13 +22,7 @@ describe(
     })
     it.after(() => stage.close())
 
-    /** Somebody at the dashboard. */
-    const visit = async (email: string, view: BrowserContextOptions = {}): Promise<Person> => {
-      const person = await stage.person({ viewport: { width: 1280, height: 800 }, ...view })
-      await person.page.goto(DASHBOARD)
-      await person.signIn(email)
-      return person
-    }
+    const visit = (email: string, view?: BrowserContextOptions) => visitDashboard(stage, email, view)
     const made = async (name: string, state: 'Running' | 'Stopped' | 'Failed' | 'Starting') => {
       const workspace = await stage.workspace(name, { spec: { owner: ADA } })
       return settle(stage.cluster.kube, workspace, { state })

@@ -107,6 +107,14 @@ export async function setBrowserStage(app: App, { flags, front: begin }: Browser
   }
 }
 
+/** Somebody who has signed in at the dashboard, at a desk unless the view says otherwise. */
+export async function visitDashboard(stage: BrowserStage, email: string, view: BrowserContextOptions = {}): Promise<Person> {
+  const person = await stage.person({ viewport: { width: 1280, height: 800 }, ...view })
+  await person.page.goto(DASHBOARD)
+  await person.signIn(email)
+  return person
+}
+
 async function signIn(page: Page, email: string): Promise<void> {
   await page.fill('input[name=login]', email)
   await page.fill('input[name=password]', 'any')
