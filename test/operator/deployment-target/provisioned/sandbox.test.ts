@@ -172,9 +172,13 @@ describe('devsandbox provisioner', (it) => {
       )
     })
     assert.match(told.message, /^nothing can be made for it; .*UnableToProvision: .*there is no SpaceTier "nowhere"/)
-    const claimed = await kube.get(DeploymentTargetClaims, at('dev'))
-    assert.is(conditionOf(claimed?.status?.conditions, 'Ready')?.reason, 'TierNotFound')
-    assert.is(conditionOf(claimed?.status?.conditions, 'ErrorOccurred')?.status, 'True')
+    const claimed = await expectObject(
+      kube,
+      DeploymentTargetClaims,
+      at('dev'),
+      ({ status }) => conditionOf(status?.conditions, 'Ready')?.reason === 'TierNotFound',
+    )
+    assert.is(conditionOf(claimed.status?.conditions, 'ErrorOccurred')?.status, 'True')
     await kube.delete(DeploymentTargetClasses, { name })
   })
 
