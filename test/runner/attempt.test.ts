@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +9,8 @@ import { eventually } from '../support/verbs.ts'
 import { attempt } from './attempt.ts'
 import { verdictOfTests } from './verdict.ts'
 
-const SUITE = join(import.meta.dirname, '../support/suite.ts')
+const SUPPORT = join(import.meta.dirname, '../support')
+const SUITE = join(SUPPORT, 'suite.ts')
 const fileOf = (body: string, rest = '') =>
   `import { describe } from '${SUITE}'\ndescribe('a file', (it) => it('does something', async () => { ${body} }))\n${rest}`
 
@@ -25,6 +27,9 @@ const FILES = {
     "const { spawn } = await import('node:child_process'); const { pid } = spawn('sleep', ['1000'], { cwd: process.env.TMPDIR, detached: true, stdio: 'ignore' }); console.log(`program ${pid}`); process.kill(process.pid, 'SIGKILL')",
   ),
   'cannot-be-loaded': "import './nowhere.ts'\n",
+  hangs: fileOf(
+    `const { eventually } = await import('${join(SUPPORT, 'verbs.ts')}'); (await import('node:fs')).writeFileSync(process.env.BEGUN ?? '', ''); await eventually(() => false)`,
+  ),
   'waits-for-a-timer': fileOf('', 'setTimeout(() => {}, 50)\n'),
 }
 
@@ -64,6 +69,18 @@ describe('test files that share a process', (it) => {
     assert.equal([first?.passed, first?.failed], [1, 1])
     assert.match(first?.output ?? '', 'it leaves left-over in')
     assert.is(second?.failed, 0)
+  })
+
+  it('say what they wait for before they are ended', async () => {
+    const begun = path('begun')
+    const calling = new AbortController()
+    const [attempts] = await Promise.all([
+      attempt([path('hangs')], { env: { TMPDIR: dir, BEGUN: begun } }, calling.signal),
+      eventually(() => existsSync(begun)).then(() => calling.abort()),
+    ])
+    const { output = '', cut } = attempts[0]?.execution ?? {}
+    assert.is(cut, 'called off')
+    assert.match(output, /it waits:\n\d+ s: does something\n\d+ s: waits for something to be so\n/)
   })
 
   it('take with them what they started apart, however they end', async () => {

@@ -33,6 +33,7 @@ export async function attempt(files: string[], { env, preload = [] }: Process, s
       parameters: ['-c', ONE_PIPE, 'sh', ...node],
       env,
       isProgress: hasProgress,
+      hasLastWords: true,
     }
     const execution = await execute(command, signal)
     const last = marksIn(execution.output).at(-1)?.mark

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { minutes, systemClock } from '../../src/std/index.ts'
+import { minutes, seconds, systemClock } from '../../src/std/index.ts'
 
 /** A program with its parameters; it passes when it ends with 0. */
 export interface Command {
@@ -9,6 +9,8 @@ export interface Command {
   env?: Record<string, string | undefined>
   /** Whether a part of its output says that it has got on: then its time begins anew. */
   isProgress?(part: string): boolean
+  /** It says on SIGUSR2 what it waits for: asked for a moment before it is ended. */
+  hasLastWords?: boolean
 }
 
 export interface Execution {
@@ -22,10 +24,11 @@ export interface Execution {
 }
 
 const LIMIT = minutes(10)
+const FOR_LAST_WORDS = seconds(1)
 
 /** In a process group of its own, which is ended whole: a test that forgets a child leaves nothing on the machine. */
 export function execute(
-  { program, parameters, env, isProgress = () => false }: Command,
+  { program, parameters, env, isProgress = () => false, hasLastWords = false }: Command,
   signal: AbortSignal,
   limit = LIMIT,
 ): Promise<Execution> {
@@ -39,8 +42,12 @@ export function execute(
     let output = ''
     let cut: string | undefined
     const end = (why: string) => {
-      cut ??= why
-      endGroup(child.pid)
+      if (cut !== undefined) return
+      cut = why
+      cancel()
+      if (!hasLastWords) return endGroup(child.pid)
+      child.kill('SIGUSR2')
+      cancel = systemClock.after(FOR_LAST_WORDS, () => endGroup(child.pid))
     }
     const stop = () => end('called off')
     const giveTime = () => systemClock.after(limit, () => end(`not done after ${limit / 60_000} minutes`))
@@ -50,7 +57,7 @@ export function execute(
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         output += text
-        if (!isProgress(text)) return
+        if (!isProgress(text) || cut !== undefined) return
         cancel()
         cancel = giveTime()
       })

@@ -3,10 +3,12 @@
  * is left. Each has a folder of its own for temporary things, and fails when it leaves any. Marks in its output tell
  * test/runner/attempt.ts where a file begins and ends, and what it cost.
  */
+import { subscribe } from 'node:diagnostics_channel'
 import { mkdtempSync, readdirSync, readFileSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { linesUnderWay } from '../support/under-way.ts'
 import { lineOf, type Mark } from './marks.ts'
 
 /** How long a file may keep the process alive after its last test. */
@@ -32,6 +34,24 @@ process.on('beforeExit', () => {
   const { value: file } = files.next()
   // A turn of the event loop later: this event comes again only after one.
   if (file !== undefined) setImmediate(() => void run(file))
+})
+
+const unanswered = new Map<unknown, number>()
+for (const name of ['create', 'trailers', 'error'])
+  subscribe(`undici:request:${name}`, (message) => {
+    const request = typeof message === 'object' && message !== null && Reflect.get(message, 'request')
+    if (name === 'create') unanswered.set(request, Date.now())
+    else unanswered.delete(request)
+  })
+
+// Its time is over: this is what test/runner/execute.ts asks before it ends it.
+process.on('SIGUSR2', () => {
+  const requests = [...unanswered].map(([request, since]) => {
+    const [method, path] = ['method', 'path'].map((name) => typeof request === 'object' && request && Reflect.get(request, name))
+    return `${Math.round((Date.now() - since) / 1000)} s: ${method} ${path}`
+  })
+  const open = process.getActiveResourcesInfo().join(', ')
+  console.error(['it waits:', ...linesUnderWay(), 'requests:', ...requests, `open: ${open}`].join('\n'))
 })
 
 process.on('exit', () => {

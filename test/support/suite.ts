@@ -1,4 +1,5 @@
 import { suite as uvu } from 'uvu'
+import { whileUnderWay } from './under-way.ts'
 
 type Step = () => unknown
 interface It {
@@ -29,7 +30,7 @@ export function describe(name: string, define: (it: It) => void, leaveOut?: stri
     if (leaveOut !== undefined) return test.skip(title)
     test(
       title,
-      guarded(async () => {
+      guarded(title, async () => {
         ready ??= inTurn(before)
         await ready
         await inTurn(beforeEach)
@@ -53,7 +54,7 @@ export function describe(name: string, define: (it: It) => void, leaveOut?: stri
   else if (after.length > 0)
     test(
       'leaves nothing behind',
-      guarded(() => inTurn(after)),
+      guarded('what is after the tests', () => inTurn(after)),
     )
   test.run()
 }
@@ -63,9 +64,9 @@ async function inTurn(steps: Step[]): Promise<void> {
 }
 
 /** uvu takes `throw null` for success; so whatever is thrown becomes an Error. */
-const guarded = (body: Step) => async () => {
+const guarded = (title: string, body: Step) => async () => {
   try {
-    await body()
+    await whileUnderWay(title, body)
   } catch (thrown) {
     throw thrown instanceof Error ? thrown : new Error(`threw a non-error: ${String(thrown)}`)
   }

@@ -2,6 +2,7 @@ import { parseAllDocuments } from 'yaml'
 import type { Kube } from '../../src/adapters/kube/index.ts'
 import { type AnyObject, type Kind, type KubeObject, keyOf, nameOf, type Ref } from '../../src/api/index.ts'
 import { Failure, minutes, pause, systemClock } from '../../src/std/index.ts'
+import { whileUnderWay } from './under-way.ts'
 
 export interface Patience {
   /** Milliseconds; two minutes without it: nothing waits so long that will come, however busy the machine is. */
@@ -12,7 +13,10 @@ export interface Patience {
  * Reads again and again until `read` neither throws nor answers `undefined`, `null` or `false`; gives its answer, be it 0 or ''.
  * When time is up it fails with what was last seen, so that the failing test says what it waited for.
  */
-export async function eventually<T>(read: () => T | Promise<T>, { within = minutes(2) }: Patience = {}): Promise<Answer<T>> {
+export const eventually = <T>(read: () => T | Promise<T>, { within = minutes(2) }: Patience = {}): Promise<Answer<T>> =>
+  whileUnderWay('waits for something to be so', () => readUntil(read, within))
+
+async function readUntil<T>(read: () => T | Promise<T>, within: number): Promise<Answer<T>> {
   const deadline = systemClock.now() + within
   for (let wait = 20; ; wait = Math.min(wait * 1.3, 250)) {
     const seen = await attempt(read)
