@@ -84,11 +84,22 @@ export function readerOf(bytes: Buffer) {
 }
 
 export function packet(type: number, ...parts: readonly Buffer[]): Buffer {
-  const length = parts.reduce((sum, part) => sum + part.length, 1)
+  return Buffer.concat([headOf(type, lengthOf(parts)), ...parts])
+}
+
+/** One that ends with these bytes, counted: they are large, and not copied. */
+export function packetWith(pieces: readonly Buffer[], type: number, ...parts: readonly Buffer[]): Buffer[] {
+  const count = numbered(lengthOf(pieces))
+  return [Buffer.concat([headOf(type, lengthOf([...parts, count, ...pieces])), ...parts, count]), ...pieces]
+}
+
+const lengthOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0)
+
+function headOf(type: number, length: number): Buffer {
   const head = Buffer.alloc(5)
-  head.writeUInt32BE(length)
+  head.writeUInt32BE(length + 1)
   head.writeUInt8(type, 4)
-  return Buffer.concat([head, ...parts])
+  return head
 }
 
 export function numbered(value: number): Buffer {

@@ -12,6 +12,7 @@ import {
   type PacketReader,
   packet,
   packetsOf,
+  packetWith,
   readerOf,
 } from './sftp-packets.ts'
 
@@ -47,8 +48,8 @@ export interface OpenFlags {
 
 export interface OpenFile {
   path: string
-  /** Empty at the end. */
-  read(at: number, most: number): Promise<Buffer>
+  /** In pieces as they come, which nobody joins: none at the end. */
+  read(at: number, most: number): Promise<readonly Buffer[]>
   write(at: number, bytes: Buffer): Promise<void>
   /** Everything written is there, or it throws. */
   settle(): Promise<void>
@@ -79,13 +80,14 @@ interface Frame {
 export async function serveSftp(channel: SshChannel, files: SftpFiles, folders = createOpenFolders()): Promise<void> {
   const frame: Frame = { files, folders, handles: new Map(), count: { number: 0 } }
   try {
-    for await (const bytes of packetsOf(channel.input)) await channel.write(await answerTo(bytes, frame))
+    for await (const bytes of packetsOf(channel.input))
+      for (const piece of [await answerTo(bytes, frame)].flat()) await channel.write(piece)
   } finally {
     for (const handle of frame.handles.values()) await close(handle, frame).catch(() => undefined) // Nobody is there to be told.
   }
 }
 
-async function answerTo(bytes: Buffer, frame: Frame): Promise<Buffer> {
+async function answerTo(bytes: Buffer, frame: Frame): Promise<Buffer | readonly Buffer[]> {
   const reader = readerOf(bytes)
   const type = reader.byte()
   if (type === PACKET.init)
@@ -112,7 +114,7 @@ const statusOf = (id: Buffer, code: number, words: string): Buffer =>
 
 const done = (id: Buffer): Buffer => statusOf(id, STATUS.ok, 'done')
 
-type Answer = (id: Buffer, reader: PacketReader, frame: Frame) => Promise<Buffer>
+type Answer = (id: Buffer, reader: PacketReader, frame: Frame) => Promise<Buffer | readonly Buffer[]>
 
 const answers: Readonly<Record<number, Answer>> = {
   async [PACKET.open](id, reader, frame) {
@@ -128,8 +130,8 @@ const answers: Readonly<Record<number, Answer>> = {
   },
   async [PACKET.read](id, reader, frame) {
     const file = fileOf(reader, frame)
-    const bytes = await file.read(reader.long(), Math.min(reader.number(), MOST_BYTES))
-    return bytes.length === 0 ? statusOf(id, STATUS.end, 'the end') : packet(PACKET.data, id, counted(bytes))
+    const pieces = await file.read(reader.long(), Math.min(reader.number(), MOST_BYTES))
+    return pieces.length === 0 ? statusOf(id, STATUS.end, 'the end') : packetWith(pieces, PACKET.data, id)
   },
   async [PACKET.write](id, reader, frame) {
     const file = fileOf(reader, frame)

@@ -64,7 +64,7 @@ export async function openIn(place: Place, { path, how, mode, signal }: Opening)
 interface Pipe {
   /** Where the next byte is. */
   at: number
-  take(most: number): Promise<Buffer>
+  take(most: number): Promise<readonly Buffer[]>
   readonly isOver: boolean
   /** Why it is over too early. */
   readonly failure: Failure | undefined
@@ -74,11 +74,11 @@ interface Pipe {
 function createReading(start: (from: number) => Promise<PodProcess>) {
   let pipe: Pipe | undefined
   return {
-    async read(at: number, most: number): Promise<Buffer> {
+    async read(at: number, most: number): Promise<readonly Buffer[]> {
       // Clients ask for more before they know where the end is.
       if (pipe?.isOver && at >= pipe.at) {
         if (pipe.failure) throw pipe.failure
-        return Buffer.alloc(0)
+        return []
       }
       if (pipe?.at !== at) {
         pipe?.close()
@@ -118,7 +118,7 @@ function pipeOf(running: PodProcess, from: number): Pipe {
     )
   const pipe = {
     at: from,
-    async take(most: number): Promise<Buffer> {
+    async take(most: number): Promise<readonly Buffer[]> {
       const parts: Buffer[] = []
       let missing = most
       while (missing > 0) {
@@ -136,9 +136,8 @@ function pipeOf(running: PodProcess, from: number): Pipe {
         if (state.chunk.length === 0) taken.resolve()
       }
       if (parts.length === 0 && state.failure) throw state.failure
-      const bytes = Buffer.concat(parts)
-      pipe.at += bytes.length
-      return bytes
+      pipe.at += most - missing
+      return parts
     },
     get isOver() {
       return state.isOver && state.chunk.length === 0
