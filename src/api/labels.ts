@@ -120,6 +120,8 @@ export const labels = {
   workspaceComponent: 'berth.dev/workspace-component',
   /** On the pods of a workspace: which of its pods it is. */
   workspacePart: 'berth.dev/workspace-part',
+  /** On a WorkspaceClass or DeploymentTargetClass: where what is made by it is. Kubernetes' own, which nodes have, too. */
+  region: 'topology.kubernetes.io/region',
   /** On a claim of a warm pool, while it waits for a workspace: the UID of its class. */
   warmPool: 'berth.dev/warm-pool',
   /** On the volume of such a claim: the UID of the claim. */

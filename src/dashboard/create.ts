@@ -14,7 +14,8 @@ import { sentenceOf } from '../devfile/index.ts'
 import { checkDevfile, leftToKas } from '../engines/devfiles/index.ts'
 import type { Permissions } from '../engines/permissions/index.ts'
 import { Failure, type ReadYaml, type ReadYamlTree, type YamlReaders } from '../std/index.ts'
-import { type Child, type Html, html } from './html.ts'
+import { classChoice } from './class-choice.ts'
+import { type Html, html } from './html.ts'
 import type { PageContent } from './page.ts'
 import type { SignedInUser } from './ports.ts'
 import type { SharedCaches } from './shared-caches.ts'
@@ -94,8 +95,8 @@ async function detailsPage(
     ({ metadata }) => metadata.name === chosen.name && metadata.namespace === chosen.namespace,
   )
   if (!project) throw new Failure('not-found', `you may not make workspaces of the project ${chosen.namespace}/${chosen.name}`)
-  const classes = (await creation.kube.list(WorkspaceClasses)).filter(({ spec }) => spec.enabled !== false)
   const was = (key: string, otherwise = '') => given.get(key) ?? otherwise
+  const { select, pings } = await classChoice(creation.kube, was('class', DEFAULT_CLASS))
   const { path } = project.spec
   const suggested = (path.split('/').at(-1) ?? 'web')
     .toLowerCase()
@@ -113,11 +114,7 @@ async function detailsPage(
       `Branch, tag or commit; without it ${project.status?.defaultBranch ?? project.spec.defaultBranch ?? 'the default branch'}`,
       html`<input id="ref" name="ref" list="refs" value="${was('ref')}" autocomplete="off"><datalist id="refs">${refs.slice(0, 100).map((ref) => html`<option value="${ref}"></option>`)}</datalist>`,
     ),
-    field(
-      'class',
-      'Class',
-      html`<select id="class" name="class">${classes.map(({ metadata, spec }) => html`<option value="${metadata.name}"${metadata.name === was('class', 'default') && html` selected`}>${metadata.name}${sizeOf(spec.defaultResourcesPerWorkspaceContainer?.limits)}</option>`)}</select>`,
-    ),
+    field('class', 'Class', select),
     field(
       'devfilePath',
       'Path of the devfile in the project; without it and without text below, the one of the class',
@@ -138,6 +135,7 @@ async function detailsPage(
     title: 'New workspace',
     section: '/new',
     status: problems.length > 0 ? 422 : 200,
+    asks: pings,
     content: html`<p>Step 2 of 2: a workspace of <strong>${path}</strong> in ${chosen.namespace}. <a href="/new">Another project</a></p>
 ${problems.length > 0 && html`<div class="part" role="alert"><p class="wrong">Nothing was made.</p><ul class="lines">${problems.map((problem) => html`<li>${problem}</li>`)}</ul></div>`}
 <form class="fields" method="post" action="/new"><input type="hidden" name="project" value="${`${chosen.namespace}/${chosen.name}`}">
@@ -148,9 +146,6 @@ ${fields}<button class="main">Make it and start it</button></form>
 
 const field = (id: string, label: string, input: Html): Html =>
   html`<div class="field"><label for="${id}">${label}</label>${input}</div>\n`
-
-const sizeOf = (limits: { cpu?: number | string; memory?: number | string } | undefined): Child =>
-  limits && `: cpu ${limits.cpu ?? 'any'}, memory ${limits.memory ?? 'any'} a container`
 
 /** Creates the Workspace of a form; throws `invalid` with all that is wrong, a line each. */
 export async function createWorkspace({ kube, user: { person }, yaml }: Creation, form: URLSearchParams): Promise<Workspace> {

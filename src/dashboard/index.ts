@@ -4,5 +4,6 @@
  * is done in their name. It does not sign people in and listens on nothing: the proxy serves it. Read dashboard.ts (what
  * is answered where), html.ts (why texts of strangers stay texts), view.ts and live.ts (pages, and how they change), permissions.ts.
  */
+export { PING } from './class-choice.ts'
 export { createDashboard, type Dashboard } from './dashboard.ts'
 export { isFromOwnPage, type Reply } from './ports.ts'

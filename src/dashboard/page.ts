@@ -2,19 +2,20 @@ import { type Child, type Html, html, markupOf } from './html.ts'
 import type { DashboardRequest, Reply } from './ports.ts'
 
 /** Nothing of others is loaded, nothing written into the page runs or styles it, and it is in no frame. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-].join('; ')
+const policyOf = (asks: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    ["connect-src 'self'", ...asks].join(' '),
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ')
 
 export const HEADERS = {
   'cache-control': 'no-store',
-  'content-security-policy': POLICY,
+  'content-security-policy': policyOf([]),
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   // Browsers say where a form was sent from only if the page lets them tell its own host.
@@ -41,12 +42,14 @@ export interface PageContent {
   status?: number
   /** Path of the page by which it is kept up to date. */
   live?: string | undefined
+  /** What its script asks beside this host. */
+  asks?: readonly string[]
   content: Html
 }
 
 /** A whole page around its content. */
 export function renderPage({ url, user, requestId }: DashboardRequest, page: PageContent, frame: PageFrame): Reply {
-  const { title, section, status = 200, live, content } = page
+  const { title, section, status = 200, live, asks = [], content } = page
   const { style, script, isEngineer = false } = frame
   const sections = isEngineer ? [...SECTIONS, CONNECTIONS] : SECTIONS
   const whole = html`<!doctype html>
@@ -79,7 +82,8 @@ ${content}
 </body>
 </html>
 `
-  return { status, headers: { ...HEADERS, 'content-type': 'text/html; charset=utf-8' }, body: markupOf(whole) }
+  const headers = { ...HEADERS, 'content-security-policy': policyOf(asks), 'content-type': 'text/html; charset=utf-8' }
+  return { status, headers, body: markupOf(whole) }
 }
 
 export interface PageFrame {

@@ -144,7 +144,7 @@ export const factsPart: PagePart = ({ metadata, spec, status = {} }, { now }) =>
     ['Class', chosen?.name ?? spec.workspaceClassName],
     ['Project', spec.project && `${spec.project.gitProject}${spec.project.ref ? ` at ${spec.project.ref}` : ''}`],
     ['Devfile', status.devfile?.path && `${status.devfile.path} at ${status.devfile.commit?.slice(0, 12) ?? '?'}`],
-    ['Target', target && `${target.name}, namespace ${target.namespace}`],
+    ['Target', target && [target.name, target.namespace && `namespace ${target.namespace}`].filter((word) => word).join(', ')],
     [
       'Size',
       resources?.running

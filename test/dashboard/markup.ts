@@ -51,9 +51,10 @@ export const wordsIn = (element: Element): string => textIn(element).replace(/\s
 const textIn = ({ children }: Element): string =>
   children.map((child) => (typeof child === 'string' ? child : textIn(child))).join('')
 
-/** What a screen reader, a keyboard or the content security policy would stumble over; nothing for a page that is well. */
+/** What somebody with eyes, a screen reader, a keyboard or the content security policy would stumble over; nothing for a page that is well. */
 export function faultsOf(page: string): string[] {
-  const all = elementsIn(parseHtml(page))
+  const root = parseHtml(page)
+  const all = elementsIn(root)
   const named = (...names: string[]) => all.filter(({ name }) => names.includes(name))
   const ids = all.flatMap(({ attributes }) => attributes.get('id') ?? [])
   const labelled = new Set(named('label').map(({ attributes }) => attributes.get('for')))
@@ -64,6 +65,8 @@ export function faultsOf(page: string): string[] {
   }
   for (const landmark of ['header', 'nav', 'main', 'footer', 'h1', 'title'])
     wrong(named(landmark).length !== 1, `${named(landmark).length} of ${landmark}`)
+  for (const word of ['undefined', 'null', 'NaN', '[object'])
+    wrong(wordsIn(root).includes(word), `it says ${word}`)
   wrong(named('html')[0]?.attributes.get('lang') !== 'en', 'no language')
   wrong(new Set(ids).size !== ids.length, `ids twice: ${ids.filter((id, at) => ids.indexOf(id) !== at).join(', ')}`)
   for (const [at, level] of levels.entries()) wrong(level > (levels[at - 1] ?? 0) + 1, `h${level} after h${levels[at - 1] ?? 0}`)

@@ -15,9 +15,13 @@ export const workspace = (namespace: string, name: string, spec: WorkspaceSpec =
   spec,
 })
 
-export const workspaceClass = (name: string, spec: WorkspaceClassSpec = {}): WorkspaceClass => ({
+export const workspaceClass = (
+  name: string,
+  spec: WorkspaceClassSpec = {},
+  metadata: Partial<WorkspaceClass['metadata']> = {},
+): WorkspaceClass => ({
   apiVersion: 'berth.dev/v1alpha1',
   kind: WorkspaceClasses.kind,
-  metadata: { name },
+  metadata: { name, ...metadata },
   spec,
 })

@@ -1,4 +1,4 @@
-import type { Reply } from '../../dashboard/index.ts'
+import { PING, type Reply } from '../../dashboard/index.ts'
 import type { Judgement } from '../../engines/access/index.ts'
 import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
 import { judge } from '../web/judge.ts'
@@ -54,6 +54,13 @@ export interface OwnAnswer {
 /** The path that is ours on every host. */
 export const OWN = '/.berth/'
 
+/** Pages of the dashboard may ask it from whatever region they are of. */
+const HERE: Reply = {
+  status: 200,
+  headers: { 'access-control-allow-origin': '*', 'cache-control': 'no-store', 'content-type': 'text/plain; charset=utf-8' },
+  body: '',
+}
+
 /**
  * The one way in. What is not let in is answered, and never reaches the workspace; nor does what goes wrong while it is decided.
  * `head` is missing where none can be made out.
@@ -87,6 +94,7 @@ async function decide(
 ): Promise<RequestAdmission | OwnAnswer> {
   const { routes, signInHost, signIn } = services
   if (!head) return { reply: renderNotice(notices.badRequest, recipient), because: 'bad-request' }
+  if (head.target === PING && !head.isUpgrade) return { reply: HERE, because: 'own' }
   if (head.host === signInHost && !head.isUpgrade)
     return { reply: await signIn(head, urlOf(head.host, head), recipient), because: 'sign-in' }
   const route = routes.at(head.host)

@@ -1,11 +1,14 @@
 import type { BrowserContextOptions } from 'playwright-core'
 import { equal, is, match } from 'uvu/assert'
-import { Workspaces } from '../../../src/api/index.ts'
+import { labels, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
+import { pause, systemClock } from '../../../src/std/index.ts'
 import { letWork } from '../../dashboard/visitor.ts'
-import { settle } from '../../proxy/running-proxy.ts'
+import { createProject } from '../../kas/running-kas.ts'
+import { settle, ZONE } from '../../proxy/running-proxy.ts'
 import { lacksChromium } from '../../support/chromium.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
+import { workspaceClass } from '../../support/workspaces.ts'
 import { focused, hindrancesOf, keepPicture, until, VIEWS } from './looks.ts'
 import { type BrowserStage, DASHBOARD, setBrowserStage, visitDashboard } from './stage.ts'
 
@@ -87,6 +90,33 @@ describe(
       await page.getByText('Not up to date: the connection is lost').waitFor({ state: 'hidden' })
       await stage.cluster.kube.delete(Workspaces, { name: 'line', namespace: stage.namespace })
       await card.waitFor({ state: 'detached' })
+    })
+
+    it('offers the nearest region first, by the way there and back that it has measured', async () => {
+      const { kube } = stage.cluster
+      const regions = { far: 'far.example.com', lost: 'lost.example.com', near: ZONE }
+      const own = (name: string) => `${name}-${stage.namespace}`
+      for (const [region, dnsZone] of Object.entries(regions)) {
+        await kube.create(WorkspaceClasses, workspaceClass(own(region), { dnsZone }, { labels: { [labels.region]: region } }))
+      }
+      await createProject(kube, stage.namespace, 'shop', { url: 'https://git.example.com/shop.git' })
+      const { page, complaints, context } = await visit(ADA)
+      // The nearest one is the proxy itself, asked for real.
+      await page.route(`https://ping.${regions.far}/**`, async (route) => {
+        await pause(systemClock, 400)
+        await route.fulfill({ headers: { 'access-control-allow-origin': '*' } })
+      })
+      await page.route(`https://ping.${regions.lost}/**`, (route) => route.abort())
+      await page.goto(`${DASHBOARD}/new?project=${stage.namespace}/shop&class=${own('far')}`)
+      await page.locator('optgroup[label^="far, "]').waitFor({ state: 'attached' })
+      const order = await page.locator('optgroup').evaluateAll((groups) => groups.map((group) => group.getAttribute('label')))
+      match(order.join('; '), /^near, \d+ ms away; far, \d{3,} ms away; lost$/)
+      is(await page.locator('#class').inputValue(), own('far'))
+      equal(await hindrancesOf(page), [])
+      await keepPicture(page, 'desk light regions')
+      is(complaints.filter((text) => !text.includes('ERR_FAILED')).join('; '), '')
+      await context.close()
+      for (const region of Object.keys(regions)) await kube.delete(WorkspaceClasses, { name: own(region) })
     })
 
     it('works without scripts', async () => {
