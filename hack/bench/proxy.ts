@@ -1,7 +1,7 @@
 /**
- * The proxy: `node hack/bench/proxy.ts [scene …] [--count N]`, more by `--help`. App, pipe and proxy are processes of their own, beside
- * a control plane; the same client asks without anything between, through a bare pipe of node:http, which knows nobody, and through
- * the proxy with a session.
+ * The proxy: `node hack/bench/proxy.ts [scene …] [--count N]`, more by `--help`. App, pipe, peer and proxy are processes of their own,
+ * beside a control plane; the same client asks without anything between, through a bare pipe of node:http and through the proxy of
+ * JupyterHub, which know nobody, and through the proxy with a session.
  */
 
 import { PARTS } from './proxy/parts.ts'
@@ -25,4 +25,4 @@ const scenes: Record<string, Scene<Setup>> = {
 const [flag, part = '', ...given] = process.argv.slice(2)
 await (flag === '--part'
   ? PARTS[part]?.(given)
-  : playBench({ command: 'hack/bench/proxy.ts', programs: 'app, pipe and proxy', scenes, open: openSetup }))
+  : playBench({ command: 'hack/bench/proxy.ts', programs: 'app, pipe, peer and proxy', scenes, open: openSetup }))

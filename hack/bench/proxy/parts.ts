@@ -21,7 +21,7 @@ export function placeOf(address: string): { host: string; port: number } {
 }
 
 /** The processes of the bench. Each says in lines of JSON on its output what there is to say, and ends with its input. */
-export const PARTS: Record<string, (given: string[]) => Promise<void>> = { app, pipe, proxy }
+export const PARTS: Record<string, (given: string[]) => Promise<void>> = { app, pipe, peer, proxy }
 
 /** What is behind every port: a word, a megabyte, what was sent, and an echo over WebSocket. */
 async function app(): Promise<void> {
@@ -63,6 +63,16 @@ async function pipe([to = '']: string[]): Promise<void> {
     for (const end of [near, far]) end.on('error', () => [near, far].map((one) => one.destroy()))
   })
   say({ address: `${LOCAL}:${await listen(server, LOCAL, 0)}` })
+  await untilTheEnd()
+}
+
+/** A peer, with one route, to which it lets everybody. */
+async function peer([to = '', module = '']: string[]): Promise<void> {
+  const { ConfigurableProxy } = await import(module)
+  const quiet = () => undefined
+  const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
+  const { proxyServer } = new ConfigurableProxy({ defaultTarget: `http://${to}`, log })
+  say({ address: `${LOCAL}:${await listen(proxyServer, LOCAL, 0)}` })
   await untilTheEnd()
 }
 

@@ -5,6 +5,7 @@ import { type Part, startPart } from '../part.ts'
 import type { Running } from '../program.ts'
 import { type Stage, setStage } from '../stage.ts'
 import { placeOf, type Wish } from './parts.ts'
+import { PEER, peerModule } from './peer.ts'
 
 /** Where a client asks, and as whom. */
 export interface Place {
@@ -13,12 +14,12 @@ export interface Place {
   cookie: string
 }
 
-/** A control plane, an app, a bare pipe to it and the proxy, each a process of its own. */
+/** A control plane, an app, a bare pipe to it, a peer and the proxy, each a process of its own. */
 export interface Setup extends Stage {
   app: Part
   proxy: Part
-  /** The app itself, through the pipe and through the proxy with a session: the first two know nobody. */
-  ways: Record<'direct' | 'bare pipe of node:http' | 'proxy, with a session', Place>
+  /** The app itself, through the pipe, the peer and the proxy with a session: the others know nobody. */
+  ways: Record<'direct' | 'bare pipe of node:http' | typeof PEER | 'proxy, with a session', Place>
   /** A workspace whose port leads to that address. */
   workspace(name: string, to?: string, how?: Parameters<typeof publish>[3]): ReturnType<typeof publish>
   signedIn(name: string, email: string): Promise<Place>
@@ -36,6 +37,7 @@ export async function openSetup({ flags = [] }: Running): Promise<Setup> {
   const start = (name: string, ...given: string[]) => startPart(PROGRAM, name, [name, ...given], ['--expose-gc', ...flags])
   const app = await start('app')
   const pipe = await start('pipe', app.address)
+  const peer = await start('peer', app.address, await peerModule())
   const proxy = await start('proxy', NAMESPACE)
   const tell = (wish: Wish) => proxy.tell(JSON.stringify(wish))
   const workspace: Setup['workspace'] = async (name, to = app.address, how = {}) => {
@@ -54,10 +56,11 @@ export async function openSetup({ flags = [] }: Running): Promise<Setup> {
     ways: {
       direct: { ...own, part: app },
       'bare pipe of node:http': { ...own, part: pipe },
+      [PEER]: { ...own, part: peer },
       'proxy, with a session': own,
     },
     async close() {
-      for (const part of [proxy, pipe, app]) await part.stop()
+      for (const part of [proxy, peer, pipe, app]) await part.stop()
       await stage.close()
     },
   }
