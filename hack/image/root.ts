@@ -1,6 +1,6 @@
 /** The lowest layer: what Debian has of programs and libraries, and the user that everything runs as. */
 import { execFile } from 'node:child_process'
-import { copyFileSync, globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { readDebianLock, unpackDebian } from '../../src/adapters/control-plane/index.ts'
@@ -56,10 +56,19 @@ export async function unpackRoot(root: string, unpacking: Unpacking): Promise<vo
   mkdirSync(join(root, 'tmp'), { recursive: true })
 }
 
+/** Git as Debian has it shows what is long with a pager, and asks for messages with an editor, which it knows by these names. */
+const CHOSEN = { pager: 'less', editor: 'vi' }
+
 /** A shell with what scripts call, under the names that they call it by. */
 export async function unpackShell(root: string, names: readonly string[], unpacking: Unpacking): Promise<void> {
   await unpack(root, unpacking, { isWanted: isShell })
   for (const name of names) symlinkSync('busybox', join(root, 'usr/bin', name))
+  // No links: busybox goes by the name that it is called by.
+  for (const [name, program] of Object.entries(CHOSEN)) {
+    const path = join(root, 'usr/bin', name)
+    writeFileSync(path, `#!/usr/bin/sh\nexec ${program} "$@"\n`)
+    chmodSync(path, 0o755)
+  }
 }
 
 const LIBRARIES = 'usr/lib/*-linux-gnu'

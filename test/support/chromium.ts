@@ -19,10 +19,18 @@ export interface RunningChromium {
   stop(): Promise<void>
 }
 
-/** Every name leads to that address, `host:port`, but 127.0.0.1; `trusted` is the SHA-256 of the public key that it believes. */
-export async function startChromium(address: string, trusted: string): Promise<RunningChromium> {
+/**
+ * Every name leads to that address, `host:port`, but 127.0.0.1, and those that `elsewhere` says another address of; `trusted` is the
+ * SHA-256 of the public key that it believes, or several with commas.
+ */
+export async function startChromium(
+  address: string,
+  trusted: string,
+  elsewhere: Record<string, string> = {},
+): Promise<RunningChromium> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-chromium-'))
   const program = await wrapperIn(folder)
+  const rules = Object.entries({ ...elsewhere, '*': address }).map(([name, to]) => `MAP ${name} ${to}`)
   const browser = await chromium.launch({
     executablePath: program,
     // Namespaces of users are not to be had everywhere, and it meets nobody here but Berth.
@@ -31,7 +39,7 @@ export async function startChromium(address: string, trusted: string): Promise<R
       '--no-zygote',
       '--disable-gpu',
       `--browser-subprocess-path=${program}`,
-      `--host-resolver-rules=MAP * ${address}, EXCLUDE 127.0.0.1`,
+      `--host-resolver-rules=${[...rules, 'EXCLUDE 127.0.0.1'].join(', ')}`,
       `--ignore-certificate-errors-spki-list=${trusted}`,
     ],
     env: { HOME: folder, PATH: process.env.PATH ?? '', FONTCONFIG_FILE: join(folder, 'fonts.conf') },

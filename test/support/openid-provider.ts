@@ -2,22 +2,36 @@
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider, { type JWK } from 'oidc-provider'
 import { listen } from '../../src/std/listen.ts'
 
 export interface OpenidProvider {
   issuer: string
+  /** Where it is on 127.0.0.1. */
+  port: number
   clientId: string
   /** Where it tells the client that sessions are over: takes the form, gives the status of the answer. */
   onLogout: (form: string) => Promise<number>
   stop(): Promise<void>
 }
 
+interface ProviderOptions {
+  /** Its certificate; it speaks HTTP without one. */
+  tls?: { cert: string; key: string }
+  /** How others know it, where something leads from there to its port. */
+  issuer?: string
+  /** What the client shows, where it has one. */
+  clientSecret?: string
+}
+
 /** On loopback. Whoever signs in with any password is who they say. */
-export async function openidProvider(redirectUri: string): Promise<OpenidProvider> {
-  const server = createServer()
-  const issuer = `http://127.0.0.1:${await listen(server, '127.0.0.1', 0)}`
+export async function openidProvider(redirectUri: string, options: ProviderOptions = {}): Promise<OpenidProvider> {
+  const { tls, clientSecret } = options
+  const server = tls ? createSecureServer(tls) : createServer()
+  const port = await listen(server, '127.0.0.1', 0)
+  const issuer = options.issuer ?? `${tls ? 'https' : 'http'}://127.0.0.1:${port}`
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
   const key: JWK = { ...(await exportJWK(privateKey)), kty: 'RSA', kid: 'first', alg: 'RS256', use: 'sig' }
   const clientId = 'berth'
@@ -26,7 +40,9 @@ export async function openidProvider(redirectUri: string): Promise<OpenidProvide
     clients: [
       {
         client_id: clientId,
-        token_endpoint_auth_method: 'none',
+        ...(clientSecret === undefined
+          ? { token_endpoint_auth_method: 'none' as const }
+          : { token_endpoint_auth_method: 'client_secret_basic' as const, client_secret: clientSecret }),
         redirect_uris: [redirectUri],
         backchannel_logout_uri: new URL('/backchannel-logout', redirectUri).href,
         backchannel_logout_session_required: true,
@@ -46,6 +62,7 @@ export async function openidProvider(redirectUri: string): Promise<OpenidProvide
   server.on('request', provider.callback())
   return Object.assign(told, {
     issuer,
+    port,
     clientId,
     async stop() {
       server.closeAllConnections()

@@ -51,6 +51,8 @@ function refused({ ref, rules }: RoutedWorkspace, { why }: Refused, session: Ses
 }
 
 const AGAIN = 5
+/** A start takes few seconds, and what is left of these when it is over is waited for in vain. */
+const AGAIN_WHILE_STARTING = 2
 
 /** `undefined`: it runs, or nobody can tell, and then it is worth a try. */
 function notRunning({ ref: { name, namespace }, status, isWanted }: RoutedWorkspace, isOwner: boolean): Notice | undefined {
@@ -84,7 +86,7 @@ function notRunning({ ref: { name, namespace }, status, isWanted }: RoutedWorksp
     status: 503,
     title: `The workspace ${name} is starting`,
     lines: [...doing, 'This page looks again by itself.'],
-    again: AGAIN,
+    again: AGAIN_WHILE_STARTING,
   }
 }
 

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws'
 import { freePort, NODE_ADDRESS } from '../../../src/adapters/control-plane/index.ts'
 import { type Browser, browser } from '../../proxy/browser.ts'
 import { type IdentityProvider, identityProvider } from '../../support/identity-provider.ts'
-import { lineBetween } from './line.ts'
+import { type End, lineBetween } from './line.ts'
 import type { Site } from './site.ts'
 
 /** What is outside of the cluster, where people are: an identity provider, and their way to the proxy. */
@@ -27,14 +27,38 @@ export interface Terminal {
 }
 
 /** The node reaches the provider here. */
-const ISSUER = `${NODE_ADDRESS}:8443`
+export const ISSUER = `${NODE_ADDRESS}:8443`
+
+/** Between pods of a site and what is outside of it. */
+export interface Lines {
+  /** Pods reach the provider on this port of the machine as ISSUER. */
+  leadToProvider(port: number): Promise<void>
+  /** A port of the machine leads to this one of the proxy. */
+  leadToProxy(port: number, to: number): Promise<void>
+  stop(): Promise<void>
+}
+
+export function linesOf(site: Site): Lines {
+  const { enter } = site.cluster()
+  const lines: Awaited<ReturnType<typeof lineBetween>>[] = []
+  const lead = async (from: End, to: End, name: string) => {
+    lines.push(await lineBetween(from, to, join(site.folder, `${name}.sock`)))
+  }
+  const here = (port: number): End => ({ enter: [], address: `127.0.0.1:${port}` })
+  return {
+    leadToProvider: (port) => lead({ enter, address: ISSUER }, here(port), 'provider'),
+    leadToProxy: async (port, to) => lead(here(port), await site.serviceAt('proxy', to), `proxy-${to}`),
+    async stop() {
+      for (const line of lines) await line.stop()
+    },
+  }
+}
 
 export async function startOutside(site: Site): Promise<Outside> {
   const { 'tls.crt': cert, 'tls.key': key, 'ca.crt': ca } = site.tls
   const provider = await identityProvider({ tls: { cert, key }, issuer: `https://${ISSUER}` })
-  const here = { enter: [], address: `127.0.0.1:${provider.port}` }
-  const there = { enter: site.cluster().enter, address: ISSUER }
-  const lines = [await lineBetween(there, here, join(site.folder, 'provider.sock'))]
+  const lines = linesOf(site)
+  await lines.leadToProvider(provider.port)
   const port = await freePort()
 
   /** By the certificates of whom somebody outside trusts: the provider's, and what the proxy shows. */
@@ -47,10 +71,7 @@ export async function startOutside(site: Site): Promise<Outside> {
   }
   return {
     provider,
-    async leadToProxy() {
-      const from = { enter: [], address: `127.0.0.1:${port}` }
-      lines.push(await lineBetween(from, await site.serviceAt('proxy', 443), join(site.folder, 'proxy.sock')))
-    },
+    leadToProxy: () => lines.leadToProxy(port, 443),
     async browser() {
       const connected = await reach()
       return browser((url) => ({ createConnection: () => connected(url) }))
@@ -65,7 +86,7 @@ export async function startOutside(site: Site): Promise<Outside> {
       return terminalOf(socket)
     },
     async close() {
-      for (const line of lines) await line.stop()
+      await lines.stop()
       await provider.close()
     },
   }

@@ -27,7 +27,7 @@ unset LD_PRELOAD
 lib=$BERTH_TOOLS_DIR/editor/lib
 export LD_LIBRARY_PATH="$lib/plugins"
 exec "$lib"/ld-linux-*.so.* --library-path "$lib" "$BERTH_TOOLS_DIR/editor/bin/ttyd" --port "$BERTH_EDITOR_PORT" \\
-  --writable --check-origin --ping-interval 30 env "$@"`,
+  --writable --check-origin --ping-interval 30 --client-option "titleFixed=$BERTH_WORKSPACE" env "$@"`,
   },
   // Its --port goes before PORT of the workspace; that of its --bind-addr does not.
   CodeServer: {

@@ -6,7 +6,8 @@ import type { WorkspacePlan } from './plan.ts'
 
 /** On an endpoint: `true` or `tcp` asks whether its port is open, `http` for its path. */
 const PROBE = 'berth.dev/probe'
-const EVERY_SECONDS = 2
+/** Somebody may be waiting before the browser, and at first no server is there yet: each look that comes late is time of theirs. */
+const EVERY_SECONDS = 1
 
 /**
  * A server that has to answer before the workspace is ready. It is asked until it answers once: later silence is for the people who work
