@@ -4,8 +4,9 @@ import { buffer } from 'node:stream/consumers'
 import { WebSocketServer } from 'ws'
 import type { Upstream } from '../../../src/adapters/http/index.ts'
 import { listen } from '../../../src/std/listen.ts'
+import { runKas } from '../../../test/kas/running-kas.ts'
 import { browser } from '../../../test/proxy/browser.ts'
-import { hostOf, runProxy } from '../../../test/proxy/running-proxy.ts'
+import { runProxy } from '../../../test/proxy/running-proxy.ts'
 import { testCluster } from '../../../test/support/control-plane.ts'
 import { identityProvider } from '../../../test/support/identity-provider.ts'
 import { eventually } from '../../../test/support/verbs.ts'
@@ -21,7 +22,7 @@ export function placeOf(address: string): { host: string; port: number } {
 }
 
 /** The processes of the bench. Each says in lines of JSON on its output what there is to say, and ends with its input. */
-export const PARTS: Record<string, (given: string[]) => Promise<void>> = { app, pipe, peer, proxy }
+export const PARTS: Record<string, (given: string[]) => Promise<void>> = { app, pipe, peer, kas, proxy }
 
 /** What is behind every port: a word, a megabyte, what was sent, and an echo over WebSocket. */
 async function app(): Promise<void> {
@@ -79,14 +80,23 @@ async function peer([to = '', module = '']: string[]): Promise<void> {
 /** What the bench wants of the proxy's process, besides the proxy. */
 export type Wish =
   | { wish: 'home'; name: string; address: string }
-  | { wish: 'cookie'; name: string; email: string }
+  | { wish: 'cookie'; host: string; email: string }
   | { wish: 'heap' }
 
-/** The proxy in the namespace, and the organisation's identity provider beside it. */
-async function proxy([namespace = '']: string[]): Promise<void> {
+/** Where pods of workspaces open tunnels for the proxy. */
+async function kas([namespace = '']: string[]): Promise<void> {
+  const { kubeconfig } = testCluster()
+  const { addresses } = await runKas({ kubeconfig, namespace, flags: { proxy: `${namespace}/proxy`, logLevel: 'error' } })
+  say({ address: addresses.listen })
+  await untilTheEnd()
+}
+
+/** The proxy in the namespace, with kas and a file with its token for that, and the organisation's identity provider beside it. */
+async function proxy([namespace = '', kasAddress = '', kasToken = '']: string[]): Promise<void> {
   const [cluster, provider] = [testCluster(), await identityProvider()]
   const homes = new Map<string, Upstream>()
-  const { addresses } = await runProxy({ cluster, namespace, provider, homes, keepsLog: false })
+  const flags = { kas: kasAddress, kasToken }
+  const { addresses } = await runProxy({ cluster, namespace, provider, homes, flags, keepsLog: false })
   const answer = async (wish: Wish): Promise<Record<string, string | number>> => {
     if (wish.wish === 'heap') {
       globalThis.gc?.()
@@ -98,8 +108,8 @@ async function proxy([namespace = '']: string[]): Promise<void> {
     }
     provider.signInAs({ sub: wish.email, email: wish.email })
     const person = browser(addresses.listen)
-    await eventually(async () => (await person.open(`https://${hostOf(wish.name)}/`)).status !== 404)
-    return { cookie: person.cookies(hostOf(wish.name)) }
+    await eventually(async () => (await person.open(`https://${wish.host}/`)).status !== 404)
+    return { cookie: person.cookies(wish.host) }
   }
   say({ address: addresses.listen })
   await untilTheEnd((line) => void answer(JSON.parse(line)).then(say))

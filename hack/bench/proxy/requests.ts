@@ -11,6 +11,8 @@ interface Asked {
   body?: Buffer
 }
 
+const LARGE: Record<'down' | 'up', Asked> = { down: { path: '/large' }, up: { path: '/', body: Buffer.alloc(MEGABYTE, 'x') } }
+
 /** Small requests by so many connections, for so many seconds each. */
 export async function small({ ways }: Setup, seconds: number): Promise<void> {
   for (const connections of CONNECTIONS)
@@ -18,10 +20,18 @@ export async function small({ ways }: Setup, seconds: number): Promise<void> {
       print(`${connections} × ${title}`, await load(place, { path: '/' }, connections, seconds))
 }
 
+/** The same directly and through kas: small requests, and a megabyte each way. */
+export async function tunnel({ ways, tunnelled }: Setup, seconds: number): Promise<void> {
+  const direct = ways['proxy, with a session']
+  for (const [title, place] of Object.entries({ direct, 'through kas and agentw': await tunnelled('far') })) {
+    print(`50 × ${title}`, await load(place, { path: '/' }, 50, seconds))
+    for (const [way, what] of Object.entries(LARGE)) print(`1 MB ${way}: ${title}`, await load(place, what, FEW, seconds))
+  }
+}
+
 /** A megabyte each, down and up. */
 export async function bodies({ ways }: Setup, seconds: number): Promise<void> {
-  const asked = { down: { path: '/large' }, up: { path: '/', body: Buffer.alloc(MEGABYTE, 'x') } }
-  for (const [way, what] of Object.entries(asked))
+  for (const [way, what] of Object.entries(LARGE))
     for (const [title, place] of Object.entries(ways)) print(`1 MB ${way}: ${title}`, await load(place, what, FEW, seconds))
 }
 

@@ -1,6 +1,14 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Namespaces } from '../../../src/api/index.ts'
+import { runAgentw } from '../../../test/agentw/running-agentw.ts'
+import { audienceOf } from '../../../test/agentw/tunnel-stage.ts'
+import { givePod, podToken } from '../../../test/operator/workspace/git/pod.ts'
 import { hostOf, publish } from '../../../test/proxy/running-proxy.ts'
+import { accountToken } from '../../../test/support/builders/credentials.ts'
+import { eventually } from '../../../test/support/verbs.ts'
 import { type Part, startPart } from '../part.ts'
 import type { Running } from '../program.ts'
 import { type Stage, setStage } from '../stage.ts'
@@ -10,7 +18,7 @@ import { PEER, peerModule } from './peer.ts'
 /** Where a client asks, and as whom. */
 export interface Place {
   part: Part
-  name: string
+  host: string
   cookie: string
 }
 
@@ -23,6 +31,8 @@ export interface Setup extends Stage {
   /** A workspace whose port leads to that address. */
   workspace(name: string, to?: string, how?: Parameters<typeof publish>[3]): ReturnType<typeof publish>
   signedIn(name: string, email: string): Promise<Place>
+  /** The app in a workspace that is reached through kas and the tunnel of its pod, each a process of its own. */
+  tunnelled(name: string): Promise<Place>
 }
 
 const PROGRAM = join(import.meta.dirname, '../proxy.ts')
@@ -38,21 +48,37 @@ export async function openSetup({ flags = [] }: Running): Promise<Setup> {
   const app = await start('app')
   const pipe = await start('pipe', app.address)
   const peer = await start('peer', app.address, await peerModule())
-  const proxy = await start('proxy', NAMESPACE)
+  const kas = await start('kas', NAMESPACE)
+  const folder = await mkdtemp(join(tmpdir(), 'berth-bench-tunnels-'))
+  const token = join(folder, 'token')
+  await writeFile(token, await accountToken(stage.user, NAMESPACE, 'proxy', ['berth-kas']))
+  const proxy = await start('proxy', NAMESPACE, kas.address, token)
   const tell = (wish: Wish) => proxy.tell(JSON.stringify(wish))
   const workspace: Setup['workspace'] = async (name, to = app.address, how = {}) => {
     await tell({ wish: 'home', name, address: to })
     return publish(stage.user, NAMESPACE, name, how)
   }
-  const signedIn: Setup['signedIn'] = async (name, email) => {
-    const { cookie = '' } = await tell({ wish: 'cookie', name, email })
-    return { part: proxy, name, cookie: String(cookie) }
+  const arrive = async (host: string, email: string): Promise<Place> => {
+    const { cookie = '' } = await tell({ wish: 'cookie', host, email })
+    return { part: proxy, host, cookie: String(cookie) }
+  }
+  const signedIn: Setup['signedIn'] = (name, email) => arrive(hostOf(name), email)
+  const pods: { stop(): Promise<void> }[] = []
+  const tunnelled: Setup['tunnelled'] = async (name) => {
+    const { port } = placeOf(app.address)
+    const made = await publish(stage.user, NAMESPACE, name, { wayIn: 'Tunnel', ports: [{ name: 'app', port }] })
+    await givePod(stage.user, made)
+    const podsToken = await podToken(stage.user, made, { audience: audienceOf(made) })
+    pods.push(await runAgentw(kas.address, `${NAMESPACE}/${name}`, podsToken))
+    const place = await arrive(hostOf(name, port), OWNER)
+    await eventually(async () => (await statusAt(place)) === 200)
+    return place
   }
   await workspace('web')
   const own = await signedIn('web', OWNER)
   return {
     ...stage,
-    ...{ app, proxy, workspace, signedIn },
+    ...{ app, proxy, workspace, signedIn, tunnelled },
     ways: {
       direct: { ...own, part: app },
       'bare pipe of node:http': { ...own, part: pipe },
@@ -60,17 +86,23 @@ export async function openSetup({ flags = [] }: Running): Promise<Setup> {
       'proxy, with a session': own,
     },
     async close() {
-      for (const part of [proxy, peer, pipe, app]) await part.stop()
+      for (const pod of pods) await pod.stop()
+      for (const part of [proxy, kas, peer, pipe, app]) await part.stop()
+      await rm(folder, { recursive: true })
       await stage.close()
     },
   }
 }
 
 /** Host, cookie and Origin as the page of the workspace sends them. */
-export const headersOf = ({ name, cookie }: Place): Record<string, string> => ({
-  host: hostOf(name),
-  origin: `https://${hostOf(name)}`,
-  cookie,
-})
+export const headersOf = ({ host, cookie }: Place): Record<string, string> => ({ host, origin: `https://${host}`, cookie })
 
 export const addressOf = ({ part }: Place) => placeOf(part.address)
+
+const statusAt = (place: Place): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const request = httpRequest({ ...addressOf(place), headers: headersOf(place), agent: false }, (answer) =>
+      answer.resume().on('end', () => resolve(answer.statusCode ?? 0)),
+    )
+    request.on('error', reject).end()
+  })
