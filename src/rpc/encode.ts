@@ -32,6 +32,10 @@ function onlyBytesOf({ message }: DescField): DescField | undefined {
   return isBytes && more.length === 0 ? field : undefined
 }
 
+/** A message in which nothing but this field of bytes is set, as `toBinary` gives it, with one copy of them in the place of three. */
+export const encodeBytes = ({ number }: DescField, data: Uint8Array): Uint8Array =>
+  Buffer.concat([head(number, data.length), data])
+
 /** The tag and the length that precede so many bytes in the field of that number. */
 const head = (field: number, length: number): Uint8Array =>
   Uint8Array.from([...varint(field * 8 + LENGTH_DELIMITED), ...varint(length)])

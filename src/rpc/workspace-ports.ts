@@ -1,5 +1,6 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
 import { Failure } from '../std/index.ts'
+import { encodeBytes } from './encode.ts'
 import { type Piece, PieceSchema } from './generated/workspaces_pb.ts'
 
 /** The method that kas asks pods of workspaces by, and by which kas itself is asked. */
@@ -15,10 +16,11 @@ export const PORT_KEYS = {
   tunnelOf: 'tunnel-of-workspace',
 } as const
 
-export const encodePiece = (data: Uint8Array): Uint8Array => toBinary(PieceSchema, create(PieceSchema, { data }))
+/** `data` is not empty. */
+export const encodePiece = (data: Uint8Array): Uint8Array => encodeBytes(PieceSchema.field.data, data)
 
 /** The first piece of an answer. */
-export const portIsOpen = (): Uint8Array => encodePiece(new Uint8Array())
+export const portIsOpen = (): Uint8Array => toBinary(PieceSchema, create(PieceSchema, {}))
 
 /** The last piece of an answer whose asking side may go on. */
 export const allIsSaid = (): Uint8Array => toBinary(PieceSchema, create(PieceSchema, { end: true }))

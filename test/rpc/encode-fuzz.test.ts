@@ -9,10 +9,12 @@ import { file_gateway } from '../../src/rpc/generated/gateway_pb.ts'
 import { file_gitops } from '../../src/rpc/generated/gitops_pb.ts'
 import { file_grpctool, HttpRequestSchema, HttpResponseSchema } from '../../src/rpc/generated/grpctool_pb.ts'
 import { file_reverse_tunnel } from '../../src/rpc/generated/reverse_tunnel_pb.ts'
+import { PieceSchema } from '../../src/rpc/generated/workspaces_pb.ts'
 import {
   ConnectRequestSchema,
   ConnectResponseSchema,
   encode,
+  encodePiece,
   GatewayKasResponseSchema,
   ObjectsToSynchronizeResponseSchema,
 } from '../../src/rpc/index.ts'
@@ -82,6 +84,13 @@ const isEncodedAlike = (schema: DescMessage, message: Message, why: string): voi
   ok(Buffer.compare(encode(schema, message), toBinary(schema, message)) === 0, why)
 
 describe('encoding of messages', (it) => {
+  it('gives pieces of a port as the library does', () => {
+    for (const length of LENGTHS.slice(1)) {
+      const data = bytes(length)
+      ok(Buffer.from(encodePiece(data)).equals(toBinary(PieceSchema, create(PieceSchema, { data }))), `${length} bytes`)
+    }
+  })
+
   it('gives the bytes of the library, whatever is in a message', () => {
     for (const schema of MESSAGES) {
       const roll = dice(runSeed)
