@@ -39,6 +39,8 @@ interface HandshakeAnswer {
 const LONGEST = 4 * 2 ** 20
 /** A server may send so much before it is read. */
 const AHEAD = 2 ** 18
+/** Bytes in memory, with or without any in it. */
+const EACH_MESSAGE = 256
 const PING = seconds(30)
 /** So many pings without a word from the other side: it is gone. */
 const SILENT = 3
@@ -121,7 +123,7 @@ function messagesOf(socket: WebSocket): AsyncIterable<Buffer> {
   let wake: (() => void) | undefined
   socket.on('message', (message: Buffer) => {
     waiting.push(message)
-    bytes += message.length
+    bytes += message.length + EACH_MESSAGE
     if (bytes > AHEAD) socket.pause()
     wake?.()
   })
@@ -137,7 +139,7 @@ function messagesOf(socket: WebSocket): AsyncIterable<Buffer> {
       while (waiting.length > 0 || !end) {
         const message = waiting.shift()
         if (message) {
-          bytes -= message.length
+          bytes -= message.length + EACH_MESSAGE
           yield message
         } else {
           socket.resume()

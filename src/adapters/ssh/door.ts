@@ -20,6 +20,8 @@ export interface SshDoor {
 
 /** Somebody has logged in. Whatever these do, they throw nothing. */
 export interface SshVisitor {
+  /** The user name: what one person has open is held down together. */
+  readonly person: string
   entered(line: SshLine): void
   run(program: SshProgram, channel: SshChannel): void
   /** Joins the port of the workspace's loopback with a channel, which `accept` opens. Throws while it has not been accepted. */

@@ -18,6 +18,7 @@ import { channelOf, endingWith, MOST_UNREAD } from './channel.ts'
 import type { SshDoor, SshLine, SshVisitor } from './door.ts'
 import type { HostKey } from './keys.ts'
 import { awaitLogin } from './login.ts'
+import { createPeople } from './people.ts'
 import { followSession, type SessionFrame } from './session.ts'
 
 export interface SshServer {
@@ -75,6 +76,7 @@ export async function serveSsh(options: SshOptions): Promise<SshServer> {
   const waiting = createConnectionCounter(beforeLogin)
   const passwords = createLimiter(PASSWORDS, clock)
   const arrivals = new Map<Socket, Arrival>()
+  const people = createPeople(clock)
   const engine = new ssh2.Server({
     hostKeys: [hostKey.secret.reveal()],
     algorithms: ALGORITHMS,
@@ -85,7 +87,7 @@ export async function serveSsh(options: SshOptions): Promise<SshServer> {
   engine.on('connection', (client) => {
     const socket = socketOf(client)
     const arrival = arrivals.get(socket)
-    if (arrival) serve(client, { socket, arrival }, options)
+    if (arrival) serve(client, { socket, arrival, people }, options)
     else client.end()
   })
   const listener = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: seconds(60) }, (socket) => {
@@ -148,7 +150,13 @@ function holdBack(socket: Socket): void {
   })
 }
 
-function serve(client: Connection, { socket, arrival }: { socket: Socket; arrival: Arrival }, options: SshOptions): void {
+interface Accepted {
+  socket: Socket
+  arrival: Arrival
+  people: ReturnType<typeof createPeople>
+}
+
+function serve(client: Connection, { socket, arrival, people }: Accepted, options: SshOptions): void {
   const { door, clock, log } = options
   const { from, mayTry, gone } = arrival
   const cut = () => {
@@ -162,13 +170,23 @@ function serve(client: Connection, { socket, arrival }: { socket: Socket; arriva
   const entered = (visitor: SshVisitor) => {
     if (gone.signal.aborted) return
     arrival.settle()
-    follow(client, visitor, { socket, line: { from, cut, closed: gone.signal } })
+    const channels = new Set<ServerChannel>()
+    if (people.enter(visitor.person, { socket, channels }))
+      return follow(client, visitor, { socket, channels, line: { from, cut, closed: gone.signal } })
+    log.info('Somebody has too many connections over SSH', { from, user: visitor.person })
+    cut()
   }
   awaitLogin(client, { door, from, mayTry, cut, entered, log })
 }
 
-function follow(client: Connection, visitor: SshVisitor, { socket, line }: { socket: Socket; line: SshLine }): void {
-  const channels = new Set<ServerChannel>()
+interface Followed {
+  socket: Socket
+  /** Those that are open. */
+  channels: Set<ServerChannel>
+  line: SshLine
+}
+
+function follow(client: Connection, visitor: SshVisitor, { socket, channels, line }: Followed): void {
   const frame: SessionFrame = {
     visitor,
     socket,

@@ -1,11 +1,11 @@
 import { Failure } from '../../std/index.ts'
 
-/** Names of files in all folders that a connection has open: some 40 MB. */
+/** Names of files in all folders that somebody has open: some 40 MB. */
 const MOST_NAMES = 200_000
 
 export type OpenFolders = ReturnType<typeof createOpenFolders>
 
-/** Of one connection, however many channels it has: folders are read one after the other, and keep so many names together. */
+/** Of one person, however many connections and channels there are: folders are read one after the other, and keep so many names together. */
 export function createOpenFolders() {
   let names = 0
   let last: Promise<unknown> = Promise.resolve()
@@ -15,7 +15,7 @@ export function createOpenFolders() {
       const opening = last.then(async () => {
         const entries = await read()
         if (names + entries.length > MOST_NAMES)
-          throw new Failure('too-large', `the open folders of this connection have more than ${MOST_NAMES} names together`)
+          throw new Failure('too-large', `the folders that you have open have more than ${MOST_NAMES} names together`)
         names += entries.length
         return entries
       })

@@ -1,5 +1,6 @@
 import {
   createOpenFolders,
+  type OpenFolders,
   type PublicKey,
   type SshChannel,
   type SshDoor,
@@ -47,7 +48,8 @@ interface SshStream {
 }
 
 /** Lets people into workspaces as `NAME.NAMESPACE`: whoever proves a key of the owner is the owner, and a token says who somebody is. */
-export function createSshDoor(services: SshServices): SshDoor {
+export function createSshDoor(given: SshServices): SshDoor {
+  const services = { ...given, foldersOf: createFoldersOf() }
   const { find, routes, sessionOf, mayOpen, clock } = services
   const judgeKey = (user: string, key: PublicKey) => {
     const workspace = find(refFrom(user))
@@ -89,6 +91,21 @@ export function createSshDoor(services: SshServices): SshDoor {
   }
 }
 
+/** Of all connections of one person together: each has a share of the memory of everybody. */
+function createFoldersOf() {
+  const people = new Map<string, { folders: OpenFolders; lines: number }>()
+  return (person: string, closed: AbortSignal): OpenFolders => {
+    const own = people.get(person) ?? { folders: createOpenFolders(), lines: 0 }
+    people.set(person, own)
+    own.lines++
+    const leave = () => {
+      if (--own.lines === 0) people.delete(person)
+    }
+    closed.addEventListener('abort', leave, { once: true })
+    return own.folders
+  }
+}
+
 /** A name has no dot in it, and a namespace neither. */
 function refFrom(user: string): Ref & { namespace: string } {
   const dot = user.lastIndexOf('.')
@@ -107,12 +124,13 @@ interface Entry {
   means: string
 }
 
-function visitorOf(services: SshServices, { workspace, session, judgement, holds, means }: Entry): SshVisitor {
+type Visited = SshServices & { foldersOf: ReturnType<typeof createFoldersOf> }
+
+function visitorOf(services: Visited, { workspace, session, judgement, holds, means }: Entry): SshVisitor {
   const { routes, inside, streams, activity, clock } = services
   const { uid } = workspace
   const log = services.log.with({ workspace: keyOf(workspace.ref), user: session.person.user })
-  const known = { from: '' }
-  const folders = createOpenFolders()
+  const known = { from: '', folders: createOpenFolders() }
   /** Throws a sentence that says why nothing runs in it. */
   const running = (): RoutedWorkspace => {
     const now = routes.workspace(uid)
@@ -126,9 +144,11 @@ function visitorOf(services: SshServices, { workspace, session, judgement, holds
     activity.sshOpened(now, { received: channel.received, closed: aborted(channel.closed) }, isTerminal)
   }
   return {
+    person: session.person.user,
     entered({ from, cut, closed }: SshLine) {
       const since = clock.now()
       known.from = from
+      known.folders = services.foldersOf(session.person.user, closed)
       const until = Math.min(judgement.until, session.until)
       const stream = { uid, port: 'ssh' as const, session, links: [], as: judgement.as, until, holds, cut }
       const leave = streams.enter(stream)
@@ -143,7 +163,7 @@ function visitorOf(services: SshServices, { workspace, session, judgement, holds
       const work = async () => {
         const now = running()
         use(now, channel, program.terminal !== undefined)
-        await inside(now, (place) => runProgram(place, program, channel, folders))
+        await inside(now, (place) => runProgram(place, program, channel, known.folders))
       }
       work().catch((thrown: unknown) => tell(channel, thrown, log))
     },

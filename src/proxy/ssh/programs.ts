@@ -42,17 +42,34 @@ async function runScript(place: Place, program: SshProgram & { script: string },
   const assignments = [...variables].map(([name, value]) => `${name}=${value}`)
   const command = ['sh', '-c', `${WITH_VARIABLES}\n${script}`, 'sh', ...assignments, '--', text]
   const running = await execInPod(place.kube, { ...place, command, hasTerminal: terminal !== undefined }, channel.closed)
-  const ignore = () => undefined
   if (terminal) await running.resize(terminal)
-  program.onResize((size) => void running.resize(size).catch(ignore))
+  program.onResize(sendLast((size) => running.resize(size)))
+  const type = sendLast((typed: number) => running.input(Buffer.of(typed)))
   program.onSignal((name) => {
     const typed = terminal && TYPED[name]
-    if (typed !== undefined) running.input(Buffer.of(typed)).catch(ignore)
+    if (typed !== undefined) type(typed)
   })
   // Whatever ends the input, it is the output that tells how the program ended.
-  void feed(running, channel).catch(ignore)
+  void feed(running, channel).catch(ignored)
   const code = await running.follow((from, bytes) => channel.write(bytes, from))
   channel.end(code)
+}
+
+const ignored = () => undefined
+
+/** Sends one at a time: a client may say any number, and the server need take none. Of those that wait the last one counts. */
+function sendLast<T>(send: (what: T) => Promise<void>): (what: T) => void {
+  const waiting: T[] = []
+  let isSending = false
+  const sendAll = async () => {
+    isSending = true
+    for (let what = waiting.pop(); what !== undefined; what = waiting.pop()) await send(what).catch(ignored)
+    isSending = false
+  }
+  return (what) => {
+    waiting[0] = what
+    if (!isSending) void sendAll()
+  }
 }
 
 async function feed(running: Awaited<ReturnType<typeof execInPod>>, { input }: SshChannel): Promise<void> {

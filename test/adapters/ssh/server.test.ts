@@ -24,6 +24,7 @@ describe('a server of SSH with clients that keep to no rule', (it) => {
   let program: (channel: SshChannel) => void = () => undefined
   const refused: string[] = []
   const visitor: SshVisitor = {
+    person: 'mallory',
     entered: () => undefined,
     run: (_program, channel) => program(channel),
     connect: (_port, accept) => Promise.resolve(program(accept())),
@@ -34,7 +35,10 @@ describe('a server of SSH with clients that keep to no rule', (it) => {
     server = await serveSsh({
       address: '127.0.0.1:0',
       hostKey: createHostKey(),
-      door: { takesKey: () => true, byKey: (user) => (user === 'web.team-a' ? visitor : undefined) },
+      door: {
+        takesKey: () => true,
+        byKey: (user) => (user === 'web.team-a' ? visitor : user === 'app.team-b' ? { ...visitor, person: 'ada' } : undefined),
+      },
       beforeLogin: { connections: 20, connectionsPerAddress: 4 },
       isShared: () => false,
       maxConnections: 100,
@@ -44,13 +48,17 @@ describe('a server of SSH with clients that keep to no rule', (it) => {
   })
   it.after(() => server.stop())
 
-  const connect = async (): Promise<Client & Raw> => {
+  const begin = (username = 'web.team-a'): Client & Raw => {
     const client = new ssh2.Client()
     client.on('error', () => undefined)
     const [host = '', port] = server.address.split(':')
-    client.connect({ host, port: Number(port), username: 'web.team-a', privateKey: own.secret.reveal() })
-    await once(client, 'ready')
+    client.connect({ host, port: Number(port), username, privateKey: own.secret.reveal() })
     return client as Client & Raw // as: its types leave out what is its own
+  }
+  const connect = async (username?: string): Promise<Client & Raw> => {
+    const client = begin(username)
+    await once(client, 'ready')
+    return client
   }
   const run = (client: Client): Promise<ClientChannel> => {
     const { promise, resolve, reject } = Promise.withResolvers<ClientChannel>()
@@ -154,6 +162,56 @@ describe('a server of SSH with clients that keep to no rule', (it) => {
     const opened = await Promise.allSettled(Array.from({ length: 140 }, () => run(client)))
     is(opened.filter(({ status }) => status === 'fulfilled').length, 128)
     client.end()
+  })
+
+  it('takes no more of one person than is read, by however many channels and connections it comes', async () => {
+    const begun: SshChannel[] = []
+    program = (channel) => void begun.push(channel)
+    const clients: (Client & Raw)[] = []
+    for (let at = 0; at < 3; at++) clients.push(await connect())
+    const channels = await Promise.all(clients.flatMap((client) => Array.from({ length: 20 }, () => run(client))))
+    // As much as each window lets them send.
+    for (const channel of channels) channel.write(Buffer.alloc(2 * MIB))
+    const left = () => clients.reduce((sum, client) => sum + client._sock.writableLength, 0)
+    let last = { left: -1, looks: 0 }
+    await eventually(() => {
+      last = left() === last.left ? { ...last, looks: last.looks + 1 } : { left: left(), looks: 0 }
+      return last.looks === 12
+    })
+    ok(left() > 40 * MIB, `of 120 MiB ${left() / MIB} are held back`)
+    // Nobody else waits for it, nor does a program of the same person that takes what it gets.
+    const heard: Uint8Array[] = []
+    program = async ({ input }) => {
+      for await (const bytes of input) heard.push(bytes)
+    }
+    for (const other of [await connect('app.team-b'), await connect()]) {
+      clients.push(other)
+      ;(await run(other)).write('hello')
+    }
+    await eventually(() => heard.length === 2)
+    // What was held back comes when the programs take it.
+    let taken = 0
+    for (const { input } of begun)
+      void (async () => {
+        for await (const bytes of input) taken += bytes.length
+      })()
+    await eventually(() => taken === 120 * MIB)
+    for (const client of clients) client.end()
+  })
+
+  it('lets in so many connections of one person', async () => {
+    const clients: Client[] = []
+    let ended = 0
+    for (let at = 0; at < 40; at++) {
+      const client = begin()
+      clients.push(client)
+      client.once('close', () => ended++)
+      await new Promise<void>((resolve) => client.once('close', () => resolve()).once('ready', () => resolve()))
+    }
+    await eventually(() => ended === 8)
+    ;(await connect('app.team-b')).end()
+    for (const client of clients) client.end()
+    await eventually(() => ended === 40)
   })
 
   it('ends when what is open has ended, or its time is over', async () => {

@@ -105,7 +105,7 @@ describe(
       match((await failureOf(() => breaking.read(0, 10))).message, 'No such file')
     })
 
-    it('keeps so many names of open folders, of all channels of a connection', async () => {
+    it('keeps so many names of open folders, of all channels together', async () => {
       const folders = createOpenFolders()
       const many = Array.from({ length: 90_000 }, () => ({ name: 'x', attributes: {} }))
       const open = () => folders.open(async () => many)

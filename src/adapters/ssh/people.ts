@@ -1,0 +1,64 @@
+import type { Socket } from 'node:net'
+import type { ServerChannel } from 'ssh2'
+import type { Clock } from '../../std/index.ts'
+
+/** Of one person at once. */
+const MOST_CONNECTIONS = 32
+/** Bytes of one person that no program has taken yet: each of a connection's channels may have a window of 2 MiB. */
+const MOST_UNREAD = 32 * 2 ** 20
+/** A connection with no more than that is never held: somebody looks there why a program takes nothing. */
+const FEW = 2 ** 18
+const AGAIN = 50
+
+interface PersonLine {
+  socket: Socket
+  channels: ReadonlySet<ServerChannel>
+}
+
+/** Holds down what each person has here in memory, however many connections and channels there are. */
+export function createPeople(clock: Clock) {
+  /** By name: the unread bytes of each connection when it was looked at last. */
+  const people = new Map<string, Map<PersonLine, number>>()
+  return {
+    /** False where there are as many as may be. Beyond the limit of bytes it is read on when programs have taken what is there. */
+    enter(person: string, line: PersonLine): boolean {
+      const lines = people.get(person) ?? new Map<PersonLine, number>()
+      if (lines.size >= MOST_CONNECTIONS) return false
+      people.set(person, lines.set(line, 0))
+      const { socket } = line
+      let cancel: (() => void) | undefined
+      const hold = () => {
+        cancel?.()
+        cancel = undefined
+        if (!isTooMuch(line, lines)) return void socket.resume()
+        socket.pause()
+        cancel = clock.after(AGAIN, hold)
+      }
+      socket.on('data', () => {
+        lines.set(line, unreadOf(line))
+        if (isTooMuch(line, lines)) hold()
+      })
+      socket.once('close', () => {
+        cancel?.()
+        lines.delete(line)
+        if (lines.size === 0) people.delete(person)
+      })
+      return true
+    },
+  }
+}
+
+/** What was seen last is mostly too much, so all are looked at before somebody has to wait. */
+function isTooMuch(line: PersonLine, lines: Map<PersonLine, number>): boolean {
+  if (sumOf(lines) < MOST_UNREAD) return false
+  for (const each of lines.keys()) lines.set(each, unreadOf(each))
+  return sumOf(lines) >= MOST_UNREAD && unreadOf(line) > FEW
+}
+
+const sumOf = (lines: ReadonlyMap<PersonLine, number>): number => [...lines.values()].reduce((sum, bytes) => sum + bytes, 0)
+
+function unreadOf({ channels }: PersonLine): number {
+  let sum = 0
+  for (const { readableLength } of channels) sum += readableLength
+  return sum
+}

@@ -1,0 +1,48 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { ok } from 'uvu/assert'
+import { WebSocketServer } from 'ws'
+import { openSocket } from '../../../src/adapters/kube/web-socket.ts'
+import { systemClock } from '../../../src/std/index.ts'
+import { listen } from '../../../src/std/listen.ts'
+import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
+
+const MIB = 2 ** 20
+/** A frame of RFC 6455 with bytes and none in it. */
+const EMPTY = Buffer.of(0x82, 0)
+
+describe('a WebSocket to a server of a stranger', (it) => {
+  let server: Server
+  let port = 0
+  const lines: Duplex[] = []
+  it.before(async () => {
+    server = createServer()
+    const sockets = new WebSocketServer({ noServer: true })
+    server.on('upgrade', (request, line, head) => sockets.handleUpgrade(request, line, head, () => lines.push(line)))
+    port = await listen(server, '127.0.0.1', 0)
+  })
+  it.after(async () => {
+    for (const line of lines) line.destroy()
+    server.close()
+    await once(server, 'close')
+  })
+
+  it('takes no end of messages without a byte in them, that nobody reads', async () => {
+    const answer = await openSocket({
+      ...{ url: new URL(`ws://127.0.0.1:${port}/`), protocols: [], headers: {}, tls: {}, lookup: undefined },
+      ...{ timeout: 10_000, signal: undefined, clock: systemClock },
+    })
+    const [line] = lines
+    line?.write(Buffer.alloc(16 * MIB, EMPTY))
+    const left = () => line?.writableLength ?? 0
+    let last = { left: -1, looks: 0 }
+    await eventually(() => {
+      last = left() === last.left ? { ...last, looks: last.looks + 1 } : { left: left(), looks: 0 }
+      return last.looks === 12
+    })
+    ok(left() > 0, 'all of it was taken')
+    answer.socket?.close()
+  })
+})
