@@ -237,6 +237,36 @@ describe('a proxy that ends TLS itself, and browsers that speak HTTP/2', (it) =>
     match((await ada.ask(`https://${host}/`)).body, host)
   })
 
+  it('has no more under way for one visitor, by however many connections it comes', async () => {
+    await eventually(async () => (await stage.appConnections()) <= 1)
+    const sessions: ClientHttp2Session[] = []
+    const statuses = new Map<number, number>()
+    for (let at = 0; at < 8; at++) {
+      const each = connect(`https://${stage.proxy.addresses.listen}`, { rejectUnauthorized: false })
+      sessions.push(each)
+      each.on('error', () => undefined)
+      await once(each, 'remoteSettings')
+      const headers = { ':path': '/silent', ':authority': host, cookie: ada.cookies(host) }
+      const answers = Array.from({ length: 128 }, async () => {
+        const [{ ':status': status }] = await once(each.request(headers), 'response')
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      })
+      await Promise.all(answers)
+    }
+    equal(
+      [...statuses],
+      [
+        [200, 1000],
+        [429, 24],
+      ],
+    )
+    // Others go on, and so does she when some of it has ended.
+    const bob = await stage.signedIn('bob@example.com', 'web')
+    match((await bob.ask(`https://${host}/`)).body, 'shared')
+    for (const each of sessions) each.destroy()
+    await eventually(async () => (await ask('/')).status === 200)
+  })
+
   it('ends open streams when it stops', async () => {
     const silent = begin('/silent')
     await once(silent, 'response')

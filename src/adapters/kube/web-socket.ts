@@ -35,8 +35,8 @@ interface HandshakeAnswer {
   socket?: KubeSocket
 }
 
-/** The messages of the API are far shorter. */
-const LONGEST = 4 * 2 ** 20
+/** API servers and kubelets copy by 32 KiB; a stranger's may send anything, on hundreds of sockets that nobody reads. */
+const LONGEST = 2 ** 18
 /** A server may send so much before it is read. */
 const AHEAD = 2 ** 18
 /** Bytes in memory, with or without any in it. */

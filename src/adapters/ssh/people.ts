@@ -4,15 +4,20 @@ import type { Clock } from '../../std/index.ts'
 
 /** Of one person at once. */
 const MOST_CONNECTIONS = 32
+/** The server of a target may hold up half a megabyte behind each. */
+const MOST_CHANNELS = 256
 /** Bytes of one person that no program has taken yet: each of a connection's channels may have a window of 2 MiB. */
 const MOST_UNREAD = 32 * 2 ** 20
 /** A connection with no more than that is never held: somebody looks there why a program takes nothing. */
 const FEW = 2 ** 18
 const AGAIN = 50
 
-interface PersonLine {
+export interface PersonLine {
   socket: Socket
-  channels: ReadonlySet<ServerChannel>
+  /** Those that are open. */
+  channels: Set<ServerChannel>
+  /** Those that were asked for, and have not begun. */
+  waiting: number
 }
 
 /** Holds down what each person has here in memory, however many connections and channels there are. */
@@ -20,10 +25,13 @@ export function createPeople(clock: Clock) {
   /** By name: the unread bytes of each connection when it was looked at last. */
   const people = new Map<string, Map<PersonLine, number>>()
   return {
-    /** False where there are as many as may be. Beyond the limit of bytes it is read on when programs have taken what is there. */
-    enter(person: string, line: PersonLine): boolean {
+    /**
+     * `undefined` where there are as many as may be. Beyond the limit of bytes it is read on when programs have taken what is there. The
+     * answer tells whether the person has as many channels as may be.
+     */
+    enter(person: string, line: PersonLine): (() => boolean) | undefined {
       const lines = people.get(person) ?? new Map<PersonLine, number>()
-      if (lines.size >= MOST_CONNECTIONS) return false
+      if (lines.size >= MOST_CONNECTIONS) return undefined
       people.set(person, lines.set(line, 0))
       const { socket } = line
       let cancel: (() => void) | undefined
@@ -43,7 +51,7 @@ export function createPeople(clock: Clock) {
         lines.delete(line)
         if (lines.size === 0) people.delete(person)
       })
-      return true
+      return () => [...lines.keys()].reduce((sum, each) => sum + each.channels.size + each.waiting, 0) >= MOST_CHANNELS
     },
   }
 }

@@ -18,7 +18,7 @@ import { channelOf, endingWith, MOST_UNREAD } from './channel.ts'
 import type { SshDoor, SshLine, SshVisitor } from './door.ts'
 import type { HostKey } from './keys.ts'
 import { awaitLogin } from './login.ts'
-import { createPeople } from './people.ts'
+import { createPeople, type PersonLine } from './people.ts'
 import { followSession, type SessionFrame } from './session.ts'
 
 export interface SshServer {
@@ -170,9 +170,9 @@ function serve(client: Connection, { socket, arrival, people }: Accepted, option
   const entered = (visitor: SshVisitor) => {
     if (gone.signal.aborted) return
     arrival.settle()
-    const channels = new Set<ServerChannel>()
-    if (people.enter(visitor.person, { socket, channels }))
-      return follow(client, visitor, { socket, channels, line: { from, cut, closed: gone.signal } })
+    const own = { socket, channels: new Set<ServerChannel>(), waiting: 0 }
+    const isFull = people.enter(visitor.person, own)
+    if (isFull) return follow(client, visitor, { own, isFull, line: { from, cut, closed: gone.signal } })
     log.info('Somebody has too many connections over SSH', { from, user: visitor.person })
     cut()
   }
@@ -180,13 +180,15 @@ function serve(client: Connection, { socket, arrival, people }: Accepted, option
 }
 
 interface Followed {
-  socket: Socket
-  /** Those that are open. */
-  channels: Set<ServerChannel>
+  own: PersonLine
+  /** The visitor has no place for another one, here or elsewhere. */
+  isFull(): boolean
   line: SshLine
 }
 
-function follow(client: Connection, visitor: SshVisitor, { socket, channels, line }: Followed): void {
+function follow(client: Connection, visitor: SshVisitor, { own, isFull, line }: Followed): void {
+  const { socket, channels } = own
+  const isTooMuch = () => channels.size + own.waiting >= MOST_CHANNELS || isFull()
   const frame: SessionFrame = {
     visitor,
     socket,
@@ -196,16 +198,15 @@ function follow(client: Connection, visitor: SshVisitor, { socket, channels, lin
       over.addEventListener('abort', () => channels.delete(channel), { once: true })
     },
   }
-  let idle = 0
   socket.on('data', () => {
     for (const { readableLength } of channels) if (readableLength > MOST_UNREAD) socket.destroy()
   })
   visitor.entered(line)
   client.on('session', (accept, reject) => {
-    if (channels.size + idle >= MOST_CHANNELS) return reject()
-    idle++
+    if (isTooMuch()) return reject()
+    own.waiting++
     const session = accept()
-    for (const begun of ['shell', 'exec', 'subsystem']) session.once(begun, () => idle--)
+    for (const begun of ['shell', 'exec', 'subsystem']) session.once(begun, () => own.waiting--)
     followSession(session, frame)
   })
   client.on('tcpip', (accept, reject, { destIP, destPort }) => {
@@ -214,14 +215,22 @@ function follow(client: Connection, visitor: SshVisitor, { socket, channels, lin
       visitor.refused('a connection to another host')
       return refuse(PROHIBITED, 'only ports of the workspace itself, on localhost')
     }
-    if (channels.size + idle >= MOST_CHANNELS) return reject()
+    if (isTooMuch()) return reject()
     const over = endingWith(line.closed)
+    let isWaiting = true
+    own.waiting++
+    const settle = () => {
+      if (isWaiting) own.waiting--
+      isWaiting = false
+    }
     const open = () => {
+      settle()
       const channel = accept()
       frame.follow(channel, over.signal)
       return channelOf(channel, socket, over)
     }
-    visitor.connect(destPort, open).catch((thrown: unknown) => refuse(NOT_CONNECTED, Failure.from(thrown).message))
+    const refused = (thrown: unknown) => refuse(NOT_CONNECTED, Failure.from(thrown).message)
+    visitor.connect(destPort, open).catch(refused).finally(settle)
   })
   client.on('request', (_accept, reject, name) => {
     // Names of requests are few; the library lets no others come so far.

@@ -15,7 +15,7 @@ import type { OpenStream } from './streams.ts'
 
 interface ReceptionServices extends AdmissionServices {
   forwarder: Forwarder
-  streams: { enter(stream: OpenStream): () => void }
+  streams: { isFull(visitor: Pick<OpenStream, 'uid' | 'session'>): boolean; enter(stream: OpenStream): () => void }
   /** Hears that somebody uses a workspace: at requests, and by the bytes of upgraded connections. */
   activity: Pick<Activity, 'used' | 'lineOpened'>
   visitorOf(request: WebRequest): string
@@ -58,7 +58,7 @@ async function serve(
   if ('reply' in found) return refuse(found.reply)
   // Nobody would hear of its end any more.
   if (response.destroyed || response.closed) return
-  begin(services, found, record, response)
+  if (!begin(services, found, record, response)) return refuse(tooMany(record))
   try {
     await services.forwarder.pass({ ...onward(services, request, record, found), response })
   } catch (thrown) {
@@ -77,7 +77,7 @@ async function serveUpgrade(services: ReceptionServices, upgrade: WebUpgrade, re
   const found = await findWay(services, request, record, true)
   if ('reply' in found) return refuse(found.reply)
   if (line.destroyed || line.closed) return
-  begin(services, found, record, line)
+  if (!begin(services, found, record, line)) return refuse(tooMany(record))
   try {
     const joined = await passUpgrade(
       { ...onward(services, request, record, found, request.headers.upgrade), upgrade },
@@ -107,18 +107,26 @@ function answered(record: RequestRecord, answer: OwnAnswer): OwnAnswer {
   return answer
 }
 
-/** From here on the request is under way: it is known, so that it can be cut, and counts as use. */
+function tooMany(record: RequestRecord): Reply {
+  record.outcome = 'too-many'
+  record.as = undefined
+  return renderNotice(notices.tooMany, record.recipient)
+}
+
+/** From here on the request is under way: it is known, so that it can be cut, and counts as use. False where its visitor has too many. */
 function begin(
   { streams, activity }: ReceptionServices,
   { route: { workspace, port }, session, links, judgement, until }: RequestAdmission,
   record: RequestRecord,
   connection: WebResponse | Duplex,
-): void {
+): boolean {
+  if (streams.isFull({ uid: workspace.uid, session })) return false
   const cut = () => void connection.destroy()
   const leave = streams.enter({ uid: workspace.uid, port, session, links, as: judgement.as, until, cut })
   connection.once('close', leave)
   activity.used(workspace)
   record.outcome = 'passed'
+  return true
 }
 
 type Way = Exclude<Awaited<ReturnType<typeof findWay>>, OwnAnswer>

@@ -1,5 +1,5 @@
 import { judgeAccess, type Way } from '../../engines/access/index.ts'
-import { type Clock, every, seconds } from '../../std/index.ts'
+import { type Clock, createTally, every, seconds } from '../../std/index.ts'
 import { type MayOpen, type RequestCredentials, ROLE_COUNTS, type RouteTable, type Sessions } from '../web/ports.ts'
 
 /** A request, an upgraded connection or one of SSH that is not over. */
@@ -15,6 +15,12 @@ export interface OpenStream extends RequestCredentials {
   /** Hangs up on both sides. */
   cut(): void
 }
+
+/**
+ * Of one visitor at once: each may hold a hundred kilobytes on its way in either direction, and a connection of HTTP/2 has a hundred of
+ * them. Those who have not signed in, at public ports, are counted by the namespace that opened these to them.
+ */
+const MOST_EACH = 1000
 
 /** One look at all of them, in place of a timer for each. */
 const SWEEP = seconds(1)
@@ -35,7 +41,9 @@ export function createStreams(
   onCut: (why: 'changed' | 'signed-out' | 'over') => void,
 ) {
   const byWorkspace = new Map<string, Set<OpenStream>>()
-  let size = 0
+  const tally = createTally()
+  const payerOf = ({ uid, session }: Pick<OpenStream, 'uid' | 'session'>): string =>
+    session ? `user ${session.person.user}` : `namespace ${routes.workspace(uid)?.ref.namespace}`
   const all = () => [...byWorkspace.values()].flatMap((streams) => [...streams])
 
   const cut = (stream: OpenStream, why: Parameters<typeof onCut>[0]) => {
@@ -82,21 +90,24 @@ export function createStreams(
     }),
   ]
   return {
+    /** Whether this visitor has as much under way as one may have. */
+    isFull: (visitor: Pick<OpenStream, 'uid' | 'session'>): boolean => tally.of(payerOf(visitor)) >= MOST_EACH,
     /** The answer takes it out again. */
     enter(stream: OpenStream): () => void {
       const streams = byWorkspace.get(stream.uid) ?? new Set()
       byWorkspace.set(stream.uid, streams)
       streams.add(stream)
-      size++
+      const payer = payerOf(stream)
+      tally.add(payer, 1)
       return () => {
         if (!streams.delete(stream)) return
-        size--
+        tally.add(payer, -1)
         if (streams.size === 0 && byWorkspace.get(stream.uid) === streams) byWorkspace.delete(stream.uid)
       }
     },
     all,
     get size() {
-      return size
+      return tally.sum
     },
     stop() {
       for (const stop of stops) void stop?.()

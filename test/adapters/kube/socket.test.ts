@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { ok } from 'uvu/assert'
+import { match, ok } from 'uvu/assert'
 import { WebSocketServer } from 'ws'
 import { openSocket } from '../../../src/adapters/kube/web-socket.ts'
 import { systemClock } from '../../../src/std/index.ts'
 import { listen } from '../../../src/std/listen.ts'
+import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 
@@ -29,12 +30,25 @@ describe('a WebSocket to a server of a stranger', (it) => {
     await once(server, 'close')
   })
 
-  it('takes no end of messages without a byte in them, that nobody reads', async () => {
-    const answer = await openSocket({
+  const open = () =>
+    openSocket({
       ...{ url: new URL(`ws://127.0.0.1:${port}/`), protocols: [], headers: {}, tls: {}, lookup: undefined },
       ...{ timeout: 10_000, signal: undefined, clock: systemClock },
     })
-    const [line] = lines
+
+  it('takes no message that is much longer than those of the API', async () => {
+    const { socket } = await open()
+    const text = Buffer.alloc(MIB, 'x')
+    lines.at(-1)?.write(Buffer.concat([Buffer.of(0x82, 127, 0, 0, 0, 0, 0, 0x10, 0, 0), text]))
+    const failure = await failureOf(async () => {
+      for await (const _ of socket?.messages ?? []) ok(false, 'it was taken')
+    })
+    match(failure.message, 'Max payload size exceeded')
+  })
+
+  it('takes no end of messages without a byte in them, that nobody reads', async () => {
+    const answer = await open()
+    const line = lines.at(-1)
     line?.write(Buffer.alloc(16 * MIB, EMPTY))
     const left = () => line?.writableLength ?? 0
     let last = { left: -1, looks: 0 }

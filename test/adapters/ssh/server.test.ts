@@ -23,11 +23,17 @@ describe('a server of SSH with clients that keep to no rule', (it) => {
   let server: SshServer
   let program: (channel: SshChannel) => void = () => undefined
   const refused: string[] = []
+  /** Connections to ports. */
+  let asked = 0
   const visitor: SshVisitor = {
     person: 'mallory',
     entered: () => undefined,
     run: (_program, channel) => program(channel),
-    connect: (_port, accept) => Promise.resolve(program(accept())),
+    connect: async (port, accept) => {
+      asked++
+      if (port === 1) await new Promise(() => undefined)
+      program(accept())
+    },
     refused: (what) => refused.push(what),
   }
   const own = createHostKey()
@@ -212,6 +218,32 @@ describe('a server of SSH with clients that keep to no rule', (it) => {
     ;(await connect('app.team-b')).end()
     for (const client of clients) client.end()
     await eventually(() => ended === 40)
+  })
+
+  it('asks for so many ports at once, also where nothing answers yet', async () => {
+    const client = await connect()
+    let failed = 0
+    for (let at = 0; at < 200; at++) client.forwardOut('localhost', 1, 'localhost', 1, (error) => void (error && failed++))
+    await eventually(() => failed === 72)
+    is(asked, 128)
+    const closed = endOf(client)
+    client.end()
+    await closed
+  })
+
+  it('opens so many channels of one person, by however many connections', async () => {
+    program = () => undefined
+    const clients: Client[] = []
+    let fulfilled = 0
+    for (let at = 0; at < 3; at++) {
+      const client = await connect()
+      clients.push(client)
+      const opened = await Promise.allSettled(Array.from({ length: 100 }, () => run(client)))
+      fulfilled += opened.filter(({ status }) => status === 'fulfilled').length
+    }
+    is(fulfilled, 256)
+    await run(await connect('app.team-b'))
+    for (const client of clients) client.end()
   })
 
   it('ends when what is open has ended, or its time is over', async () => {
