@@ -17,8 +17,8 @@ export interface OpenStream extends RequestCredentials {
 }
 
 /**
- * Of one visitor at once: each may hold a hundred kilobytes on its way in either direction, and a connection of HTTP/2 has a hundred of
- * them. Those who have not signed in, at public ports, are counted by the namespace that opened these to them.
+ * Of one visitor at once: each holds what is on its way in either direction, and a connection of HTTP/2 has a hundred of them. Those who
+ * have not signed in, at public ports, are counted by the namespace that opened these to them.
  */
 const MOST_EACH = 1000
 
