@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { equal, is, match, not, ok } from 'uvu/assert'
+import { parse as parseYaml } from 'yaml'
 import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { askOverSsh, createKeyPair, type KeyPair, keyPairFrom, signCertificate } from '../../src/adapters/ssh/index.ts'
 import { ConfigMaps, certificateCommand, Secrets, type WorkspaceSpec, Workspaces } from '../../src/api/index.ts'
@@ -145,6 +146,24 @@ describe(
       const key = await readFile(told.key, 'utf8')
       is((await cert()).code, 0)
       is(await readFile(told.key, 'utf8'), key)
+    })
+
+    it('are given for the token of an exec plugin, too', async () => {
+      const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token } }
+      await writeFile(join(home, 'credential'), JSON.stringify(credential))
+      const config = parseYaml(await readFile(join(home, 'kubeconfig'), 'utf8'))
+      const exec = {
+        apiVersion: credential.apiVersion,
+        command: 'cat',
+        args: [join(home, 'credential')],
+        interactiveMode: 'Never',
+      }
+      config.users = config.users.map(({ name }: { name: string }) => ({ name, user: { exec } }))
+      await writeFile(join(home, 'by-plugin'), JSON.stringify(config))
+      const place = ['--kubeconfig', join(home, 'by-plugin'), '--berth-namespace', stage.namespace]
+      const { code, stdout, stderr } = await berth(['ssh-cert', ...place, '-o', 'json'], { env: { HOME: home } })
+      is(code, 0, stderr)
+      is(JSON.parse(stdout).user, user)
     })
 
     it('are given for no longer than the proxy says, and to nobody without a token', async () => {

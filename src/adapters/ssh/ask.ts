@@ -31,7 +31,10 @@ export function askOverSsh({ host, port, hostKey, user, password, command, signa
     known.isOther = `ssh-ed25519 ${key.toString('base64')}` !== hostKey
     return !known.isOther
   }
-  const stop = () => client.destroy()
+  const stop = () => {
+    reject(new Failure('cancelled', `${host}:${port} was not waited for`))
+    client.destroy()
+  }
   client.on('error', (error) => reject(known.isOther ? otherHost(host, port) : failureOf(error, `${host}:${port}`)))
   client.on('close', () => reject(new Failure('unavailable', `${host}:${port} hung up before it answered`)))
   client.on('ready', () => {
@@ -46,6 +49,7 @@ export function askOverSsh({ host, port, hostKey, user, password, command, signa
       channel.on('close', (code: unknown) => resolve({ code: typeof code === 'number' ? code : -1, ...said }))
     })
   })
+  if (signal.aborted) stop()
   signal.addEventListener('abort', stop, { once: true })
   client.connect({
     ...{ host, port, username: user, password: password.reveal(), readyTimeout: WITHIN, keepaliveInterval: seconds(5) },
@@ -67,5 +71,8 @@ const otherHost = (host: string, port: number): Failure =>
 function failureOf(error: Error & { level?: string }, at: string): Failure {
   if (error.level === 'client-authentication')
     return new Failure('unauthorized', `${at} does not accept the token`, { cause: error })
-  return new Failure('unavailable', `${at} is not reached: ${beginningOf(error.message, 200)}`, { cause: error })
+  return new Failure('unavailable', `${at} is not reached: ${beginningOf(error.message, 200)}`, {
+    cause: error,
+    remedy: 'Look at whether that name leads to the proxy from here.',
+  })
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { BERTH_NAMESPACE, certificateCommand, SSH_CERTIFICATES_USER } from '../../api/index.ts'
-import { Failure, hours, isFailure, seconds, spelled, systemClock, timestamp } from '../../std/index.ts'
+import { beginningOf, Failure, hours, isFailure, seconds, spelled, systemClock, timestamp } from '../../std/index.ts'
 import { namespaceOfBerth } from '../install/shipped.ts'
 import {
   type ClusterOptions,
@@ -26,6 +26,7 @@ interface Options extends ClusterOptions, OutputOptions {
 }
 
 const USUAL = hours(8)
+const MOST_OF_WORDS = 1000
 
 export const verb = actionVerb({
   description:
@@ -93,7 +94,7 @@ async function askFor(
     throw withRemedy(thrown)
   })
   if (code === 0) return `${CERTIFICATE_TYPE} ${stdout.trim()} berth`
-  throw new Failure('invalid', `${host} gives no certificate: ${stderr.trim()}`)
+  throw new Failure('invalid', `${host} gives no certificate: ${beginningOf(stderr.trim(), MOST_OF_WORDS)}`)
 }
 
 function withRemedy(thrown: unknown): unknown {
