@@ -72,7 +72,7 @@ describe(
       })
       return held
     }
-    const untilIn = (name: string) => eventually(() => new RegExp(`/${name}".*"means":"certificate"`).test(stage.proxy.log()))
+    const untilIn = (name: string) => eventually(() => new RegExp(`/${name}".*"means":"certificate `).test(stage.proxy.log()))
     const cert = (...words: string[]) =>
       berth(['ssh-cert', '--kubeconfig', join(home, 'kubeconfig'), '--berth-namespace', stage.namespace, ...words], {
         env: { HOME: home },
@@ -89,7 +89,7 @@ describe(
       const times = { since: Date.now() - 1000, until: Date.now() + hours(1) }
       const extensions = new Map([['groups@berth.dev', '[]']])
       const whole = { key: { type, blob }, keyId: user, principals: [user], ...times, extensions, ...said }
-      const text = signCertificate(by ?? (await authority()), whole)
+      const { text } = signCertificate(by ?? (await authority()), whole)
       await writeFile(join(client.folder, `${key}-cert.pub`), `${TYPE} ${text}\n`)
     }
     const forget = (key = 'key') => rm(join(client.folder, `${key}-cert.pub`), { force: true })
@@ -109,6 +109,10 @@ describe(
       match(shown, `Key ID: "${user}"`)
       match(shown, 'groups@berth.dev')
       match((await login('shared')).stderr, IN)
+      // Logs tell which one it was.
+      const [, serial = ''] = /Serial: (\d+)/.exec(shown) ?? []
+      match(stage.proxy.log(), `"means":"certificate ${serial}"`)
+      match(stage.proxy.log(), new RegExp(`"serial":"${serial}".*A certificate for SSH was issued`))
       // It is a name, and no way in: who has no share stays outside.
       await stage.workspace('others', EDITOR)
       for (const name of ['others', 'nothing']) match((await login(name)).stderr, DENIED, name)
@@ -331,7 +335,7 @@ describe(
         return (await login('rotated')).stderr.includes(IN)
       })
       const held = hold('rotated')
-      await eventually(() => (stage.proxy.log().match(/rotated".*"means":"certificate"/g)?.length ?? 0) > 1)
+      await eventually(() => (stage.proxy.log().match(/rotated".*"means":"certificate /g)?.length ?? 0) > 1)
       const { line } = await authority()
       await kube.patch(Secrets, ref, { data: { ssh_user_ca_ed25519_key: null } })
       await eventually(() => !held.isOpen, SOON)

@@ -16,13 +16,17 @@ const MOST_OPTIONS = 16
 
 const USER = 1
 
-/** Has the authority sign. Gives the certificate as the second word of a line. */
-export function signCertificate(authority: KeyPair, certificate: Omit<UserCertificate, 'serial' | 'criticalOptions'>): string {
+/** Has the authority sign. Gives the certificate as the second word of a line, and the number by which logs know it. */
+export function signCertificate(
+  authority: KeyPair,
+  certificate: Omit<UserCertificate, 'serial' | 'criticalOptions'>,
+): { text: string; serial: bigint } {
   const { key, keyId, principals, since, until, extensions } = certificate
   const signer = parsed(authority.secret.reveal())
+  const serial = randomBytes(8).readBigUInt64BE()
   const body = Buffer.concat([
     strings(CERTIFICATE_TYPE, randomBytes(32), pointOf(key)),
-    ...[randomBytes(8), uint32(USER)],
+    ...[uint64(serial), uint32(USER)],
     strings(keyId, strings(...principals)),
     ...[uint64(BigInt(Math.floor(since / 1000))), uint64(BigInt(Math.floor(until / 1000)))],
     strings('', optionsWith(extensions), ''),
@@ -30,7 +34,7 @@ export function signCertificate(authority: KeyPair, certificate: Omit<UserCertif
   ])
   const signature = signer.sign(body)
   if (signature instanceof Error) throw Failure.from(signature)
-  return Buffer.concat([body, strings(strings(KEY_TYPE, signature))]).toString('base64')
+  return { text: Buffer.concat([body, strings(strings(KEY_TYPE, signature))]).toString('base64'), serial }
 }
 
 /** The certificate, if that authority has signed it, to the last byte; else why it is none. `authority` as a line has it. */

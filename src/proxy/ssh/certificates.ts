@@ -7,8 +7,8 @@ import type { UserAuthority } from './authority.ts'
 export interface Certificates {
   /** As a line has it. */
   authority(): string | undefined
-  /** The second word of the line that certifies the key. Throws a sentence that says why it is not. */
-  issue(session: Session, key: PublicKey, length: number): string
+  /** The second word of the line that certifies the key, and its number. Throws a sentence that says why it is not. */
+  issue(session: Session, key: PublicKey, length: number): { text: string; serial: bigint }
   /** Whose session it is, or why it is nobody's. */
   sessionOf(certificate: UserCertificate): Session | string
 }

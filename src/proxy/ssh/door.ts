@@ -110,7 +110,7 @@ function certificateDoor(services: SshServices, certificates: Certificates): Cer
       const session = sessionOf(certificate)
       if (typeof session === 'string') return
       const holds = () => authority() === signer
-      const visitor = await enterAs(services, user, { session, holds, means: 'certificate' })
+      const visitor = await enterAs(services, user, { session, holds, means: `certificate ${certificate.serial}` })
       // Meanwhile somebody may have signed out everywhere, or the authority be another.
       return holds() && typeof sessionOf(certificate) !== 'string' ? visitor : undefined
     },

@@ -30,8 +30,10 @@ export function createIssuer({ certificates, clock, log: plain }: IssuerServices
         if (!wish)
           throw new Failure('invalid', 'certificates are given here, and nothing else', { remedy: 'Use `berth ssh-cert`.' })
         const key = { type: 'ssh-ed25519', blob: wish.key }
-        const certificate = certificates.issue(session, key, seconds(wish.seconds))
-        log.info('A certificate for SSH was issued', { from: known.from, key: wish.key, seconds: wish.seconds })
+        const { text: certificate, serial } = certificates.issue(session, key, seconds(wish.seconds))
+        log.info('A certificate for SSH was issued', {
+          ...{ from: known.from, serial: String(serial), key: wish.key, seconds: wish.seconds },
+        })
         void channel.write(Buffer.from(`${certificate}\n`)).then(() => channel.end(0))
       } catch (thrown) {
         tell(channel, thrown, log)

@@ -28,7 +28,7 @@ const said = {
     ['groups@berth.dev', '["staff"]'],
   ]),
 }
-const made = (): Buffer => Buffer.from(signCertificate(authority, said), 'base64')
+const made = (): Buffer => Buffer.from(signCertificate(authority, said).text, 'base64')
 
 describe('a certificate for SSH', (it) => {
   it('is read as it was signed', () => {
@@ -62,7 +62,7 @@ describe('a certificate for SSH', (it) => {
   it('is not looked for in what is long, or says that it is', () => {
     is(readCertificate(Buffer.alloc(2 ** 20), authority.line), 'it is too long')
     const whole = made()
-    for (const length of [0x7fffffff, 0xffffffff]) {
+    for (const length of [0x7f_ff_ff_ff, 0xff_ff_ff_ff]) {
       const changed = Buffer.from(whole)
       changed.writeUInt32BE(length, 0)
       is(readCertificate(changed, authority.line), 'it ends too early')
