@@ -165,6 +165,7 @@ export {
   SANDBOX_PROVISIONER,
   SANDBOX_TIER,
   SPACE_PROVISIONERS,
+  SSH_AUTHORITY,
   SSH_GATEWAY,
   secretTypes,
   tunnelAudienceOf,
@@ -175,6 +176,7 @@ export { credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privat
 export { dataOf, kubeconfigIn, textIn, whyNotRead } from './secret-content.ts'
 export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } from './service-account.ts'
 export { ANYBODY, isMadeFor, requesterOf } from './space-request.ts'
+export { type CertificateWish, certificateCommand, certificateWishIn, SSH_CERTIFICATES_USER } from './ssh-certificates.ts'
 export { syncRunOf } from './sync-run.ts'
 export {
   clonerImageOf,

@@ -194,6 +194,9 @@ export const BERTH_NAMESPACE = 'berth-system'
 /** Beside them: the ConfigMap in which the proxies say how they are reached over SSH, and the Secret with the key behind it. */
 export const SSH_GATEWAY = 'berth-proxy-ssh'
 
+/** The Secret with the key by which the proxies sign certificates for SSH. */
+export const SSH_AUTHORITY = 'berth-proxy-ssh-authority'
+
 /** The label of what belongs to an installation. */
 export const PART_OF_BERTH = { 'app.kubernetes.io/part-of': 'berth' } as const
 

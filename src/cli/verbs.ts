@@ -77,6 +77,11 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./ssh/ssh-config.ts'),
   },
   {
+    name: 'ssh-cert',
+    summary: 'get a certificate for SSH, for a working day',
+    load: () => import('./ssh/ssh-cert.ts'),
+  },
+  {
     name: 'exec',
     summary: 'run a command in a workspace',
     load: async () => ({ verb: (await import('./workspace/exec.ts')).exec }),

@@ -69,6 +69,8 @@ export const SETTINGS = {
     'what people type for SSH, told with the host key in the ConfigMap berth-proxy-ssh'),
   sshTokens: toggle('--ssh-tokens', 'BERTH_SSH_TOKENS',
     'take tokens of the cluster as passwords over SSH, too'),
+  sshCertificatesFor: optional('--ssh-certificates-for <hours>', 'BERTH_SSH_CERTIFICATES_FOR', hoursOrNone,
+    'give whoever shows a token a certificate for SSH, for so long at most; no longer than --session-hours (default: none are given)'),
   trustedProxies: setting('--trusted-proxies <ranges>', 'BERTH_TRUSTED_PROXIES', words, '',
     'whose X-Forwarded-For is believed (default: nobody’s)'),
 
@@ -101,14 +103,14 @@ export type ProxyConfig = ReturnType<typeof parseConfig>
 
 export function parseConfig(flags: Flags, env: EnvironmentVariables) {
   const settings = readSettings(SETTINGS, flags, env)
-  const { authorize, authorizeCallers, sshListen, sshAddress, sshTokens, tlsCert, tlsKey, kas, kasToken, kasCa, ...rest } =
-    settings
+  const { authorize, authorizeCallers, tlsCert, tlsKey, kas, kasToken, kasCa, ...given } = settings
+  const { sshListen, sshAddress, sshTokens, sshCertificatesFor, ...rest } = given
   const { issuer, clientId, clientSecret, oidcCa, scopes, usernameClaim, usernamePrefix, groupsClaim, groupsPrefix, ...others } =
     rest
   return {
     ...others,
     authorize: authorizeOf(authorize, authorizeCallers),
-    ssh: sshOf(sshListen, sshAddress, sshTokens),
+    ssh: sshOf(given),
     tls: tlsFiles(tlsCert, tlsKey),
     oidc: { issuer, clientId, clientSecret, ca: oidcCa, scopes: [...new Set(['openid', ...scopes])] },
     identity: { usernameClaim, usernamePrefix, groupsClaim, groupsPrefix },
@@ -124,10 +126,22 @@ function authorizeOf(listen: string | undefined, callers: string[]): { listen: s
   throw wrongSetting(missing, '', 'Give --authorize and --authorize-callers together, or neither.')
 }
 
-function sshOf(listen: string | undefined, address: ReturnType<typeof hostForPeople>, takesTokens: boolean) {
-  if (listen) return { listen, address, takesTokens }
-  if (!takesTokens) return
-  throw wrongSetting('--ssh-listen', '', 'Give --ssh-listen too, or leave --ssh-tokens out.')
+interface SshSettings {
+  sshListen: string | undefined
+  sshAddress: ReturnType<typeof hostForPeople>
+  sshTokens: boolean
+  sshCertificatesFor: number | undefined
+  longestSession: number
+}
+
+function sshOf({ sshListen, sshAddress, sshTokens, sshCertificatesFor, longestSession }: SshSettings) {
+  // When people have signed out is remembered for as long as a session may last.
+  if (sshCertificatesFor !== undefined && sshCertificatesFor > longestSession)
+    throw wrongSetting('--ssh-certificates-for', String(sshCertificatesFor / hours(1)), 'Write no more than --session-hours has.')
+  if (sshListen) return { listen: sshListen, address: sshAddress, takesTokens: sshTokens, certificatesFor: sshCertificatesFor }
+  const other = sshTokens ? '--ssh-tokens' : '--ssh-certificates-for'
+  if (!sshTokens && sshCertificatesFor === undefined) return
+  throw wrongSetting('--ssh-listen', '', `Give --ssh-listen too, or leave ${other} out.`)
 }
 
 /** TLS where there is an authority to check it by, as the operator has it. */
@@ -175,6 +189,11 @@ function hostAndPortOrNone(given: string, flag: string): string {
 /** `-` stands for none, as in the settings of the API server. */
 function prefixIn(given: string): string {
   return given === '-' ? '' : given
+}
+
+/** An empty variable turns it off. */
+function hoursOrNone(given: string, flag: string): number | undefined {
+  return given === '' ? undefined : wholeHours(given, flag)
 }
 
 function wholeHours(given: string, flag: string): number {

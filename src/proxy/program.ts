@@ -1,7 +1,7 @@
 import { openKeys } from '../adapters/files/index.ts'
 import { createMetrics, serveOperations, serveWeb } from '../adapters/http/index.ts'
 import { chargeSpaces, connect, createCaches, untilListed, waitingFor } from '../adapters/kube/index.ts'
-import { ConfigMaps, labels, Secrets, Services, Workspaces } from '../api/index.ts'
+import { ConfigMaps, labels, Secrets, Services, SSH_AUTHORITY, Workspaces } from '../api/index.ts'
 import { requestMeter, requireKinds } from '../engines/controller/index.ts'
 import { aborted, type Clock, createLog, pause, systemClock } from '../std/index.ts'
 import type { ProxyConfig } from './config.ts'
@@ -69,6 +69,7 @@ async function serve(config: ProxyConfig, frame: Frame, state: State, { reach, v
   const workspaces = caches.of(Workspaces)
   const services = caches.of(Services, { labels: labels.workspaceUid })
   const secrets = caches.of(Secrets, named(KEYS))
+  const authorities = config.ssh?.certificatesFor === undefined ? undefined : caches.of(Secrets, named(SSH_AUTHORITY))
   const signOuts = caches.of(ConfigMaps, named(SIGN_OUTS))
   const connections = caches.of(ConfigMaps, named(CONNECTIONS))
   const ready = () => waitingFor(caches) ?? (state.phase === 'serving' ? undefined : `the proxy is ${state.phase}`)
@@ -84,7 +85,7 @@ async function serve(config: ProxyConfig, frame: Frame, state: State, { reach, v
   const routes = followRoutes({ workspaces, services, reach, tunnel: tunnels?.to, log })
   open.push(() => routes.stop())
   const isStopping = () => state.phase === 'stopping'
-  const known = { caches, workspaces, routes, keys, signOuts, connections, metrics }
+  const known = { caches, workspaces, routes, keys, authorities, signOuts, connections, metrics }
   const foundation = { ...known, ...frame, isStopping }
   const built = await buildServices(config, foundation)
   const { request, upgrade, consultation } = built

@@ -2,7 +2,7 @@ import { connectProvider, createTickets, type TicketKeys } from '../adapters/aut
 import { readOptional } from '../adapters/files/index.ts'
 import { createForwarder, type Metrics } from '../adapters/http/index.ts'
 import { type Cache, type Caches, createCaches, type Kube } from '../adapters/kube/index.ts'
-import type { ConfigMap, Workspace } from '../api/index.ts'
+import type { ConfigMap, CoreSecret, Workspace } from '../api/index.ts'
 import { createDashboard } from '../dashboard/index.ts'
 import { createPermissions, type Permissions } from '../engines/permissions/index.ts'
 import { type Clock, type Log, Secret } from '../std/index.ts'
@@ -48,6 +48,8 @@ export interface Foundation extends Frame {
   signOuts: Cache<ConfigMap>
   connections: Cache<ConfigMap>
   workspaces: Cache<Workspace>
+  /** Of the key that signs certificates for SSH, where there are any. */
+  authorities: Cache<CoreSecret> | undefined
   isStopping: () => boolean
 }
 
@@ -87,7 +89,7 @@ export async function buildServices(config: ProxyConfig, foundation: Foundation)
   const visitorOf = createVisitorOf(isProxy)
   const visitorOfCaller = createVisitorOf((address) => isCaller(address) || isProxy(address))
   return {
-    ...{ streams, activity, mayOpen, isProxy },
+    ...{ streams, sessions, activity, mayOpen, isProxy },
     ...createReception({ ...shared, done: meters.done, forwarder, streams, visitorOf, isStopping }),
     consultation: createConsultation({ ...shared, done: meters.consulted, isCaller, visitorOf: visitorOfCaller }),
   }

@@ -150,6 +150,8 @@ export const LAW: Record<string, Room> = {
       'devfile',
       'adapters/kube',
       'adapters/git',
+      // `berth ssh-cert` shows a token to the proxy over SSH: docs/decisions/0263.
+      'adapters/ssh',
       'adapters/control-plane',
       'engines/devfiles',
       'engines/health',

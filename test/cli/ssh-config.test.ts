@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { equal, is, match, not, ok } from 'uvu/assert'
-import { createHostKey } from '../../src/adapters/ssh/index.ts'
+import { createKeyPair } from '../../src/adapters/ssh/index.ts'
 import { type Workspace, type WorkspaceSpec, Workspaces } from '../../src/api/index.ts'
 import { blockOf, entryOf } from '../../src/cli/ssh/entry.ts'
 import { withInclude, withoutInclude } from '../../src/cli/ssh/text.ts'
@@ -13,7 +13,7 @@ import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 import { berth } from './berth.ts'
 
-const { line } = createHostKey()
+const { line } = createKeyPair()
 const SSH = { user: 'web.team-a', host: 'ssh.example.com', port: 2222, hostKeys: [line] }
 
 const workspaceWith = (ssh: object | undefined, metadata: object = {}): Workspace => ({
@@ -141,7 +141,7 @@ describe(
       match(stdout, `# web.${namespace}.berth ${line}`)
       not.match(stdout, elsewhere)
       const told = stderr.replaceAll(/\s+/g, ' ')
-      match(told, /so that no key lets in: \S* ?\S*rests/)
+      match(told, /so that no key without a certificate lets in: \S* ?\S*rests/)
       match(told, 'Stopped, and started with `berth start`: ')
       match(stderr, 'Nothing is written')
       equal(await readdir(at()), [])
@@ -254,7 +254,11 @@ describe('the block of a workspace', (it) => {
   it('has a word of a place in it only where that was made fit', () => {
     const entry = entryOf(workspaceWith(SSH))
     ok(typeof entry !== 'string')
-    const block = blockOf(entry, { knownHosts: '/home/ada/.ssh/berth/known_hosts', identity: '"/home/ada/my key"' })
+    const block = blockOf(entry, {
+      knownHosts: '/home/ada/.ssh/berth/known_hosts',
+      identities: ['"/home/ada/my key"'],
+      isAll: true,
+    })
     match(block, '  IdentityFile "/home/ada/my key"\n  IdentitiesOnly yes\n')
     is(block.split('\n').filter((each) => /proxycommand|localcommand|include/i.test(each)).length, 0)
   })

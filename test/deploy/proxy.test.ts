@@ -18,6 +18,8 @@ import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
 
+const SECRETS = ['berth-proxy-keys', 'berth-proxy-ssh', 'berth-proxy-ssh-authority']
+
 describe('the rights of the proxy', (it) => {
   const cluster = testCluster()
   const proxy = cluster.kube.as({ user: 'system:serviceaccount:berth-system:berth-proxy' })
@@ -63,8 +65,7 @@ describe('the rights of the proxy', (it) => {
     match(await refusalOf(proxy.list(Secrets, { namespace: 'berth-system' })), /forbidden/i)
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'mine', namespace } }
     match(await refusalOf(proxy.create(Secrets, secret)), /forbidden/i)
-    for (const name of ['berth-proxy-keys', 'berth-proxy-ssh'])
-      await proxy.list(Secrets, { namespace: 'berth-system', fields: `metadata.name=${name}` })
+    for (const name of SECRETS) await proxy.list(Secrets, { namespace: 'berth-system', fields: `metadata.name=${name}` })
   })
 
   it('let it make its own Secret and ConfigMaps, and nothing that could be the settings of another program, or its token', async () => {
@@ -72,9 +73,12 @@ describe('the rights of the proxy', (it) => {
       const object = { apiVersion: 'v1', kind: kind.kind, metadata: { name, namespace: 'berth-system' }, ...more }
       return proxy.create(kind, object, { dryRun: true })
     }
-    for (const name of ['berth-proxy-keys', 'berth-proxy-ssh']) await make(Secrets, name, { type: 'Opaque' })
+    for (const name of SECRETS) await make(Secrets, name, { type: 'Opaque' })
     for (const name of ['berth-proxy-sign-outs', 'berth-proxy-connections', 'berth-proxy-ssh']) await make(ConfigMaps, name)
-    match(await refusalOf(make(Secrets, 'mine')), 'of secrets the proxy creates berth-proxy-keys and berth-proxy-ssh only')
+    match(
+      await refusalOf(make(Secrets, 'mine')),
+      'of secrets the proxy creates berth-proxy-keys and berth-proxy-ssh and berth-proxy-ssh-authority only',
+    )
     match(await refusalOf(make(ConfigMaps, 'berth')), 'of configmaps the proxy creates')
     const metadata = {
       name: 'berth-proxy-keys',

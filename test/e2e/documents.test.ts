@@ -26,6 +26,7 @@ const ELSEWHERE: Record<string, string> = {
   'docs/installation.md#the-command': 'test/cli/package.test.ts',
   'docs/installation.md#the-image': 'test/e2e/image.test.ts',
   'docs/installation.md#redis-for-several-kas': 'test/deploy/replicated-kas.test.ts',
+  'docs/proxy.md#certificates-for-ssh': 'test/proxy/ssh-certificates.test.ts',
   'docs/proxy.md#ssh': 'test/e2e/ssh.test.ts',
   'docs/proxy-ingress.md#behind-an-ingress-that-you-have': 'test/proxy/consultation.test.ts',
   'examples/cluster-provisioner/README.md#a-provisioner-of-your-own':

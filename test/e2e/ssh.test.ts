@@ -1,14 +1,16 @@
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { Workspaces } from '../../src/api/index.ts'
 import { seconds } from '../../src/std/index.ts'
+import { berth } from '../cli/berth.ts'
 import { lacksOpenSsh, type SshClient } from '../proxy/ssh-client.ts'
+import { deployer } from '../support/builders/credentials.ts'
 import { lacksNode } from '../support/node.ts'
 import { describe } from '../support/suite.ts'
 import { runAtTerminal } from '../support/terminal.ts'
@@ -252,6 +254,31 @@ describe(
       const again = await client.run('ssh', ['brief.team-a@berth', 'true'], { key: 'second' })
       assert.match(again.stderr, 'Permission denied (publickey)')
       assert.is((await client.run('ssh', ['brief.team-a@berth', 'true'], { key: 'third' })).code, 0)
+    })
+
+    it('lets in by a certificate, which anybody with a token of the cluster gets', async () => {
+      const { kube } = site.cluster
+      const grace = await deployer(kube, 'team-a', { name: 'grace' })
+      const user = 'system:serviceaccount:team-a:grace'
+      await writeFile(join(client.folder, 'kubeconfig'), grace.kubeconfig)
+      await site.workspace('lent', [])
+      const lent = { name: 'lent', namespace: 'team-a' }
+      const ports = [{ name: 'editor-server', port: 3000, url: 'https://3000-lent.ws.example.com/' }]
+      await kube.patch(Workspaces, lent, { status: { ports } }, { subresource: 'status' })
+      const place = ['--kubeconfig', join(client.folder, 'kubeconfig')]
+      const given = await berth(['ssh-cert', ...place, '--key', join(client.folder, 'key.pub')], { env: { HOME: client.folder } })
+      assert.is(given.code, 0, given.stderr)
+      const login = () => client.run('ssh', ['lent.team-a@berth', 'pwd'])
+      assert.match((await login()).stderr, 'Permission denied')
+      const shares = [{ name: 'pair', user, ports: ['editor-server'] }]
+      await kube.patch(Workspaces, lent, { spec: { shares } })
+      await eventually(async () => (await login()).stdout === '/tmp\n')
+      const open = client.start('ssh', ['lent.team-a@berth', 'cat'])
+      const closed = once(open, 'close')
+      await eventually(() => (site.proxy.log().match(/lent".*"means":"certificate /g)?.length ?? 0) > 1)
+      await kube.patch(Workspaces, lent, { spec: { shares: [] } })
+      assert.is((await closed)[0], 255)
+      await rm(join(client.folder, 'key-cert.pub'))
     })
 
     it('says in a sentence that the owner may run nothing where it runs', async () => {

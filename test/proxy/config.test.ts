@@ -41,6 +41,13 @@ describe('the settings of the proxy', (it) => {
     for (const sshAddress of ['ssh://a', 'a b', 'a:99999', '-a', 'a:', 'ada@a'])
       throws(() => parseConfig({ ...NEEDED, sshListen: '127.0.0.1:0', sshAddress }, {}), /--ssh-address is/, sshAddress)
     throws(() => parseConfig({ ...NEEDED, sshTokens: true }, {}), /--ssh-listen is/)
+    throws(() => parseConfig({ ...NEEDED, sshCertificatesFor: '8' }, {}), /--ssh-listen is/)
+    for (const sshCertificatesFor of ['0', '-1', '1.5', '8h', '13'])
+      throws(
+        () => parseConfig({ ...NEEDED, sshListen: '127.0.0.1:0', sshCertificatesFor }, {}),
+        /--ssh-certificates-for is/,
+        sshCertificatesFor,
+      )
     throws(() => parseConfig(NEEDED, { BERTH_PASS_AUTHORIZATION: 'yes' }), /BERTH_PASS_AUTHORIZATION is "yes"/)
   })
 })

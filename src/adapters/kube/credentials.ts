@@ -127,7 +127,8 @@ function contextOf(material: SecureContextOptions): SecureContext {
   }
 }
 
-function headersOf(options: RequestOptions): Record<string, string> {
+/** In lower case. */
+export function headersOf(options: RequestOptions): Record<string, string> {
   const { headers, auth } = options
   const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {}
   if (!headers || Array.isArray(headers)) return basic
@@ -136,7 +137,7 @@ function headersOf(options: RequestOptions): Record<string, string> {
 }
 
 /** Files that are being replaced, an exec plugin that has a bad day: it passes. */
-const unreadable = (cause: unknown) =>
+export const unreadable = (cause: unknown) =>
   new Failure('unavailable', `the credentials of the kubeconfig cannot be read: ${Failure.from(cause).message}`, {
     remedy: 'Look at the files and the exec plugin that the kubeconfig names.',
     cause,

@@ -8,14 +8,43 @@ export interface PublicKey {
   readonly blob: string
 }
 
+/** What an authority says of the holder of a key. */
+export interface UserCertificate {
+  readonly key: PublicKey
+  readonly serial: bigint
+  /** A word for the log of whoever is shown it. */
+  readonly keyId: string
+  readonly principals: readonly string[]
+  /** From then on, and until then: milliseconds since the epoch. */
+  readonly since: number
+  readonly until: number
+  /** What it may be used for only, which whoever does not understand it must refuse. */
+  readonly criticalOptions: ReadonlyMap<string, string>
+  readonly extensions: ReadonlyMap<string, string>
+}
+
 /** Says who gets in. It must take as long for somebody who does not exist. */
 export interface SshDoor {
   /** Whether this key would do: a client asks before it signs. */
   takesKey(user: string, key: PublicKey): boolean
   /** The key is proved. `undefined`: it does not let in. */
   byKey(user: string, key: PublicKey): SshVisitor | undefined
-  /** Without it nobody is asked for one. */
-  byPassword?: ((user: string, password: Secret<string>) => Promise<SshVisitor | undefined>) | undefined
+  /** How the password of that user is judged, whether there is one or not. Without it none is asked for. */
+  byPassword?: ((user: string) => PasswordJudge | undefined) | undefined
+  /** Without it certificates let nobody in. */
+  certificates?: CertificateDoor | undefined
+}
+
+export type PasswordJudge = (password: Secret<string>) => Promise<SshVisitor | undefined>
+
+/** Says whom the certificates of an authority let in. */
+export interface CertificateDoor {
+  /** Of the authority that counts now, as a line has it; none counts without one. */
+  authority(): string | undefined
+  /** Why it does not count, whatever the user: a client asks before it signs. */
+  whyNot(certificate: UserCertificate): string | undefined
+  /** Its key is proved. `undefined`: it does not let in. */
+  enter(user: string, certificate: UserCertificate): Promise<SshVisitor | undefined>
 }
 
 /** Somebody has logged in. Whatever these do, they throw nothing. */

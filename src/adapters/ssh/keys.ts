@@ -3,23 +3,24 @@ import ssh2 from 'ssh2'
 import { Failure, Secret } from '../../std/index.ts'
 import type { PublicKey } from './door.ts'
 
-/** The key by which clients know the server. */
-export interface HostKey {
+/** A key of ed25519, such as the one by which clients know the server. */
+export interface KeyPair {
+  /** As OpenSSH keeps private keys. */
   readonly secret: Secret<string>
-  /** As a line of known_hosts has it behind the host: `ssh-ed25519 AAAA…`. */
+  /** The public half, as a line of known_hosts has it behind the host: `ssh-ed25519 AAAA…`. */
   readonly line: string
 }
 
-export function createHostKey(): HostKey {
+export function createKeyPair(): KeyPair {
   const { private: text, public: line } = ssh2.utils.generateKeyPairSync('ed25519')
   return { secret: new Secret(text), line: line.trim() }
 }
 
-/** Reads what `createHostKey` made. Throws `invalid` for anything else. */
-export function hostKeyFrom(secret: Secret<string>): HostKey {
+/** Reads what `createKeyPair` made. Throws `invalid` for anything else. */
+export function keyPairFrom(secret: Secret<string>): KeyPair {
   const key = ssh2.utils.parseKey(secret.reveal())
   if (key instanceof Error || key.type !== 'ssh-ed25519' || !key.isPrivateKey())
-    throw new Failure('invalid', 'the host key is no private key of ed25519')
+    throw new Failure('invalid', 'it is no private key of ed25519')
   return { secret, line: `${key.type} ${key.getPublicSSH().toString('base64')}` }
 }
 

@@ -16,7 +16,7 @@ import {
 } from '../../std/index.ts'
 import { channelOf, endingWith, MOST_UNREAD } from './channel.ts'
 import type { SshDoor, SshLine, SshVisitor } from './door.ts'
-import type { HostKey } from './keys.ts'
+import type { KeyPair } from './keys.ts'
 import { awaitLogin } from './login.ts'
 import { createPeople, type PersonLine } from './people.ts'
 import { followSession, type SessionFrame } from './session.ts'
@@ -30,7 +30,7 @@ export interface SshServer {
 interface SshOptions {
   /** `host:port`. */
   address: string
-  hostKey: HostKey
+  hostKey: KeyPair
   door: SshDoor
   /** Of those that have not logged in yet. */
   beforeLogin: ConnectionLimits

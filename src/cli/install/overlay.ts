@@ -109,6 +109,7 @@ function settingsOf({
     certificateIssuer: ___,
     ssh,
     sshTokens,
+    sshCertificatesFor,
     ...oidc
   } = proxy ?? {}
   const maps: Partial<Record<(typeof SETTINGS_MAPS)[number], Settings['data']>> = {
@@ -128,6 +129,7 @@ function settingsOf({
         certificateNames: certificateNames?.join(','),
         authorizeCallers: authorizeCallers?.join(','),
         sshTokens: ssh && sshTokens ? 'true' : undefined,
+        sshCertificatesFor: ssh ? sshCertificatesFor?.toString() : undefined,
       },
     }),
   }

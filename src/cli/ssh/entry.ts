@@ -49,11 +49,14 @@ function isHostKey(text: unknown): boolean {
 /** Where things are on the person's machine, fit to stand in the configuration (`word` of paths.ts). */
 export interface SshPlaces {
   knownHosts: string
-  identity: string | undefined
+  /** Shown one after the other; OpenSSH finds the certificate beside its key. Its own usual ones where there are none. */
+  identities: readonly string[]
+  /** No others are shown then, not those of an agent either. */
+  isAll: boolean
 }
 
 /** Pure. As ssh_config(5) has it; another key than the pinned one is refused without a question, and nothing leads back. */
-export const blockOf = ({ alias, host, port, user }: SshEntry, { knownHosts, identity }: SshPlaces): string =>
+export const blockOf = ({ alias, host, port, user }: SshEntry, { knownHosts, identities, isAll }: SshPlaces): string =>
   [
     `Host ${alias}`,
     `  HostName ${host}`,
@@ -66,7 +69,8 @@ export const blockOf = ({ alias, host, port, user }: SshEntry, { knownHosts, ide
     '  UpdateHostKeys no',
     '  ForwardAgent no',
     '  ForwardX11 no',
-    ...(identity === undefined ? [] : [`  IdentityFile ${identity}`, '  IdentitiesOnly yes']),
+    ...identities.map((identity) => `  IdentityFile ${identity}`),
+    ...(isAll ? ['  IdentitiesOnly yes'] : []),
     '',
   ].join('\n')
 

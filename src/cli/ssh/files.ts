@@ -12,6 +12,8 @@ export interface SshFiles {
   ourFolder: string
   ourConfig: string
   knownHosts: string
+  /** The key that is certified where the person names none. */
+  identity: string
   /** The line of the person's own that includes ours. */
   include: string
 }
@@ -27,7 +29,8 @@ export function sshFilesOf({ env }: Shell): SshFiles {
   const ourFolder = join(folder, 'berth')
   const ourConfig = join(ourFolder, 'config')
   const include = `Include ${wordFor(ourConfig, 'HOME')}`
-  return { folder, config: join(folder, 'config'), ourFolder, ourConfig, knownHosts: join(ourFolder, 'known_hosts'), include }
+  const [knownHosts, identity] = [join(ourFolder, 'known_hosts'), join(ourFolder, 'id_ed25519')]
+  return { folder, config: join(folder, 'config'), ourFolder, ourConfig, knownHosts, identity, include }
 }
 
 const PLAIN = /^[\w./@+,=:-]+$/
@@ -74,6 +77,8 @@ async function statOf(path: string) {
     throw new Failure('unavailable', `${path} cannot be looked at.`, { cause: thrown, remedy: 'Look at who owns it.' })
   }
 }
+
+export const isThere = async (file: string): Promise<boolean> => (await statOf(file)) !== undefined
 
 export async function makeFolder(folder: string): Promise<void> {
   const found = await statOf(folder)

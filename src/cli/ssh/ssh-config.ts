@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { nameOf, type Workspace, Workspaces, workspaceWishOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
@@ -7,8 +7,9 @@ import { withKube, withKubeconfig, withNamespace } from '../options.ts'
 import { wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
-import { entryOf, type SshEntry } from './entry.ts'
-import { makeFolder, readPlain, removeOurs, type SshFiles, sshFilesOf, wordFor, writeWhole } from './files.ts'
+import { certificateOf } from './certified-key.ts'
+import { entryOf, type SshEntry, type SshPlaces } from './entry.ts'
+import { isThere, makeFolder, readPlain, removeOurs, type SshFiles, sshFilesOf, wordFor, writeWhole } from './files.ts'
 import { configWith, knownHostsWith, withInclude, withoutInclude } from './text.ts'
 
 interface Options extends ObjectOptions {
@@ -20,7 +21,7 @@ interface Options extends ObjectOptions {
 
 export const verb = actionVerb({
   description:
-    'Print a configuration of OpenSSH for the workspaces of a namespace: `ssh web.team-a.berth` then leads into one, for scp, VS Code and JetBrains, too. The host keys that their statuses tell are pinned: nobody is asked, and another key is refused. It needs a key of yours in spec.sshKeys of the Workspace, and a proxy that takes SSH.',
+    'Print a configuration of OpenSSH for the workspaces of a namespace: `ssh web.team-a.berth` then leads into one, for scp, VS Code and JetBrains, too. The host keys that their statuses tell are pinned: nobody is asked, and another key is refused. It needs a key of yours in spec.sshKeys of the Workspace, or a certificate by `berth ssh-cert`, and a proxy that takes SSH.',
   examples: [
     ['berth ssh-config -n team-a', 'look at it'],
     ['berth ssh-config -n team-a --write', 'have ssh, scp and editors know it'],
@@ -40,8 +41,7 @@ export const verb = actionVerb({
 
 async function tell(shell: Shell, options: Options): Promise<void> {
   const files = sshFilesOf(shell)
-  const identity = options.identity === undefined ? undefined : wordFor(resolve(shell.cwd, options.identity), '--identity')
-  const places = { knownHosts: wordFor(files.knownHosts, 'HOME'), identity }
+  const places = { knownHosts: wordFor(files.knownHosts, 'HOME'), ...(await identitiesFor(shell, files, options.identity)) }
   const scope = options.allNamespaces ? {} : { namespace: options.namespace }
   const workspaces = await withKube(shell, options, (kube) => kube.list(Workspaces, scope))
   const entries = entriesOf(shell, workspaces)
@@ -51,6 +51,22 @@ async function tell(shell: Shell, options: Options): Promise<void> {
   const keys = knownHostsWith(entries).trimEnd()
   shell.print(`${configWith(entries, places)}\n# ${files.knownHosts}:\n${keys.replaceAll(/^/gm, '# ')}`)
   shell.say('Nothing is written. With --write it is, and the keys of the hosts with it.\n')
+}
+
+/** As OpenSSH calls what it shows where nothing is named. */
+const USUAL = ['id_rsa', 'id_ecdsa', 'id_ed25519']
+
+/** A key that is named hides the usual ones: with a certificate of `berth ssh-cert` they are named, too. */
+async function identitiesFor(
+  shell: Shell,
+  { folder, identity }: SshFiles,
+  named: string | undefined,
+): Promise<Pick<SshPlaces, 'identities' | 'isAll'>> {
+  if (named !== undefined) return { identities: [wordFor(resolve(shell.cwd, named), '--identity')], isAll: true }
+  if (!(await isThere(certificateOf(identity)))) return { identities: [], isAll: false }
+  const found: string[] = []
+  for (const each of [identity, ...USUAL.map((name) => join(folder, name))]) if (await isThere(each)) found.push(each)
+  return { identities: found.map((each) => wordFor(each, 'HOME')), isAll: false }
 }
 
 /** Those that are reached; why others are left out is said, and why one that is told may not let in. */
@@ -66,7 +82,12 @@ function entriesOf(shell: Shell, workspaces: readonly Workspace[]): SshEntry[] {
       told.push(workspace)
     }
   }
-  remark(shell, 'Without a key in spec.sshKeys, so that no key lets in', told, ({ spec }) => !spec.sshKeys?.length)
+  remark(
+    shell,
+    'Without a key in spec.sshKeys, so that no key without a certificate lets in',
+    told,
+    ({ spec }) => !spec.sshKeys?.length,
+  )
   remark(shell, 'Stopped, and started with `berth start`', told, (each) => workspaceWishOf(each) !== 'Running')
   return entries
 }
@@ -100,7 +121,7 @@ function nothingReached(workspaces: readonly Workspace[], namespace: string | un
 
 interface Writing {
   files: SshFiles
-  places: { knownHosts: string; identity: string | undefined }
+  places: SshPlaces
   entries: readonly SshEntry[]
   /** All without one. */
   namespace: string | undefined
@@ -130,5 +151,6 @@ async function remove(shell: Shell, { write: isWriting }: Options): Promise<void
   const without = withoutInclude(own, files.include)
   if (without !== own) await writeWhole(files.config, without, own, false)
   await removeOurs(files)
-  shell.say(`Took away ${files.ourFolder}, and the line of ${files.config} that included it.\n`)
+  const kept = (await isThere(files.identity)) ? ` The key ${files.identity} stays.` : ''
+  shell.say(`Took away ${files.ourConfig}, and the line of ${files.config} that included it.${kept}\n`)
 }

@@ -73,6 +73,7 @@ export function createStreams(
     for (const streams of byWorkspace.values())
       for (const stream of streams)
         if (stream.until <= now) cut(stream, 'over')
+        else if (stream.holds?.() === false) cut(stream, 'changed')
         else if (stream.as === 'role' && stream.until - now < ROLE_COUNTS * 0.7) void askAgain(stream, now)
   }
   const stops = [

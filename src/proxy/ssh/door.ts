@@ -1,4 +1,5 @@
 import {
+  type CertificateDoor,
   createOpenFolders,
   type OpenFolders,
   type PublicKey,
@@ -8,24 +9,29 @@ import {
   type SshProgram,
   type SshVisitor,
 } from '../../adapters/ssh/index.ts'
-import { keyOf, type Ref } from '../../api/index.ts'
+import { keyOf, type Ref, SSH_CERTIFICATES_USER } from '../../api/index.ts'
 import { type Judgement, judgeAccess } from '../../engines/access/index.ts'
-import { aborted, type Clock, Failure, harmlessLine, type Log, sayFailure } from '../../std/index.ts'
+import { aborted, type Clock, Failure, type Log, type Secret } from '../../std/index.ts'
 import { judge } from '../web/judge.ts'
 import type { MayOpen, RoutedWorkspace, RouteTable, Session } from '../web/ports.ts'
+import type { Certificates } from './certificates.ts'
 import { forwardPort } from './forward.ts'
 import type { Inside } from './inside.ts'
+import { createIssuer } from './issuer.ts'
 import { runProgram } from './programs.ts'
 import type { SessionOfToken } from './tokens.ts'
-import { whyNotRunning } from './words.ts'
+import { tell, whyNotRunning } from './words.ts'
 
 export interface SshServices {
   routes: Pick<RouteTable, 'workspace'>
   /** The workspace of that name. */
   find(ref: Ref): RoutedWorkspace | undefined
   inside: Inside
-  /** Without it tokens let nobody in. */
-  sessionOf: SessionOfToken | undefined
+  sessionOf: SessionOfToken
+  /** Whether tokens let in where a key would. */
+  takesTokens: boolean
+  /** Without it there are none. */
+  certificates: Certificates | undefined
   mayOpen: MayOpen | undefined
   streams: { enter(stream: SshStream): () => void }
   activity: {
@@ -47,10 +53,13 @@ interface SshStream {
   cut(): void
 }
 
-/** Lets people into workspaces as `NAME.NAMESPACE`: whoever proves a key of the owner is the owner, and a token says who somebody is. */
+/**
+ * Lets people into workspaces as `NAME.NAMESPACE`: whoever proves a key of the owner is the owner; a token, and a certificate that was
+ * given for one, say who somebody is.
+ */
 export function createSshDoor(given: SshServices): SshDoor {
   const services = { ...given, foldersOf: createFoldersOf() }
-  const { find, routes, sessionOf, mayOpen, clock } = services
+  const { find, routes, sessionOf, takesTokens, certificates, clock } = services
   const judgeKey = (user: string, key: PublicKey) => {
     const workspace = find(refFrom(user))
     if (!workspace || !hasKey(workspace, key)) return
@@ -59,19 +68,13 @@ export function createSshDoor(given: SshServices): SshDoor {
     const judgement = judgeAccess({ rules: workspace.rules, port: 'ssh', person, now: clock.now() })
     return person && judgement.may ? { workspace, person, judgement } : undefined
   }
-  const byToken = async (token: Parameters<SessionOfToken>[0], user: string, review: SessionOfToken) => {
-    const session = await review(token)
-    if (!session) return
-    const ref = refFrom(user)
-    const workspace = find(ref)
-    if (!workspace) {
-      // Asked of one that is not there, too, or the time would tell which are.
-      await mayOpen?.(session.person, { ref })
-      return
-    }
-    const judgement = await judge({ mayOpen, clock }, { workspace, port: 'ssh' }, { session, links: [] })
-    if (!judgement.may) return
-    return visitorOf(services, { workspace, session, judgement, holds: () => true, means: 'token' })
+  const byToken = async (token: Secret<string>, user: string) => {
+    const session = await sessionOf(token)
+    return session && enterAs(services, user, { session, holds: () => true, means: 'token' })
+  }
+  const issuerFor = async (token: Secret<string>, issued: Certificates) => {
+    const session = await sessionOf(token)
+    return session && createIssuer({ ...services, certificates: issued }, session)
   }
   return {
     takesKey: (user, key) => judgeKey(user, key) !== undefined,
@@ -87,7 +90,11 @@ export function createSshDoor(given: SshServices): SshDoor {
       const session = { person, since: clock.now(), until: Number.POSITIVE_INFINITY }
       return visitorOf(services, { workspace, session, judgement, holds, means: key.type })
     },
-    byPassword: sessionOf && ((user, token) => byToken(token, user, sessionOf)),
+    byPassword(user) {
+      if (certificates && user === SSH_CERTIFICATES_USER) return (token) => issuerFor(token, certificates)
+      return takesTokens ? (token) => byToken(token, user) : undefined
+    },
+    certificates: certificates && certificateDoor(services, certificates),
   }
 }
 
@@ -104,6 +111,44 @@ function createFoldersOf() {
     closed.addEventListener('abort', leave, { once: true })
     return own.folders
   }
+}
+
+/** A certificate is no more than a name: whether it lets in is asked anew, as for whoever shows a token. */
+function certificateDoor(services: Visited, certificates: Certificates): CertificateDoor {
+  const { authority, sessionOf } = certificates
+  return {
+    authority,
+    whyNot(certificate) {
+      const session = sessionOf(certificate)
+      return typeof session === 'string' ? session : undefined
+    },
+    async enter(user, certificate) {
+      const signer = authority()
+      const session = sessionOf(certificate)
+      if (typeof session === 'string') return
+      const holds = () => authority() === signer
+      const visitor = await enterAs(services, user, { session, holds, means: `certificate ${certificate.serial}` })
+      // Meanwhile somebody may have signed out everywhere, or the authority be another.
+      return holds() && typeof sessionOf(certificate) !== 'string' ? visitor : undefined
+    },
+  }
+}
+
+type Shown = Pick<Entry, 'session' | 'holds' | 'means'>
+
+/** As the workspace's own rules, its shares and the cluster's roles let somebody in. */
+async function enterAs(services: Visited, user: string, shown: Shown): Promise<SshVisitor | undefined> {
+  const { find, mayOpen, clock } = services
+  const ref = refFrom(user)
+  const { session } = shown
+  const workspace = find(ref)
+  if (!workspace) {
+    // Asked of one that is not there, too, or the time would tell which are.
+    await mayOpen?.(session.person, { ref })
+    return
+  }
+  const judgement = await judge({ mayOpen, clock }, { workspace, port: 'ssh' }, { session, links: [] })
+  return judgement.may ? visitorOf(services, { workspace, judgement, ...shown }) : undefined
 }
 
 /** A name has no dot in it, and a namespace neither. */
@@ -178,18 +223,4 @@ function visitorOf(services: Visited, { workspace, session, judgement, holds, me
     },
     refused: (what) => log.info('Something was refused over SSH', { what, from: known.from }),
   }
-}
-
-/** As ssh itself ends where it could not do what was asked. */
-const NOT_RUN = 255
-
-function tell(channel: SshChannel, thrown: unknown, log: Log): void {
-  // It has been closed meanwhile: there is nobody to be told.
-  if (channel.closed.aborted) return
-  const failure = Failure.from(thrown)
-  if (failure.code === 'internal') log.error('A program could not be run over SSH', { error: failure })
-  else log.info('A program was not run over SSH', { error: failure })
-  const words =
-    failure.code === 'internal' ? 'Something went wrong here; the cause is in the log of the proxy.' : sayFailure(failure)
-  void channel.write(Buffer.from(`${harmlessLine(words)}\r\n`), 'stderr').then(() => channel.end(NOT_RUN))
 }

@@ -3,6 +3,8 @@
  * workspace's main container, in the name of its owner (inside.ts): programs by the exec API (programs.ts), connections to ports by
  * that for forwarding (forward.ts). Images need no server for SSH, and nothing else leads in. Read door.ts first.
  */
+export { openAuthority } from './authority.ts'
+export { createCertificates } from './certificates.ts'
 export { createSshDoor } from './door.ts'
 export { obtainHostKey } from './host-key.ts'
 export { createInside } from './inside.ts'

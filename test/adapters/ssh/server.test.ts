@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect as dial, type Socket } from 'node:net'
 import ssh2, { type Client, type ClientChannel } from 'ssh2'
 import { equal, is, ok } from 'uvu/assert'
-import { createHostKey, type SshChannel, type SshServer, type SshVisitor, serveSsh } from '../../../src/adapters/ssh/index.ts'
+import { createKeyPair, type SshChannel, type SshServer, type SshVisitor, serveSsh } from '../../../src/adapters/ssh/index.ts'
 import { silentLog, systemClock } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
@@ -36,11 +36,11 @@ describe('a server of SSH with clients that keep to no rule', (it) => {
     },
     refused: (what) => refused.push(what),
   }
-  const own = createHostKey()
+  const own = createKeyPair()
   it.before(async () => {
     server = await serveSsh({
       address: '127.0.0.1:0',
-      hostKey: createHostKey(),
+      hostKey: createKeyPair(),
       door: {
         takesKey: () => true,
         byKey: (user) => (user === 'web.team-a' ? visitor : user === 'app.team-b' ? { ...visitor, person: 'ada' } : undefined),

@@ -41,6 +41,7 @@ proxy:
   ssh: true
   sshAddress: ssh.w.example.com:2222
   sshTokens: true
+  sshCertificatesFor: 9
 programs:
   operator: { tolerations: [{ key: control-plane, operator: Exists }], replicas: 1 }
   kas: { replicas: 5, resources: { limits: { memory: 2Gi } }, env: { BERTH_SESSION_GRACE: '7', BERTH_LOG_LEVEL: debug } }
@@ -145,7 +146,12 @@ describe('berth install', (it) => {
     )
     const { host, oidc, authorize, ssh, kas: throughKas } = proxy({}, variablesOf(objects, 'proxy'))
     assert.equal(authorize, { listen: '0.0.0.0:8182', callers: ['10.42.0.0/16', '192.0.2.7'] })
-    assert.equal(ssh, { listen: '0.0.0.0:2222', address: { host: 'ssh.w.example.com', port: 2222 }, takesTokens: true })
+    assert.equal(ssh, {
+      listen: '0.0.0.0:2222',
+      address: { host: 'ssh.w.example.com', port: 2222 },
+      takesTokens: true,
+      certificatesFor: 32_400_000,
+    })
     assert.is(JSON.stringify(named(objects, 'Service', 'proxy')).includes('"targetPort":"ssh"'), true)
     assert.is(JSON.stringify(named(objects, 'NetworkPolicy', 'proxy')).includes('2222'), true)
     assert.equal([host, oidc.issuer], ['sign-in.w.example.com', 'https://other.example.com'])

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../../../src/adapters/control-plane/ports.ts'
 import { annotations, labels, type Workspace, Workspaces } from '../../../src/api/index.ts'
 import { type RunningProxy, runProxy } from '../../proxy/running-proxy.ts'
 import { type SshClient, sshClient } from '../../proxy/ssh-client.ts'
@@ -54,12 +55,13 @@ async function startOn(cluster: NodeCluster): Promise<SshSite> {
   const kubeconfig = join(folder, 'kubeconfig')
   await writeFile(kubeconfig, text)
   const provider = await identityProvider()
+  const address = `127.0.0.1:${await freePort()}`
   const proxy = await runProxy({
     cluster: { kubeconfig } as TestCluster, // as: nothing else of it is asked for
     namespace: 'team-a',
     provider,
     homes: new Map(),
-    flags: { sshListen: '127.0.0.1:0', homeNamespace: 'berth-system' },
+    flags: { sshListen: address, sshAddress: address, sshCertificatesFor: '8', homeNamespace: 'berth-system' },
   })
   const client = await sshClient(proxy.addresses.ssh ?? '')
   const hostKey = await trustHost(client, kube, 'berth-system')

@@ -2,7 +2,7 @@ import { equal, is, match } from 'uvu/assert'
 import { Secrets } from '../../../src/api/index.ts'
 import { obtainHostKey } from '../../../src/proxy/ssh/host-key.ts'
 import { knownHost } from '../../../src/proxy/ssh/known-host.ts'
-import { silentLog } from '../../../src/std/index.ts'
+import { hours, silentLog } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { refusalOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
@@ -32,6 +32,12 @@ describe('the host key for SSH', (it) => {
     const key = await obtainHostKey(cluster.kube, await cluster.namespace('host-key'), silentLog)
     is(knownHost(key, { host: 'ssh.example.com', port: 22 }).known_hosts, `ssh.example.com ${key.line}\n`)
     is(knownHost(key, { host: 'ssh.example.com', port: 2222 }).known_hosts, `[ssh.example.com]:2222 ${key.line}\n`)
-    equal(knownHost(key, undefined), { hostKey: key.line, host: null, port: null, known_hosts: null })
+    const nothing = { host: null, port: null, known_hosts: null, certificateHours: null }
+    equal(knownHost(key, undefined, hours(8)), { hostKey: key.line, ...nothing })
+    const address = { host: 'ssh.example.com', port: 22 }
+    equal(
+      [knownHost(key, address, hours(8)), knownHost(key, address)].map((each) => each.certificateHours),
+      ['8', null],
+    )
   })
 })

@@ -10,6 +10,7 @@ describe('SSH that a proxy takes no more', (it) => {
       port: '22',
       hostKey: 'ssh-ed25519 AAAA',
       known_hosts: 'ssh.example.com ssh-ed25519 AAAA\n',
+      certificateHours: '8',
     }
     const stage = await setStage(
       (_request, response) => void response.end('a page'),

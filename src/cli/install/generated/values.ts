@@ -130,6 +130,10 @@ export interface InstallValues {
      */
     sshTokens?: boolean
     /**
+     * Give whoever shows a token a certificate for SSH, for so many hours at most, by `berth ssh-cert`; no longer than sessions last, which is 12 (default: none are given).
+     */
+    sshCertificatesFor?: number
+    /**
      * What people type for SSH, such as ssh.workspaces.example.com, with a port where it is not 22.
      */
     sshAddress?: string

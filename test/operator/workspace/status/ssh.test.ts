@@ -1,5 +1,5 @@
 import { equal, is } from 'uvu/assert'
-import { createHostKey } from '../../../../src/adapters/ssh/index.ts'
+import { createKeyPair } from '../../../../src/adapters/ssh/index.ts'
 import { ConfigMaps, WORKSPACE_IMAGE, type Workspace, Workspaces } from '../../../../src/api/index.ts'
 import { targetLifecycle } from '../../../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../../../src/operator/deployment-target-claim/binding/index.ts'
@@ -85,7 +85,7 @@ describe('workspace: its status says how it is reached over SSH', (it) => {
           expect(name, ({ status }) => JSON.stringify(status?.ssh?.hostKeys) === JSON.stringify(hostKeys)),
         ),
       )
-    const [first, second] = [createHostKey(), createHostKey()]
+    const [first, second] = [createKeyPair(), createKeyPair()]
     await kube.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: map() })
     const data = (key: typeof first) => ({ data: knownHost(key, address) })
     await kube.patch(ConfigMaps, map(), data(first))
