@@ -65,8 +65,7 @@ export function faultsOf(page: string): string[] {
   }
   for (const landmark of ['header', 'nav', 'main', 'footer', 'h1', 'title'])
     wrong(named(landmark).length !== 1, `${named(landmark).length} of ${landmark}`)
-  for (const word of ['undefined', 'null', 'NaN', '[object'])
-    wrong(wordsIn(root).includes(word), `it says ${word}`)
+  for (const word of ['undefined', 'null', 'NaN', '[object']) wrong(wordsIn(root).includes(word), `it says ${word}`)
   wrong(named('html')[0]?.attributes.get('lang') !== 'en', 'no language')
   wrong(new Set(ids).size !== ids.length, `ids twice: ${ids.filter((id, at) => ids.indexOf(id) !== at).join(', ')}`)
   for (const [at, level] of levels.entries()) wrong(level > (levels[at - 1] ?? 0) + 1, `h${level} after h${levels[at - 1] ?? 0}`)
