@@ -26,8 +26,8 @@ export function createMeters(metrics: Metrics) {
   return {
     done(outcome: string, status: number, seconds: number) {
       requests.add({ outcome, status: `${Math.floor(status / 100)}xx` })
-      // An upgraded connection lasts as long as somebody works, and the page of a start as long as there is nothing else to say.
-      if (status !== 101 && outcome !== 'waited') time.observe(seconds)
+      // An upgraded connection lasts as long as somebody works.
+      if (status !== 101) time.observe(seconds)
     },
     consulted: (outcome: string, status: number) => consultations.add({ outcome, status: `${Math.floor(status / 100)}xx` }),
     cut: (why: 'changed' | 'signed-out' | 'over') => cut.add({ why }),

@@ -19,7 +19,6 @@ import { isOwnOrigin } from './head.ts'
 import { linksOf } from './links.ts'
 import { notices } from './notices.ts'
 import type { RequestRecord } from './record.ts'
-import { WAIT } from './waiting.ts'
 
 export interface AdmissionServices {
   routes: Pick<RouteTable, 'at'>
@@ -101,8 +100,7 @@ async function decide(
   const route = routes.at(head.host)
   if (!route) return { reply: renderNotice(notices.unknownHost, recipient), because: 'unknown-host' }
   if (!head.target.startsWith(OWN) || head.isUpgrade) return decideFor(services, { head, route, recipient })
-  const because = head.target.startsWith(`${OWN}${WAIT}?`) ? 'waited' : 'own'
-  return { reply: await answerOwnPath(services, { head, route, recipient }), because, route }
+  return { reply: await answerOwnPath(services, { head, route, recipient }), because: 'own', route }
 }
 
 /** Put together, not resolved: a target that begins with `//` would name another host. */

@@ -5,8 +5,6 @@ import type { OwnPathRequest, RoutedWorkspace, RouteTable, Sessions } from '../w
 import { redirect, returnTo } from '../web/redirect.ts'
 import { linksOf } from './links.ts'
 
-/** Its name below /.berth/. */
-export const WAIT = 'wait'
 /** Whatever lies between keeps a request that nothing is heard of for a minute or so. */
 const LONGEST = seconds(20)
 /** Somebody who may not know when something changes looks after such a time, as a page without the path would. */
@@ -20,7 +18,7 @@ const saidOf = ({ status: { actualState, step } }: Pick<RoutedWorkspace, 'status
 
 /** Where the page of a start has the browser look next, and be led back to that target; `undefined` where that is too long. */
 export function pathOfWait(workspace: Pick<RoutedWorkspace, 'status'>, target: string): string | undefined {
-  const path = `/.berth/${WAIT}?${new URLSearchParams({ said: saidOf(workspace), path: target })}`
+  const path = `/.berth/wait?${new URLSearchParams({ said: saidOf(workspace), path: target })}`
   return path.length <= MOST_CHARACTERS ? path : undefined
 }
 
