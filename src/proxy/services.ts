@@ -10,14 +10,7 @@ import type { ProxyConfig } from './config.ts'
 import { askDashboard } from './dashboard.ts'
 import { createMayOpen } from './may-open.ts'
 import { createMeters } from './meters.ts'
-import {
-  createActivity,
-  createConsultation,
-  createLinkAnswer,
-  createReception,
-  createStreams,
-  createWaitAnswer,
-} from './reception/index.ts'
+import { createActivity, createConsultation, createLinkAnswer, createReception, createStreams } from './reception/index.ts'
 import {
   CONNECTIONS,
   createArrivals,
@@ -80,8 +73,7 @@ export async function buildServices(config: ProxyConfig, foundation: Foundation)
   const forwarder = createForwarder()
   for (const { stop } of [streams, published, activity, forwarder]) open.push(stop)
   meters.watch({ hosts: () => routes.size, streams: () => streams.size, viewers: () => dashboard?.viewers ?? 0 })
-  const wait = createWaitAnswer(routes, sessions, clock)
-  const own = { ...ownPaths, link: createLinkAnswer(clock), start: createStarter(kube, sessions, clock, log), wait }
+  const own = { ...ownPaths, link: createLinkAnswer(clock), start: createStarter(kube, sessions, clock, log) }
   const admission = { routes, sessions, mayOpen, signInHost: host, signIn, depart, ownPaths: own, clock, log }
   const shared = { ...admission, activity, passAuthorization }
   const isProxy = addressesIn(config.trustedProxies, '--trusted-proxies')

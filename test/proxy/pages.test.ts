@@ -39,30 +39,6 @@ describe('what people meet when a workspace does not answer', (it) => {
     is(await shows(/the app/), 200)
   })
 
-  it('is a page of a start, which changes when there is something else to say, and at the end is what was wanted', async () => {
-    const workspace = await stage.workspace('slow', { state: 'Starting', spec: shares })
-    const home = `https://${hostOf('slow')}`
-    const [ada, eve] = [await stage.signedIn('ada@example.com', 'slow'), await stage.signedIn('eve@example.com', 'slow')]
-    const target = '/a%20b?c=d&e=%26'
-    const refreshOf = async (path: string) => `${(await ada.ask(`${home}${path}`)).headers.refresh}`
-    const [, wait = ''] = /^0; url=(\/\.berth\/wait\?[!-~]+)$/.exec(await refreshOf(target)) ?? []
-    let isOver = false
-    const held = ada.ask(`${home}${wait}`).finally(() => {
-      isOver = true
-    })
-    // A page that is old already, and a stranger, who learns nothing by the time, are not kept for that.
-    is((await ada.ask(`${home}${wait.replace('Starting', 'Stopped')}`)).status, 303)
-    is(isOver, false)
-    is((await eve.ask(`${home}${wait}`)).headers.location, `${home}${target}`)
-    await settle(stage.cluster.kube, workspace)
-    is((await held).headers.location, `${home}${target}`)
-    is((await ada.ask(`${home}${target}`)).body, 'the app')
-    await settle(stage.cluster.kube, workspace, { state: 'Starting' })
-    await eventually(async () => (await refreshOf('/')).startsWith('0; url='))
-    is(await refreshOf(`/${'a'.repeat(2048)}`), '5')
-    is((await ada.ask(`${home}/.berth/wait?said=&path=//evil.example/`)).headers.location, `${home}/`)
-  })
-
   it('is a button for the owner, who has to be able to start it without it', async () => {
     const workspace = await stage.workspace('asleep', { state: 'Stopped', spec: { desiredState: 'Stopped', ...shares } })
     const home = `https://${hostOf('asleep')}`

@@ -130,7 +130,7 @@ async function decideFor(
   if (!judgement.may) return answered(notices.refused(workspace, judgement, session), judgement.why)
   // A public port has nobody in whose name it could be used.
   if (judgement.as !== 'public' && !isOwnOrigin(head, workspace)) return answered(notices.foreignOrigin, 'foreign-origin')
-  const asleep = notices.notRunning(workspace, judgement.as === 'owner', head.target)
+  const asleep = notices.notRunning(workspace, judgement.as === 'owner')
   if (asleep) return answered(asleep, 'not-running')
   return { route, session, links, judgement, until: Math.min(judgement.until, session?.until ?? Number.POSITIVE_INFINITY) }
 }

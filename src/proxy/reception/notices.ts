@@ -2,7 +2,6 @@ import type { Judgement } from '../../engines/access/index.ts'
 import type { Failure } from '../../std/index.ts'
 import type { Notice } from '../web/page.ts'
 import type { RoutedWorkspace, Session } from '../web/ports.ts'
-import { pathOfWait } from './waiting.ts'
 
 /** The proxy says these to people who want to reach a workspace. */
 export const notices = {
@@ -53,14 +52,11 @@ function refused({ ref, rules }: RoutedWorkspace, { why }: Refused, session: Ses
 }
 
 const AGAIN = 5
+/** A start takes few seconds, and what is left of these when it is over is waited for in vain. */
+const AGAIN_WHILE_STARTING = 2
 
-/** `undefined`: it runs, or nobody can tell, and then it is worth a try. `target`: where somebody wants to be. */
-function notRunning(workspace: RoutedWorkspace, isOwner: boolean, target: string): Notice | undefined {
-  const {
-    ref: { name, namespace },
-    status,
-    isWanted,
-  } = workspace
+/** `undefined`: it runs, or nobody can tell, and then it is worth a try. */
+function notRunning({ ref: { name, namespace }, status, isWanted }: RoutedWorkspace, isOwner: boolean): Notice | undefined {
   const { actualState, step, failure, willStartAt, stoppedBecause } = status
   if (actualState === 'Running' || actualState === 'Unknown') return undefined
   if (actualState === 'Failed' || actualState === 'Error') {
@@ -86,13 +82,12 @@ function notRunning(workspace: RoutedWorkspace, isOwner: boolean, target: string
       again: 15,
     }
   }
-  const waits = pathOfWait(workspace, target)
   const doing = step ? [`Now: ${step.name}${step.container ? ` of ${step.container}` : ''}, since ${step.since}.`] : []
   return {
     status: 503,
     title: `The workspace ${name} is starting`,
     lines: [...doing, 'This page looks again by itself.'],
-    ...(waits ? { again: 0, againAt: waits } : { again: AGAIN }),
+    again: AGAIN_WHILE_STARTING,
   }
 }
 

@@ -13,8 +13,6 @@ export interface Notice {
   readonly link?: { readonly label: string; readonly to: string } | undefined
   /** Seconds after which the browser asks again by itself. */
   readonly again?: number | undefined
-  /** Where it asks then, a path; without it, where it is. */
-  readonly againAt?: string | undefined
 }
 
 const STYLE = [
@@ -43,9 +41,8 @@ const HEADERS = {
 
 /** A page for a browser, plain text for any other client. */
 export function renderNotice(notice: Notice, { requestId, wantsPage }: Recipient, headers: Reply['headers'] = {}): Reply {
-  const { status, title, lines, again, againAt } = notice
-  const refresh = again !== undefined && { refresh: againAt === undefined ? `${again}` : `${again}; url=${againAt}` }
-  const known = { ...HEADERS, 'x-request-id': requestId, ...refresh, ...headers }
+  const { status, title, lines, again } = notice
+  const known = { ...HEADERS, 'x-request-id': requestId, ...(again && { refresh: String(again) }), ...headers }
   if (!wantsPage) {
     const text = `${[title, ...lines].join('\n')}\nRequest ${requestId}\n`
     return { status, headers: { ...known, 'content-type': 'text/plain; charset=utf-8' }, body: text }
