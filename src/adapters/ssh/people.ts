@@ -1,19 +1,21 @@
 import type { Socket } from 'node:net'
 import type { ServerChannel } from 'ssh2'
 import type { Clock } from '../../std/index.ts'
+import type { Reading } from './reading.ts'
 
 /** Of one person at once. */
 const MOST_CONNECTIONS = 32
 /** The server of a target may hold up half a megabyte behind each. */
-const MOST_CHANNELS = 256
+const MOST_CHANNELS_OF_ONE = 256
 /** Bytes of one person that no program has taken yet: each of a connection's channels may have a window of 2 MiB. */
-const MOST_UNREAD = 32 * 2 ** 20
+const MOST_UNREAD_OF_ONE = 32 * 2 ** 20
 /** A connection with no more than that is never held: somebody looks there why a program takes nothing. */
 const FEW = 2 ** 18
 const AGAIN = 50
 
 export interface PersonLine {
   socket: Socket
+  reading: Reading
   /** Those that are open. */
   channels: Set<ServerChannel>
   /** Those that were asked for, and have not begun. */
@@ -33,13 +35,13 @@ export function createPeople(clock: Clock) {
       const lines = people.get(person) ?? new Map<PersonLine, number>()
       if (lines.size >= MOST_CONNECTIONS) return undefined
       people.set(person, lines.set(line, 0))
-      const { socket } = line
+      const { socket, reading } = line
       let cancel: (() => void) | undefined
       const hold = () => {
         cancel?.()
         cancel = undefined
-        if (!isTooMuch(line, lines)) return void socket.resume()
-        socket.pause()
+        if (!isTooMuch(line, lines)) return reading.release('unread')
+        reading.hold('unread')
         cancel = clock.after(AGAIN, hold)
       }
       socket.on('data', () => {
@@ -51,16 +53,16 @@ export function createPeople(clock: Clock) {
         lines.delete(line)
         if (lines.size === 0) people.delete(person)
       })
-      return () => [...lines.keys()].reduce((sum, each) => sum + each.channels.size + each.waiting, 0) >= MOST_CHANNELS
+      return () => [...lines.keys()].reduce((sum, each) => sum + each.channels.size + each.waiting, 0) >= MOST_CHANNELS_OF_ONE
     },
   }
 }
 
 /** What was seen last is mostly too much, so all are looked at before somebody has to wait. */
 function isTooMuch(line: PersonLine, lines: Map<PersonLine, number>): boolean {
-  if (sumOf(lines) < MOST_UNREAD) return false
+  if (sumOf(lines) < MOST_UNREAD_OF_ONE) return false
   for (const each of lines.keys()) lines.set(each, unreadOf(each))
-  return sumOf(lines) >= MOST_UNREAD && unreadOf(line) > FEW
+  return sumOf(lines) >= MOST_UNREAD_OF_ONE && unreadOf(line) > FEW
 }
 
 const sumOf = (lines: ReadonlyMap<PersonLine, number>): number => [...lines.values()].reduce((sum, bytes) => sum + bytes, 0)

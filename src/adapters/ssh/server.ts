@@ -19,6 +19,7 @@ import type { SshDoor, SshLine, SshVisitor } from './door.ts'
 import type { KeyPair } from './keys.ts'
 import { awaitLogin } from './login.ts'
 import { createPeople, type PersonLine } from './people.ts'
+import { type Reading, readingOf } from './reading.ts'
 import { followSession, type SessionFrame } from './session.ts'
 
 export interface SshServer {
@@ -64,6 +65,7 @@ const ALGORITHMS: ssh2.Algorithms = {
 /** A connection, from its first byte on. */
 interface Arrival {
   from: string
+  reading: Reading
   mayTry(): boolean
   /** It counts as one that has not logged in until then. */
   settle(): void
@@ -95,13 +97,20 @@ export async function serveSsh(options: SshOptions): Promise<SshServer> {
     const counted = isShared(from) ? `${from} ${socket.remotePort}` : from
     socket.on('error', () => socket.destroy())
     if (waiting.enter(counted)) return void socket.destroy()
+    const reading = readingOf(socket)
     arrivals.set(
       socket,
-      arrive(socket, { from, clock, mayTry: () => passwords(networkOf(counted)) === 0, leave: () => waiting.leave(counted) }),
+      arrive(socket, {
+        from,
+        reading,
+        clock,
+        mayTry: () => passwords(networkOf(counted)) === 0,
+        leave: () => waiting.leave(counted),
+      }),
     )
     socket.once('close', () => arrivals.delete(socket))
     engine.injectSocket(socket)
-    holdBack(socket)
+    holdBack(socket, reading)
   })
   listener.maxConnections = maxConnections
   const bound = await listenAt(listener, address)
@@ -123,7 +132,7 @@ const socketOf = (client: Connection): Socket => (client as unknown as { _sock: 
 
 function arrive(
   socket: Socket,
-  { from, mayTry, clock, leave }: Pick<Arrival, 'from' | 'mayTry'> & { clock: Clock; leave(): void },
+  { from, reading, mayTry, clock, leave }: Pick<Arrival, 'from' | 'reading' | 'mayTry'> & { clock: Clock; leave(): void },
 ): Arrival {
   const gone = new AbortController()
   let isWaiting = true
@@ -138,15 +147,15 @@ function arrive(
     settle()
     gone.abort()
   })
-  return { from, mayTry, settle, gone, cut: () => void socket.destroy() }
+  return { from, reading, mayTry, settle, gone, cut: () => void socket.destroy() }
 }
 
 /** The library answers whatever is asked, also a client that reads no answers. */
-function holdBack(socket: Socket): void {
+function holdBack(socket: Socket, reading: Reading): void {
   socket.on('data', () => {
     if (socket.writableLength <= MOST_UNSENT) return
-    socket.pause()
-    socket.once('drain', () => socket.resume())
+    reading.hold('unsent')
+    socket.once('drain', () => reading.release('unsent'))
   })
 }
 
@@ -170,7 +179,7 @@ function serve(client: Connection, { socket, arrival, people }: Accepted, option
   const entered = (visitor: SshVisitor) => {
     if (gone.signal.aborted) return
     arrival.settle()
-    const own = { socket, channels: new Set<ServerChannel>(), waiting: 0 }
+    const own = { socket, reading: arrival.reading, channels: new Set<ServerChannel>(), waiting: 0 }
     const isFull = people.enter(visitor.person, own)
     if (isFull) return follow(client, visitor, { own, isFull, line: { from, cut, closed: gone.signal } })
     log.info('Somebody has too many connections over SSH', { from, user: visitor.person })
@@ -204,10 +213,16 @@ function follow(client: Connection, visitor: SshVisitor, { own, isFull, line }: 
   visitor.entered(line)
   client.on('session', (accept, reject) => {
     if (isTooMuch()) return reject()
-    own.waiting++
+    const begun = waitWith(own)
     const session = accept()
-    for (const begun of ['shell', 'exec', 'subsystem']) session.once(begun, () => own.waiting--)
-    followSession(session, frame)
+    session.on('close', begun)
+    followSession(session, {
+      ...frame,
+      follow(channel, over) {
+        begun()
+        frame.follow(channel, over)
+      },
+    })
   })
   client.on('tcpip', (accept, reject, { destIP, destPort }) => {
     const refuse = (reason: number, why: string) => refuseWith(client, { reject, reason, why })
@@ -217,12 +232,7 @@ function follow(client: Connection, visitor: SshVisitor, { own, isFull, line }: 
     }
     if (isTooMuch()) return reject()
     const over = endingWith(line.closed)
-    let isWaiting = true
-    own.waiting++
-    const settle = () => {
-      if (isWaiting) own.waiting--
-      isWaiting = false
-    }
+    const settle = waitWith(own)
     const open = () => {
       settle()
       const channel = accept()
@@ -237,6 +247,16 @@ function follow(client: Connection, visitor: SshVisitor, { own, isFull, line }: 
     if (!name.startsWith('cancel-')) visitor.refused(name.startsWith('tcpip') ? 'ports that lead back' : 'sockets that lead back')
     no(reject)
   })
+}
+
+/** A client may ask anew for what has begun: it waits until the first answer, and no more. */
+function waitWith(own: PersonLine): () => void {
+  let isWaiting = true
+  own.waiting++
+  return () => {
+    if (isWaiting) own.waiting--
+    isWaiting = false
+  }
 }
 
 /** There is none where the client wants no answer, whatever the types say. */

@@ -15,6 +15,7 @@ interface Raw {
   _protocol: {
     channelData(recipient: number, data: Buffer): void
     channelWindowAdjust(recipient: number, amount: number): void
+    exec(recipient: number, command: string, wantsReply: boolean): void
     ping(): void
   }
 }
@@ -43,7 +44,7 @@ describe('a server of SSH with clients that keep to no rule', (it) => {
       hostKey: createKeyPair(),
       door: {
         takesKey: () => true,
-        byKey: (user) => (user === 'web.team-a' ? visitor : user === 'app.team-b' ? { ...visitor, person: 'ada' } : undefined),
+        byKey: (user) => (user === 'nobody' ? undefined : { ...visitor, person: user }),
       },
       beforeLogin: { connections: 20, connectionsPerAddress: 4 },
       isShared: () => false,
@@ -164,9 +165,25 @@ describe('a server of SSH with clients that keep to no rule', (it) => {
 
   it('opens so many channels of one connection, and no more', async () => {
     program = () => undefined
-    const client = await connect()
+    const client = await connect('many-channels')
     const opened = await Promise.allSettled(Array.from({ length: 140 }, () => run(client)))
     is(opened.filter(({ status }) => status === 'fulfilled').length, 128)
+    client.end()
+  })
+
+  it('counts a session as begun once, whatever else a client asks for in it', async () => {
+    program = () => undefined
+    const client = await connect('again-and-again')
+    let begun = 0
+    for (let at = 0; at < 140; at++) {
+      const channel = await run(client).catch(() => undefined)
+      if (!channel) continue
+      begun++
+      // A second program in the session: it is not begun, and makes no room for another one.
+      const { outgoing } = channel as unknown as { outgoing: { id: number } } // as: its types leave it out
+      for (let again = 0; again < 3; again++) client._protocol.exec(outgoing.id, 'another', false)
+    }
+    is(begun, 128)
     client.end()
   })
 
@@ -174,7 +191,7 @@ describe('a server of SSH with clients that keep to no rule', (it) => {
     const begun: SshChannel[] = []
     program = (channel) => void begun.push(channel)
     const clients: (Client & Raw)[] = []
-    for (let at = 0; at < 3; at++) clients.push(await connect())
+    for (let at = 0; at < 3; at++) clients.push(await connect('unread'))
     const channels = await Promise.all(clients.flatMap((client) => Array.from({ length: 20 }, () => run(client))))
     // As much as each window lets them send.
     for (const channel of channels) channel.write(Buffer.alloc(2 * MIB))
@@ -190,7 +207,7 @@ describe('a server of SSH with clients that keep to no rule', (it) => {
     program = async ({ input }) => {
       for await (const bytes of input) heard.push(bytes)
     }
-    for (const other of [await connect('app.team-b'), await connect()]) {
+    for (const other of [await connect('another'), await connect('unread')]) {
       clients.push(other)
       ;(await run(other)).write('hello')
     }
@@ -209,23 +226,24 @@ describe('a server of SSH with clients that keep to no rule', (it) => {
     const clients: Client[] = []
     let ended = 0
     for (let at = 0; at < 40; at++) {
-      const client = begin()
+      const client = begin('many-connections')
       clients.push(client)
       client.once('close', () => ended++)
       await new Promise<void>((resolve) => client.once('close', () => resolve()).once('ready', () => resolve()))
     }
     await eventually(() => ended === 8)
-    ;(await connect('app.team-b')).end()
+    ;(await connect('another')).end()
     for (const client of clients) client.end()
     await eventually(() => ended === 40)
   })
 
   it('asks for so many ports at once, also where nothing answers yet', async () => {
-    const client = await connect()
+    const client = await connect('many-ports')
+    const before = asked
     let failed = 0
     for (let at = 0; at < 200; at++) client.forwardOut('localhost', 1, 'localhost', 1, (error) => void (error && failed++))
     await eventually(() => failed === 72)
-    is(asked, 128)
+    is(asked - before, 128)
     const closed = endOf(client)
     client.end()
     await closed
@@ -236,14 +254,15 @@ describe('a server of SSH with clients that keep to no rule', (it) => {
     const clients: Client[] = []
     let fulfilled = 0
     for (let at = 0; at < 3; at++) {
-      const client = await connect()
+      const client = await connect('everywhere')
       clients.push(client)
       const opened = await Promise.allSettled(Array.from({ length: 100 }, () => run(client)))
       fulfilled += opened.filter(({ status }) => status === 'fulfilled').length
     }
     is(fulfilled, 256)
-    await run(await connect('app.team-b'))
-    for (const client of clients) client.end()
+    const other = await connect('another')
+    await run(other)
+    for (const client of [...clients, other]) client.end()
   })
 
   it('ends when what is open has ended, or its time is over', async () => {
