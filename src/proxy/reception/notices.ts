@@ -22,7 +22,7 @@ export const notices = {
   signInAway: { status: 503, title: 'Nobody can sign in just now', lines: ['Try again in a moment.'], again: 10 },
   undecided: { status: 503, title: 'Nobody can tell just now whether you may', lines: ['Try again in a moment.'], again: 10 },
   broken: { status: 500, title: 'Something went wrong here', lines: ['The cause is in the log, under the number below.'] },
-  tooMany: { status: 429, title: 'Too many requests are under way', lines: ['Let some of them end, then try again.'] },
+  tooMany: { status: 429, title: 'Too many requests are under way', lines: ['Let some of them end, then try again.'], again: 10 },
   refused,
   notRunning,
   noAnswer,

@@ -15,7 +15,7 @@ import type { OpenStream } from './streams.ts'
 
 interface ReceptionServices extends AdmissionServices {
   forwarder: Forwarder
-  streams: { isFull(visitor: Pick<OpenStream, 'uid' | 'session'>): boolean; enter(stream: OpenStream): () => void }
+  streams: { isFull(visitor: Pick<OpenStream, 'uid' | 'session' | 'from'>): boolean; enter(stream: OpenStream): () => void }
   /** Hears that somebody uses a workspace: at requests, and by the bytes of upgraded connections. */
   activity: Pick<Activity, 'used' | 'lineOpened'>
   visitorOf(request: WebRequest): string
@@ -120,9 +120,11 @@ function begin(
   record: RequestRecord,
   connection: WebResponse | Duplex,
 ): boolean {
-  if (streams.isFull({ uid: workspace.uid, session })) return false
+  const { uid } = workspace
+  const { from } = record
+  if (streams.isFull({ uid, session, from })) return false
   const cut = () => void connection.destroy()
-  const leave = streams.enter({ uid: workspace.uid, port, session, links, as: judgement.as, until, cut })
+  const leave = streams.enter({ uid, port, session, from, links, as: judgement.as, until, cut })
   connection.once('close', leave)
   activity.used(workspace)
   record.outcome = 'passed'

@@ -8,6 +8,8 @@ import type { Recipient, Route, Session } from '../web/ports.ts'
 export interface RequestRecord {
   readonly what: 'request' | 'consultation'
   readonly recipient: Recipient
+  /** Address of the visitor. */
+  readonly from: string
   status: number
   /** Passed, or a word that says why not. */
   outcome: string
@@ -49,6 +51,7 @@ export function beginRecord(
   return {
     what,
     recipient: { requestId: newId(), method, wantsPage },
+    from,
     status: 0,
     outcome: 'broken',
     end(status) {

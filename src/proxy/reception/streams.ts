@@ -1,11 +1,13 @@
 import { judgeAccess, type Way } from '../../engines/access/index.ts'
-import { type Clock, createTally, every, seconds } from '../../std/index.ts'
+import { type Clock, createTally, every, networkOf, seconds } from '../../std/index.ts'
 import { type MayOpen, type RequestCredentials, ROLE_COUNTS, type RouteTable, type Sessions } from '../web/ports.ts'
 
 /** A request, an upgraded connection or one of SSH that is not over. */
 export interface OpenStream extends RequestCredentials {
   readonly uid: string
   readonly port: Way
+  /** Address of a visitor who may not have signed in. */
+  readonly from?: string
   /** As what the visitor is let in. */
   readonly as: string
   /** When it has to end if nothing changes, milliseconds since the epoch. */
@@ -17,10 +19,12 @@ export interface OpenStream extends RequestCredentials {
 }
 
 /**
- * Of one visitor at once: each holds what is on its way in either direction, and a connection of HTTP/2 has a hundred of them. Those who
- * have not signed in, at public ports, are counted by the namespace that opened these to them.
+ * Of one visitor at once: each holds what is on its way in either direction, and a connection of HTTP/2 has more than a hundred of them.
+ * Those who have not signed in, at public ports, are counted by their network, and by the namespace that opened these to them.
  */
 const MOST_EACH = 1000
+
+type Visitor = Pick<OpenStream, 'uid' | 'session' | 'from'>
 
 /** One look at all of them, in place of a timer for each. */
 const SWEEP = seconds(1)
@@ -42,8 +46,8 @@ export function createStreams(
 ) {
   const byWorkspace = new Map<string, Set<OpenStream>>()
   const tally = createTally()
-  const payerOf = ({ uid, session }: Pick<OpenStream, 'uid' | 'session'>): string =>
-    session ? `user ${session.person.user}` : `namespace ${routes.workspace(uid)?.ref.namespace}`
+  const payerOf = ({ uid, session, from = '' }: Visitor): string =>
+    session ? `user ${session.person.user}` : `${networkOf(from)} in ${routes.workspace(uid)?.ref.namespace}`
   const all = () => [...byWorkspace.values()].flatMap((streams) => [...streams])
 
   const cut = (stream: OpenStream, why: Parameters<typeof onCut>[0]) => {
@@ -92,7 +96,7 @@ export function createStreams(
   ]
   return {
     /** Whether this visitor has as much under way as one may have. */
-    isFull: (visitor: Pick<OpenStream, 'uid' | 'session'>): boolean => tally.of(payerOf(visitor)) >= MOST_EACH,
+    isFull: (visitor: Visitor): boolean => tally.of(payerOf(visitor)) >= MOST_EACH,
     /** The answer takes it out again. */
     enter(stream: OpenStream): () => void {
       const streams = byWorkspace.get(stream.uid) ?? new Set()

@@ -47,6 +47,21 @@ function letIn(mayOpen: MayOpen, lasts = hours(1)) {
   return { clock, cuts, streams, changeRoles }
 }
 
+describe('visitors who have not signed in', (it) => {
+  it('have so much under way from one network, and take no place of another’s', async () => {
+    const { streams } = letIn(async () => true)
+    const [near, far] = ['2001:db8:1:2::1', '192.0.2.1']
+    const visitor = (from: string) => ({ uid: 'u', session: undefined, from })
+    const one = { ...visitor(near), port: 3000, links: [], as: 'public', until: Number.POSITIVE_INFINITY, cut: () => undefined }
+    const leaves = Array.from({ length: 1000 }, () => streams.enter(one))
+    is(streams.isFull(visitor('2001:db8:1:2::2')), true)
+    is(streams.isFull(visitor(far)), false)
+    leaves[0]?.()
+    is(streams.isFull(visitor(near)), false)
+    streams.stop()
+  })
+})
+
 describe('what a role has let in', (it) => {
   it('stays for as long as the role does', async () => {
     let may = true

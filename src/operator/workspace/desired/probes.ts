@@ -15,7 +15,7 @@ const EVERY_SECONDS = 1
  * servers are started by hand.
  */
 export function probeOf(plan: WorkspacePlan, container: Container, limit: number): V1Probe | undefined {
-  const how = { periodSeconds: EVERY_SECONDS, failureThreshold: Math.ceil(limit / EVERY_SECONDS), timeoutSeconds: 5 }
+  const how = { periodSeconds: EVERY_SECONDS, failureThreshold: Math.ceil(limit / EVERY_SECONDS), timeoutSeconds: 3 }
   const asked = container.endpoints.find(({ attributes }) => Boolean(attributes[PROBE]))
   if (asked?.attributes[PROBE] === 'http') {
     const isSecure = asked.protocol === 'https' || asked.protocol === 'wss'
