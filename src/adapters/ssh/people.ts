@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { ServerChannel } from 'ssh2'
 import type { Clock } from '../../std/index.ts'
-import type { Reading } from './reading.ts'
+import type { SocketReading } from './reading.ts'
 
 /** Of one person at once. */
 const MOST_CONNECTIONS = 32
@@ -15,7 +15,7 @@ const AGAIN = 50
 
 export interface PersonLine {
   socket: Socket
-  reading: Reading
+  reading: SocketReading
   /** Those that are open. */
   channels: Set<ServerChannel>
   /** Those that were asked for, and have not begun. */

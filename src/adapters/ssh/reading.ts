@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net'
 
 /** Reads a socket while nobody has a reason to hold it. */
-export interface Reading {
+export interface SocketReading {
   hold(reason: string): void
   release(reason: string): void
 }
 
-export function readingOf(socket: Socket): Reading {
+export function readingOf(socket: Socket): SocketReading {
   const reasons = new Set<string>()
   return {
     hold(reason) {

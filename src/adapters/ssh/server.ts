@@ -19,7 +19,7 @@ import type { SshDoor, SshLine, SshVisitor } from './door.ts'
 import type { KeyPair } from './keys.ts'
 import { awaitLogin } from './login.ts'
 import { createPeople, type PersonLine } from './people.ts'
-import { type Reading, readingOf } from './reading.ts'
+import { readingOf, type SocketReading } from './reading.ts'
 import { followSession, type SessionFrame } from './session.ts'
 
 export interface SshServer {
@@ -65,7 +65,7 @@ const ALGORITHMS: ssh2.Algorithms = {
 /** A connection, from its first byte on. */
 interface Arrival {
   from: string
-  reading: Reading
+  reading: SocketReading
   mayTry(): boolean
   /** It counts as one that has not logged in until then. */
   settle(): void
@@ -151,7 +151,7 @@ function arrive(
 }
 
 /** The library answers whatever is asked, also a client that reads no answers. */
-function holdBack(socket: Socket, reading: Reading): void {
+function holdBack(socket: Socket, reading: SocketReading): void {
   socket.on('data', () => {
     if (socket.writableLength <= MOST_UNSENT) return
     reading.hold('unsent')

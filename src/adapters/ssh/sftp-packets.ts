@@ -1,4 +1,5 @@
 import { Failure } from '../../std/index.ts'
+import { uint32, uint64 } from './wire.ts'
 
 /** The packets of SFTP, version 3: draft-ietf-secsh-filexfer-02. */
 export const PACKET = {
@@ -89,7 +90,7 @@ export function packet(type: number, ...parts: readonly Buffer[]): Buffer {
 
 /** One that ends with these bytes, counted: they are large, and not copied. */
 export function packetWith(pieces: readonly Buffer[], type: number, ...parts: readonly Buffer[]): Buffer[] {
-  const count = numbered(lengthOf(pieces))
+  const count = uint32(lengthOf(pieces))
   return [Buffer.concat([headOf(type, lengthOf([...parts, count, ...pieces])), ...parts, count]), ...pieces]
 }
 
@@ -102,32 +103,15 @@ function headOf(type: number, length: number): Buffer {
   return head
 }
 
-export function numbered(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(value)
-  return bytes
-}
-
-export function numbered64(value: number): Buffer {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64BE(BigInt(value))
-  return bytes
-}
-
-export function counted(value: string | Uint8Array): Buffer {
-  const bytes = Buffer.from(value)
-  return Buffer.concat([numbered(bytes.length), bytes])
-}
-
 export function attributesIn({ size, owner, mode, times }: FileAttributes): Buffer {
   const flags =
     (size === undefined ? 0 : HAS.size) | (owner ? HAS.owner : 0) | (mode === undefined ? 0 : HAS.mode) | (times ? HAS.times : 0)
   return Buffer.concat([
-    numbered(flags),
-    ...(size === undefined ? [] : [numbered64(size)]),
-    ...(owner ? [numbered(owner.uid), numbered(owner.gid)] : []),
-    ...(mode === undefined ? [] : [numbered(mode)]),
-    ...(times ? [numbered(times.accessed), numbered(times.modified)] : []),
+    uint32(flags),
+    ...(size === undefined ? [] : [uint64(BigInt(size))]),
+    ...(owner ? [uint32(owner.uid), uint32(owner.gid)] : []),
+    ...(mode === undefined ? [] : [uint32(mode)]),
+    ...(times ? [uint32(times.accessed), uint32(times.modified)] : []),
   ])
 }
 

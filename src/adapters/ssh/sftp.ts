@@ -3,11 +3,8 @@ import type { SshChannel } from './door.ts'
 import { createOpenFolders, type OpenFolders } from './sftp-folders.ts'
 import {
   attributesIn,
-  counted,
   type FileAttributes,
   MOST_BYTES,
-  numbered,
-  numbered64,
   PACKET,
   type PacketReader,
   packet,
@@ -15,6 +12,7 @@ import {
   packetWith,
   readerOf,
 } from './sftp-packets.ts'
+import { strings, uint32, uint64 } from './wire.ts'
 
 /** Files, as clients of SFTP see them. What cannot be done throws: `not-found`, `forbidden`, or another failure with a sentence. */
 export interface SftpFiles {
@@ -90,16 +88,15 @@ export async function serveSftp(channel: SshChannel, files: SftpFiles, folders =
 async function answerTo(bytes: Buffer, frame: Frame): Promise<Buffer | readonly Buffer[]> {
   const reader = readerOf(bytes)
   const type = reader.byte()
-  if (type === PACKET.init)
-    return packet(PACKET.version, numbered(VERSION), ...EXTENSIONS.flatMap((pair) => pair.map((word) => counted(word))))
+  if (type === PACKET.init) return packet(PACKET.version, uint32(VERSION), strings(...EXTENSIONS.flat()))
   const id = reader.number()
   try {
     return (
-      (await answers[type]?.(numbered(id), reader, frame)) ?? statusOf(numbered(id), STATUS.unsupported, 'this is not known here')
+      (await answers[type]?.(uint32(id), reader, frame)) ?? statusOf(uint32(id), STATUS.unsupported, 'this is not known here')
     )
   } catch (thrown) {
     const failure = Failure.from(thrown)
-    return statusOf(numbered(id), codeOf(failure), failure.message.slice(0, 400))
+    return statusOf(uint32(id), codeOf(failure), failure.message.slice(0, 400))
   }
 }
 
@@ -110,7 +107,7 @@ function codeOf(failure: Failure): number {
 }
 
 const statusOf = (id: Buffer, code: number, words: string): Buffer =>
-  packet(PACKET.status, id, numbered(code), counted(words), counted('en'))
+  packet(PACKET.status, id, uint32(code), strings(words), strings('en'))
 
 const done = (id: Buffer): Buffer => statusOf(id, STATUS.ok, 'done')
 
@@ -161,8 +158,8 @@ const answers: Readonly<Record<number, Answer>> = {
     const entries = handle.entries.slice(handle.at, handle.at + MOST_ENTRIES)
     handle.at += entries.length
     if (entries.length === 0) return statusOf(id, STATUS.end, 'the end')
-    const names = entries.flatMap((each) => [counted(each.name), counted(lineOf(each)), attributesIn(each.attributes)])
-    return packet(PACKET.name, id, numbered(entries.length), ...names)
+    const names = entries.flatMap((each) => [strings(each.name), strings(lineOf(each)), attributesIn(each.attributes)])
+    return packet(PACKET.name, id, uint32(entries.length), ...names)
   },
   [PACKET.remove]: (id, reader, { files }) => after(id, files.remove(reader.text())),
   [PACKET.mkdir]: (id, reader, { files }) => after(id, files.makeFolder(reader.text(), reader.attributes())),
@@ -182,10 +179,10 @@ const answers: Readonly<Record<number, Answer>> = {
     return packet(
       PACKET.extendedReply,
       id,
-      numbered64(MOST_BYTES + 1024),
-      numbered64(MOST_BYTES),
-      numbered64(MOST_BYTES),
-      numbered64(MOST_HANDLES),
+      uint64(BigInt(MOST_BYTES + 1024)),
+      uint64(BigInt(MOST_BYTES)),
+      uint64(BigInt(MOST_BYTES)),
+      uint64(BigInt(MOST_HANDLES)),
     )
   },
 }
@@ -198,7 +195,7 @@ function keep(id: Buffer, frame: Frame, handle: Handle): Buffer {
   }
   const called = String(++count.number)
   handles.set(called, handle)
-  return packet(PACKET.handle, id, counted(called))
+  return packet(PACKET.handle, id, strings(called))
 }
 
 async function close(handle: Handle, { folders }: Frame): Promise<void> {
@@ -221,8 +218,8 @@ async function after(id: Buffer, work: Promise<void>): Promise<Buffer> {
 }
 
 async function tellPath(id: Buffer, found: Promise<string>): Promise<Buffer> {
-  const path = counted(await found)
-  return packet(PACKET.name, id, numbered(1), path, path, attributesIn({}))
+  const path = strings(await found)
+  return packet(PACKET.name, id, uint32(1), path, path, attributesIn({}))
 }
 
 const flagsOf = (flags: number): OpenFlags => ({

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { equal, is, match, ok } from 'uvu/assert'
 import { createOpenFolders, serveSftp } from '../../../src/adapters/ssh/index.ts'
-import { counted, numbered, PACKET, packet, packetsOf, readerOf } from '../../../src/adapters/ssh/sftp-packets.ts'
+import { PACKET, packet, packetsOf, readerOf } from '../../../src/adapters/ssh/sftp-packets.ts'
+import { strings, uint32 } from '../../../src/adapters/ssh/wire.ts'
 import { podFiles } from '../../../src/proxy/ssh/pod-files.ts'
 import { failureOf, refusalOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
@@ -187,30 +188,30 @@ describe(
           read.push(each)
         return read
       }
-      const id = numbered(9)
+      const id = uint32(9)
       const status = (bytes: Buffer | undefined) => {
         const reader = readerOf(bytes ?? Buffer.alloc(0))
         return [reader.byte(), reader.number(), reader.number()]
       }
       const wrong = [
-        packet(PACKET.read, id, counted('7'), numbered(0), numbered(0), numbered(10)),
-        packet(PACKET.open, id, numbered(1000)),
-        packet(PACKET.close, id, counted('1')),
-        packet(PACKET.readdir, id, counted('1')),
+        packet(PACKET.read, id, strings('7'), uint32(0), uint32(0), uint32(10)),
+        packet(PACKET.open, id, uint32(1000)),
+        packet(PACKET.close, id, strings('1')),
+        packet(PACKET.readdir, id, strings('1')),
         packet(99, id),
-        packet(PACKET.extended, id, counted('fsync@openssh.com')),
-        packet(PACKET.write, id, counted('1'), Buffer.alloc(8, 255), counted('x')),
+        packet(PACKET.extended, id, strings('fsync@openssh.com')),
+        packet(PACKET.write, id, strings('1'), Buffer.alloc(8, 255), strings('x')),
       ]
-      const said = await answers(packet(PACKET.init, numbered(3)), ...wrong)
+      const said = await answers(packet(PACKET.init, uint32(3)), ...wrong)
       is(said[0]?.[0], PACKET.version)
       equal(
         said.slice(1).map((each) => status(each)),
         [5, 5, 5, 5, 8, 8, 5].map((code) => [PACKET.status, 9, code]),
       )
       for (const length of [0, 300_000, 2 ** 32 - 1])
-        match(await refusalOf(answers(numbered(length))), 'a packet of SFTP is too long')
+        match(await refusalOf(answers(uint32(length))), 'a packet of SFTP is too long')
       await writeFile(join(root, 'file'), '')
-      const opening = packet(PACKET.open, id, counted('file'), numbered(1), numbered(0))
+      const opening = packet(PACKET.open, id, strings('file'), uint32(1), uint32(0))
       const many = await answers(...Array.from({ length: 66 }, () => opening))
       equal(
         many.slice(63).map((each) => each[0]),
