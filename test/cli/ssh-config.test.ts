@@ -195,7 +195,10 @@ describe(
     it('names an identity, and no other is shown then', async () => {
       await run('--write', '--identity', join(home, '.ssh', 'my key'))
       const said = await read(`web.${namespace}.berth`)
-      equal([said('identityfile'), said('identitiesonly')], [join(home, '.ssh', 'my key'), 'yes'])
+      equal(
+        [said('identityfile'), said('identitiesonly'), said('certificatefile')],
+        [join(home, '.ssh', 'my key'), 'yes', undefined],
+      )
       const { code, stderr } = await run('--identity', '/tmp/a"\nProxyCommand id')
       is(code, 7)
       match(stderr, '--identity: OpenSSH would read the path')
@@ -256,10 +259,11 @@ describe('the block of a workspace', (it) => {
     ok(typeof entry !== 'string')
     const block = blockOf(entry, {
       knownHosts: '/home/ada/.ssh/berth/known_hosts',
+      certificates: ['"/home/ada/my key-cert.pub"'],
       identities: ['"/home/ada/my key"'],
       isAll: true,
     })
-    match(block, '  IdentityFile "/home/ada/my key"\n  IdentitiesOnly yes\n')
+    match(block, '  CertificateFile "/home/ada/my key-cert.pub"\n  IdentityFile "/home/ada/my key"\n  IdentitiesOnly yes\n')
     is(block.split('\n').filter((each) => /proxycommand|localcommand|include/i.test(each)).length, 0)
   })
 })

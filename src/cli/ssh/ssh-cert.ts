@@ -16,7 +16,7 @@ import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { lengthOfTime } from '../workspace/workspace.ts'
 import { type CertifiedKey, certifiedKeyOf } from './certified-key.ts'
-import { readPlain, writeWhole } from './files.ts'
+import { readPlain, wordFor, writeWhole } from './files.ts'
 import { type Gateway, gatewayOf } from './gateway.ts'
 
 interface Options extends ClusterOptions, OutputOptions {
@@ -59,6 +59,7 @@ async function certify(shell: Shell, options: Options): Promise<void> {
   const text = await askFor(shell, options, gateway, { seconds: length / seconds(1), key: identity.blob })
   const { keyId, serial, until } = await understood(text, identity)
   const { file, certificate } = identity
+  const word = wordFor(certificate, '--key')
   await writeWhole(certificate, `${text}\n`, await readPlain(certificate), true)
   const told = { user: keyId, serial: String(serial), validUntil: timestamp(until), key: file, certificate }
   if (options.output !== 'table')
@@ -66,8 +67,11 @@ async function certify(shell: Shell, options: Options): Promise<void> {
   shell.say(`Wrote ${certificate}: ${keyId}, for ${spelled(until - systemClock.now())}, until ${told.validUntil}.\n`)
   shell.say(`${wrap('`berth ssh-config -n NAMESPACE --write` has OpenSSH show it, and know the host. By hand:').join('\n')}\n`)
   const port = gateway.port === 22 ? '' : ` -p ${gateway.port}`
-  shell.print(`ssh -i ${file}${port} WORKSPACE.NAMESPACE@${gateway.host}`)
+  shell.print(`ssh -i ${typed(file)} -o ${typed(`CertificateFile=${word}`)}${port} WORKSPACE.NAMESPACE@${gateway.host}`)
 }
+
+/** As a word of a shell. */
+const typed = (word: string): string => (/^[\w./@+,=:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 function lengthWithin(wanted: number | undefined, { host, longest }: Gateway): number {
   if (wanted === undefined) return Math.min(USUAL, longest)

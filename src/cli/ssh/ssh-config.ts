@@ -61,12 +61,17 @@ async function identitiesFor(
   shell: Shell,
   { folder, identity }: SshFiles,
   named: string | undefined,
-): Promise<Pick<SshPlaces, 'identities' | 'isAll'>> {
-  if (named !== undefined) return { identities: [wordFor(resolve(shell.cwd, named), '--identity')], isAll: true }
-  if (!(await isThere(certificateOf(identity)))) return { identities: [], isAll: false }
+): Promise<Omit<SshPlaces, 'knownHosts'>> {
+  if (named !== undefined) {
+    const file = resolve(shell.cwd, named)
+    const certificates = (await isThere(certificateOf(file))) ? [wordFor(certificateOf(file), '--identity')] : []
+    return { certificates, identities: [wordFor(file, '--identity')], isAll: true }
+  }
+  if (!(await isThere(certificateOf(identity)))) return { certificates: [], identities: [], isAll: false }
   const found: string[] = []
   for (const each of [identity, ...USUAL.map((name) => join(folder, name))]) if (await isThere(each)) found.push(each)
-  return { identities: found.map((each) => wordFor(each, 'HOME')), isAll: false }
+  const words = found.map((each) => wordFor(each, 'HOME'))
+  return { certificates: [wordFor(certificateOf(identity), 'HOME')], identities: words, isAll: false }
 }
 
 /** Those that are reached; why others are left out is said, and why one that is told may not let in. */
