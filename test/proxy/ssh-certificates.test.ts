@@ -121,6 +121,7 @@ describe(
       match(shown, `Key ID: "${user}"`)
       match(shown, 'groups@berth.dev')
       match((await login('shared')).stderr, IN)
+      match(stderr.replaceAll(/\s+/g, ' '), `--write --identity ${client.folder}/key\``)
       // Logs tell which one it was.
       const [, serial = ''] = /Serial: (\d+)/.exec(shown) ?? []
       match(stage.proxy.log(), `"means":"certificate ${serial}"`)

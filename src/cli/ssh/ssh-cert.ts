@@ -15,7 +15,7 @@ import { renderData, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { lengthOfTime } from '../workspace/workspace.ts'
-import { type CertifiedKey, certifiedKeyOf } from './certified-key.ts'
+import { type CertifiedKey, certifiedKeyOf, refuseOthers } from './certified-key.ts'
 import { readPlain, wordFor, writeWhole } from './files.ts'
 import { type Gateway, gatewayOf } from './gateway.ts'
 
@@ -27,6 +27,8 @@ interface Options extends ClusterOptions, OutputOptions {
 
 const USUAL = hours(8)
 const MOST_OF_WORDS = 1000
+/** What a command that told no exit code ended with. */
+const HUNG_UP = -1
 
 export const verb = actionVerb({
   description:
@@ -56,16 +58,20 @@ async function certify(shell: Shell, options: Options): Promise<void> {
   })
   const length = lengthWithin(wanted, gateway)
   const identity = await certifiedKeyOf(shell, options.key)
+  const word = wordFor(identity.certificate, '--key')
+  if (options.key !== undefined) await refuseOthers(identity)
   const text = await askFor(shell, options, gateway, { seconds: length / seconds(1), key: identity.blob })
   const { keyId, serial, until } = await understood(text, identity)
   const { file, certificate } = identity
-  const word = wordFor(certificate, '--key')
   await writeWhole(certificate, `${text}\n`, await readPlain(certificate), true)
   const told = { user: keyId, serial: String(serial), validUntil: timestamp(until), key: file, certificate }
   if (options.output !== 'table')
     return shell.print(renderData(options.output, { ...told, host: gateway.host, port: gateway.port }))
   shell.say(`Wrote ${certificate}: ${keyId}, for ${spelled(until - systemClock.now())}, until ${told.validUntil}.\n`)
-  shell.say(`${wrap('`berth ssh-config -n NAMESPACE --write` has OpenSSH show it, and know the host. By hand:').join('\n')}\n`)
+  const named = options.key === undefined ? '' : ` --identity ${typed(file)}`
+  shell.say(
+    `${wrap(`\`berth ssh-config -n NAMESPACE --write${named}\` has OpenSSH show it, and know the host. By hand:`).join('\n')}\n`,
+  )
   const port = gateway.port === 22 ? '' : ` -p ${gateway.port}`
   shell.print(`ssh -i ${typed(file)} -o ${typed(`CertificateFile=${word}`)}${port} WORKSPACE.NAMESPACE@${gateway.host}`)
 }
@@ -98,6 +104,8 @@ async function askFor(
     throw withRemedy(thrown)
   })
   if (code === 0) return `${CERTIFICATE_TYPE} ${stdout.trim()} berth`
+  if (code === HUNG_UP && stderr.trim() === '')
+    throw new Failure('unavailable', `${host} hung up before it gave a certificate`, { remedy: 'Try again in a moment.' })
   throw new Failure('invalid', `${host} gives no certificate: ${beginningOf(stderr.trim(), MOST_OF_WORDS)}`)
 }
 

@@ -1,5 +1,5 @@
 import { type PublicKey, signCertificate, type UserCertificate } from '../../adapters/ssh/index.ts'
-import { accountOfUser } from '../../api/index.ts'
+import { accountOfUser, SSH_GROUPS } from '../../api/index.ts'
 import { type Clock, Failure, minutes, seconds } from '../../std/index.ts'
 import type { Session, Sessions } from '../web/ports.ts'
 import type { UserAuthority } from './authority.ts'
@@ -22,8 +22,6 @@ interface CertificateSources {
   clock: Clock
 }
 
-/** Of our own: the groups of the person, as they were when it was issued, for nobody can be asked later without a token. */
-const GROUPS = 'groups@berth.dev'
 /** A client sends all of it with each login. */
 const MOST_OF_GROUPS = 16 * 1024
 const MOST_OF_NAME = 1024
@@ -58,7 +56,7 @@ export function createCertificates({ authority, longest, sessions, clock }: Cert
         throw new Failure('unavailable', 'it would not count: you have just been signed out everywhere, or your token ends now', {
           remedy: 'Try again in a moment.',
         })
-      const said = { keyId: name, principals: [name], since, until, extensions: new Map([[GROUPS, groups]]) }
+      const said = { keyId: name, principals: [name], since, until, extensions: new Map([[SSH_GROUPS, groups]]) }
       return signCertificate(signer, { key, ...said })
     },
     sessionOf({ keyId, principals, since, until, criticalOptions, extensions }) {
@@ -67,7 +65,7 @@ export function createCertificates({ authority, longest, sessions, clock }: Cert
       if (option !== undefined) return 'it has an option that nothing is known of here'
       const user = nameIn(name)
       if (user === undefined || keyId !== name || others.length > 0) return 'it names nobody as this proxy does'
-      const groups = groupsIn(extensions.get(GROUPS))
+      const groups = groupsIn(extensions.get(SSH_GROUPS))
       if (!groups) return 'it says no groups as this proxy does'
       const now = clock.now()
       if (now < since - SKEW) return 'it does not count yet'
