@@ -287,6 +287,8 @@ describe(
         await forge(said, by && { by })
         match((await login('shared')).stderr, DENIED, why)
         match(lastRefusal(), `"why":"${why}"`)
+        const isProved = lastRefusal().includes(`"keyId":"${user}"`) && /"serial":"\d+"/.test(lastRefusal())
+        is(isProved, by === undefined, why)
       }
     })
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { SSH_GROUPS } from '../../api/index.ts'
-import { Failure, Secret } from '../../std/index.ts'
+import { Failure, Secret, systemClock } from '../../std/index.ts'
 import { fileAt } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import { makeFolder, readPlain, sshFilesOf, writeWhole } from './files.ts'
@@ -48,6 +48,18 @@ export async function refuseOthers({ certificate, blob }: CertifiedKey): Promise
   throw new Failure('conflict', `${certificate} is no certificate for this key by Berth, and left alone.`, {
     remedy: 'Move it away, or leave --key out: then a key of its own is certified.',
   })
+}
+
+/** Whether a certificate lies there whose time has passed. One that is not read here is OpenSSH's to judge. */
+export async function isOver(certificate: string): Promise<boolean> {
+  const { readUnprovedCertificate } = await import('../../adapters/ssh/index.ts')
+  try {
+    const [, text = ''] = (await readPlain(certificate)).split(' ')
+    return readUnprovedCertificate(Buffer.from(text, 'base64')).until <= systemClock.now()
+  } catch {
+    // Of another kind, without an end, or a link.
+    return false
+  }
 }
 
 async function ownKey(shell: Shell): Promise<CertifiedKey> {
