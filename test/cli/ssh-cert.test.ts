@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { equal, is, match, not } from 'uvu/assert'
+import { equal, is, match, not, ok } from 'uvu/assert'
 import { tokenOfPerson } from '../../src/adapters/kube/index.ts'
 import { createKeyPair, type KeyPair, signCertificate } from '../../src/adapters/ssh/index.ts'
 import { ConfigMaps } from '../../src/api/index.ts'
@@ -114,7 +114,8 @@ describe('berth ssh-cert', (it) => {
   it('says that nobody answers, and leaves no certificate', async () => {
     const { code, stdout, stderr } = await run()
     equal([code, stdout], [5, ''])
-    match(stderr, '127.0.0.1:1 is not reached')
+    match(stderr, `Shows the token of the kubeconfig to 127.0.0.1:1, as ConfigMap ${namespace}/berth-proxy-ssh says.`)
+    ok(stderr.indexOf('Shows the token') < stderr.indexOf('127.0.0.1:1 is not reached'), stderr)
     equal((await files()).toSorted(), ['id_ed25519', 'id_ed25519.pub'])
   })
 

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -92,12 +92,6 @@ describe(
       const { text } = signCertificate(by ?? (await authority()), whole)
       await writeFile(join(client.folder, `${key}-cert.pub`), `${TYPE} ${text}\n`)
     }
-    /** A certificate of one, for a key that is nobody's here. */
-    const certificateOfOthers = async (): Promise<string> => {
-      await client.makeKey('other')
-      await forge({}, { by: createKeyPair(), key: 'other' })
-      return join(client.folder, 'other-cert.pub')
-    }
     const forget = (key = 'key') => rm(join(client.folder, `${key}-cert.pub`), { force: true })
     const lastRefusal = () =>
       stage.proxy
@@ -179,43 +173,6 @@ describe(
       const key = await readFile(told.key, 'utf8')
       is((await cert()).code, 0)
       is(await readFile(told.key, 'utf8'), key)
-    })
-
-    it('are shown before all keys of an agent, and beside a certificate of somebody else', async () => {
-      const told = await cert()
-      is(told.code, 0, told.stderr)
-      const socket = join(home, 'agent')
-      const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' })
-      try {
-        await eventually(() => stat(socket).catch(() => undefined))
-        const env = { PATH: process.env.PATH, SSH_AUTH_SOCK: socket }
-        for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
-          await client.makeKey(name)
-          await promisify(execFile)('ssh-add', ['-q', join(client.folder, name)], { env })
-        }
-        const others = await certificateOfOthers()
-        const { cluster, namespace } = stage
-        const config = join(home, '.ssh', 'config')
-        const written = await berth(['ssh-config', '--kubeconfig', cluster.kubeconfig, '-n', namespace, '--write'], {
-          env: { HOME: home },
-        })
-        is(written.code, 0, written.stderr)
-        const ours = await readFile(config, 'utf8')
-        const foreign = `Host *\n  CertificateFile ${others}\n`
-        await writeFile(config, `${ours}${foreign}`)
-        const ssh = async (...words: string[]): Promise<string> =>
-          (await promisify(execFile)('ssh', words, { env }).catch((error) => error)).stderr
-        match(await ssh('-F', config, `shared.${namespace}.berth`, 'true'), IN)
-        // And as it is printed, by a configuration that knows the host, and nothing of certificates but the other's.
-        const known = `UserKnownHostsFile ${join(client.folder, 'known_hosts')}\nHostKeyAlias berth\nBatchMode yes\n`
-        await writeFile(join(home, 'plain'), `${known}${foreign}`)
-        const [program, ...printed] = told.stdout.trim().replace('WORKSPACE.NAMESPACE', `shared.${namespace}`).split(' ')
-        is(program, 'ssh')
-        match(await ssh('-F', join(home, 'plain'), ...printed, 'true'), IN)
-        await writeFile(config, ours)
-      } finally {
-        agent.kill()
-      }
     })
 
     it('are given for the token of an exec plugin, too', async () => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { BERTH_NAMESPACE, certificateCommand, SSH_CERTIFICATES_USER } from '../../api/index.ts'
+import { BERTH_NAMESPACE, certificateCommand, SSH_CERTIFICATES_USER, SSH_GATEWAY } from '../../api/index.ts'
 import { beginningOf, Failure, hours, isFailure, seconds, spelled, systemClock, timestamp } from '../../std/index.ts'
 import { namespaceOfBerth } from '../install/shipped.ts'
 import {
@@ -52,14 +52,16 @@ export const verb = actionVerb({
 
 async function certify(shell: Shell, options: Options): Promise<void> {
   const wanted = options.for === undefined ? undefined : lengthOfTime('--for', options.for, '8h or 30m')
-  const gateway = await withKube(shell, options, async (kube) => {
-    const namespace = options.berthNamespace ?? (await unlessForbidden(() => namespaceOfBerth(kube))) ?? BERTH_NAMESPACE
-    return gatewayOf(kube, namespace)
+  const { gateway, namespace } = await withKube(shell, options, async (kube) => {
+    const where = options.berthNamespace ?? (await unlessForbidden(() => namespaceOfBerth(kube))) ?? BERTH_NAMESPACE
+    return { gateway: await gatewayOf(kube, where), namespace: where }
   })
   const length = lengthWithin(wanted, gateway)
   const identity = await certifiedKeyOf(shell, options.key)
   const word = wordFor(identity.certificate, '--key')
   if (options.key !== undefined) await refuseOthers(identity)
+  const place = `ConfigMap ${namespace}/${SSH_GATEWAY}`
+  shell.say(`${wrap(`Shows the token of the kubeconfig to ${gateway.host}:${gateway.port}, as ${place} says.`).join('\n')}\n`)
   const text = await askFor(shell, options, gateway, { seconds: length / seconds(1), key: identity.blob })
   const { keyId, serial, until } = await understood(text, identity)
   const { file, certificate } = identity
