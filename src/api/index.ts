@@ -176,7 +176,13 @@ export { credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privat
 export { dataOf, kubeconfigIn, textIn, whyNotRead } from './secret-content.ts'
 export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } from './service-account.ts'
 export { ANYBODY, isMadeFor, requesterOf } from './space-request.ts'
-export { type CertificateWish, certificateCommand, certificateWishIn, SSH_CERTIFICATES_USER } from './ssh-certificates.ts'
+export {
+  type CertificateWish,
+  certificateCommand,
+  certificateWishIn,
+  SSH_CERTIFICATES_USER,
+  SSH_GROUPS,
+} from './ssh-certificates.ts'
 export { syncRunOf } from './sync-run.ts'
 export {
   clonerImageOf,

@@ -1,6 +1,9 @@
 /** Who asks the proxies for a certificate logs in over SSH as this user, which no workspace has, and runs one command. */
 export const SSH_CERTIFICATES_USER = 'berth'
 
+/** An extension of our own: the groups of the person, as they were when it was issued, for nobody can be asked later without a token. */
+export const SSH_GROUPS = 'groups@berth.dev'
+
 /** What somebody wants to be certified. */
 export interface CertificateWish {
   /** How long it is to count, seconds. */

@@ -1,10 +1,11 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { equal, is, match, not } from 'uvu/assert'
+import { equal, is, match, not, ok } from 'uvu/assert'
 import { tokenOfPerson } from '../../src/adapters/kube/index.ts'
-import { createKeyPair } from '../../src/adapters/ssh/index.ts'
+import { createKeyPair, type KeyPair, signCertificate } from '../../src/adapters/ssh/index.ts'
 import { ConfigMaps } from '../../src/api/index.ts'
+import { hours } from '../../src/std/index.ts'
 import { allow, deployer } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { failureOf } from '../support/refusal.ts'
@@ -113,7 +114,8 @@ describe('berth ssh-cert', (it) => {
   it('says that nobody answers, and leaves no certificate', async () => {
     const { code, stdout, stderr } = await run()
     equal([code, stdout], [5, ''])
-    match(stderr, '127.0.0.1:1 is not reached')
+    match(stderr, `Shows the token of the kubeconfig to 127.0.0.1:1, as ConfigMap ${namespace}/berth-proxy-ssh says.`)
+    ok(stderr.indexOf('Shows the token') < stderr.indexOf('127.0.0.1:1 is not reached'), stderr)
     equal((await files()).toSorted(), ['id_ed25519', 'id_ed25519.pub'])
   })
 
@@ -130,6 +132,32 @@ describe('berth ssh-cert', (it) => {
       not.match(stderr, 'BEGIN')
     }
     is((await run('--key', 'nothing.pub')).code, 3)
+  })
+
+  it('leaves a certificate alone that another authority gave, or that is for another key', async () => {
+    const [own, other, authority] = [createKeyPair(), createKeyPair(), createKeyPair()]
+    await writeFile(join(home, 'mine.pub'), `${own.line}\n`)
+    const file = join(home, 'mine-cert.pub')
+    const certificateFor = ({ line: text }: KeyPair, extensions: Map<string, string>) => {
+      const key = { type: 'ssh-ed25519', blob: text.split(' ')[1] ?? '' }
+      const times = { since: Date.now() - hours(2), until: Date.now() - hours(1) }
+      return `ssh-ed25519-cert-v01@openssh.com ${signCertificate(authority, { key, keyId: 'ada', principals: ['ada'], ...times, extensions }).text} berth\n`
+    }
+    const ours = new Map([['groups@berth.dev', '[]']])
+    for (const there of [
+      certificateFor(own, new Map([['permit-pty', '']])),
+      certificateFor(other, ours),
+      'ssh-rsa-cert-v01@openssh.com AAAA',
+      'notes',
+    ]) {
+      await writeFile(file, there)
+      const { code, stderr } = await run('--key', 'mine.pub')
+      is(code, 1)
+      match(stderr, 'mine-cert.pub is no certificate for this key by Berth, and left alone. Move it away, or leave --key out')
+      is(await readFile(file, 'utf8'), there)
+    }
+    await writeFile(file, certificateFor(own, ours))
+    match((await run('--key', 'mine.pub')).stderr, '127.0.0.1:1 is not reached')
   })
 
   it('makes its key once, and leaves alone what is none, and links', async () => {

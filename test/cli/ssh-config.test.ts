@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { equal, is, match, not, ok } from 'uvu/assert'
-import { createKeyPair } from '../../src/adapters/ssh/index.ts'
+import { createKeyPair, signCertificate } from '../../src/adapters/ssh/index.ts'
 import { type Workspace, type WorkspaceSpec, Workspaces } from '../../src/api/index.ts'
 import { blockOf, entryOf } from '../../src/cli/ssh/entry.ts'
 import { withInclude, withoutInclude } from '../../src/cli/ssh/text.ts'
+import { hours } from '../../src/std/index.ts'
 import { lacksOpenSsh } from '../proxy/ssh-client.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
@@ -195,10 +196,32 @@ describe(
     it('names an identity, and no other is shown then', async () => {
       await run('--write', '--identity', join(home, '.ssh', 'my key'))
       const said = await read(`web.${namespace}.berth`)
-      equal([said('identityfile'), said('identitiesonly')], [join(home, '.ssh', 'my key'), 'yes'])
+      equal(
+        [said('identityfile'), said('identitiesonly'), said('certificatefile')],
+        [join(home, '.ssh', 'my key'), 'yes', undefined],
+      )
       const { code, stderr } = await run('--identity', '/tmp/a"\nProxyCommand id')
       is(code, 7)
       match(stderr, '--identity: OpenSSH would read the path')
+    })
+
+    it('names the certificate beside a key as long as it counts', async () => {
+      const certificateUntil = async (until: number) => {
+        const key = { type: 'ssh-ed25519', blob: line.split(' ')[1] ?? '' }
+        const said = { key, keyId: 'ada', principals: ['ada'], since: until - hours(1), until, extensions: new Map() }
+        await writeFile(at('mine-cert.pub'), `ssh-ed25519-cert-v01@openssh.com ${signCertificate(createKeyPair(), said).text}\n`)
+      }
+      await certificateUntil(Date.now() + hours(1))
+      const { stderr } = await run('--write', '--identity', at('mine'))
+      not.match(stderr, 'which is over')
+      is((await read(`web.${namespace}.berth`))('certificatefile'), at('mine-cert.pub'))
+      for (const [file, ...words] of [['mine', '--identity', at('mine')], ['berth/id_ed25519']]) {
+        await certificateUntil(Date.now() - 1000)
+        await rename(at('mine-cert.pub'), at(`${file}-cert.pub`))
+        const ended = await run('--write', ...words)
+        match(ended.stderr.replaceAll(/\s+/g, ' '), `${file}-cert.pub, which is over. Get another with`)
+        is((await read(`web.${namespace}.berth`))('certificatefile'), undefined)
+      }
     })
 
     it('leaves links alone, and what is not written in UTF-8', async () => {
@@ -256,10 +279,11 @@ describe('the block of a workspace', (it) => {
     ok(typeof entry !== 'string')
     const block = blockOf(entry, {
       knownHosts: '/home/ada/.ssh/berth/known_hosts',
+      certificates: ['"/home/ada/my key-cert.pub"'],
       identities: ['"/home/ada/my key"'],
       isAll: true,
     })
-    match(block, '  IdentityFile "/home/ada/my key"\n  IdentitiesOnly yes\n')
+    match(block, '  CertificateFile "/home/ada/my key-cert.pub"\n  IdentityFile "/home/ada/my key"\n  IdentitiesOnly yes\n')
     is(block.split('\n').filter((each) => /proxycommand|localcommand|include/i.test(each)).length, 0)
   })
 })

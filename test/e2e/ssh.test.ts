@@ -273,9 +273,10 @@ describe(
       const shares = [{ name: 'pair', user, ports: ['editor-server'] }]
       await kube.patch(Workspaces, lent, { spec: { shares } })
       await eventually(async () => (await login()).stdout === '/tmp\n')
-      const open = client.start('ssh', ['lent.team-a@berth', 'cat'])
+      const open = client.start('ssh', ['lent.team-a@berth', 'echo here; cat'])
       const closed = once(open, 'close')
-      await eventually(() => (site.proxy.log().match(/lent".*"means":"certificate /g)?.length ?? 0) > 1)
+      assert.ok(open.stdout)
+      assert.is(String((await once(open.stdout, 'data'))[0]), 'here\n')
       await kube.patch(Workspaces, lent, { spec: { shares: [] } })
       assert.is((await closed)[0], 255)
       await rm(join(client.folder, 'key-cert.pub'))

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { equal, is, throws } from 'uvu/assert'
 import { parseConfig } from '../../src/proxy/index.ts'
 import { describe } from '../support/suite.ts'
@@ -33,6 +34,16 @@ describe('the settings of the proxy', (it) => {
       throws(() => parseConfig({ ...NEEDED, url }, {}), /--url is/, url)
     throws(() => parseConfig({ ...NEEDED, oidcIssuer: 'http://id.example.com' }, {}), /--oidc-issuer is/)
     is(parseConfig({ ...NEEDED, oidcIssuer: 'http://127.0.0.1:8080' }, {}).oidc.issuer, 'http://127.0.0.1:8080')
+  })
+
+  it('take no certificates that the values of an installation may not ask for, and no longer ones', async () => {
+    const schema = JSON.parse(await readFile(new URL('../../deploy/values.schema.json', import.meta.url), 'utf8'))
+    const { minimum, maximum } = schema.properties.proxy.properties.sshCertificatesFor
+    const withHours = (hours: number) =>
+      parseConfig({ ...NEEDED, sshListen: '127.0.0.1:0', sshCertificatesFor: String(hours) }, {}).ssh?.certificatesFor
+    equal([minimum, maximum].map(withHours), [3_600_000, maximum * 3_600_000])
+    for (const outside of [minimum - 1, maximum + 1])
+      throws(() => withHours(outside), /--ssh-certificates-for is/, String(outside))
   })
 
   it('say what is wrong with a number', () => {

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { equal, is, match, not, ok } from 'uvu/assert'
+import { equal, is, match, ok } from 'uvu/assert'
 import { parse as parseYaml } from 'yaml'
 import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { askOverSsh, createKeyPair, type KeyPair, keyPairFrom, signCertificate } from '../../src/adapters/ssh/index.ts'
@@ -58,8 +58,8 @@ describe(
       await stage.close()
       await rm(home, { recursive: true })
     })
-    const share = (name: string) => {
-      const shares: NonNullable<WorkspaceSpec['shares']> = [{ name: 'pair', user, ports: ['editor-server'] }]
+    const share = (name: string, who: { user: string } | { group: string } = { user }) => {
+      const shares: NonNullable<WorkspaceSpec['shares']> = [{ name: 'pair', ...who, ports: ['editor-server'] }]
       return stage.workspace(name, { spec: { shares }, ...EDITOR })
     }
     const login = (name: string, key = 'key', ...more: string[]) =>
@@ -103,12 +103,19 @@ describe(
       match((await login('shared')).stderr, DENIED)
       const { code, stdout, stderr } = await cert('--key', join(client.folder, 'key.pub'))
       is(code, 0, stderr)
-      match(stderr, `${user}, for 8 h, until `)
-      match(stdout, `ssh -i ${client.folder}/key -p ${stage.proxy.addresses.ssh?.split(':')[1]} WORKSPACE.NAMESPACE@127.0.0.1`)
+      // No longer than the token of the account itself.
+      match(stderr, `${user}, for `)
+      const left = Date.parse(/, until (\S+Z)/.exec(stderr)?.[1] ?? '') - Date.now()
+      ok(left > minutes(50) && left <= hours(1), stderr)
+      match(
+        stdout,
+        `ssh -i ${client.folder}/key -o CertificateFile=${client.folder}/key-cert.pub -p ${stage.proxy.addresses.ssh?.split(':')[1]} WORKSPACE.NAMESPACE@127.0.0.1`,
+      )
       const shown = (await promisify(execFile)('ssh-keygen', ['-L', '-f', join(client.folder, 'key-cert.pub')])).stdout
       match(shown, `Key ID: "${user}"`)
       match(shown, 'groups@berth.dev')
       match((await login('shared')).stderr, IN)
+      match(stderr.replaceAll(/\s+/g, ' '), `--write --identity ${client.folder}/key\``)
       // Logs tell which one it was.
       const [, serial = ''] = /Serial: (\d+)/.exec(shown) ?? []
       match(stage.proxy.log(), `"means":"certificate ${serial}"`)
@@ -118,6 +125,22 @@ describe(
       for (const name of ['others', 'nothing']) match((await login(name)).stderr, DENIED, name)
       await forget()
       match((await login('shared')).stderr, DENIED)
+    })
+
+    it('let in by a share with a group, who is in it when the certificate is given', async () => {
+      await share('of-group', { group: `system:serviceaccounts:${stage.namespace}` })
+      await share('of-others', { group: 'others' })
+      const { code, stderr } = await cert('--key', join(client.folder, 'key.pub'))
+      is(code, 0, stderr)
+      match((await login('of-group')).stderr, IN)
+      match((await login('of-others')).stderr, DENIED)
+      const within = (...groups: string[]) => forge({ extensions: new Map([['groups@berth.dev', JSON.stringify(groups)]]) })
+      await within('more', 'others')
+      match((await login('of-others')).stderr, IN)
+      match((await login('of-group')).stderr, DENIED)
+      await within()
+      match((await login('of-others')).stderr, DENIED)
+      await forget()
     })
 
     it('are kept in a place of their own, which the configuration of OpenSSH names', async () => {
@@ -193,11 +216,9 @@ describe(
     it('are asked of no host but the one whose key the cluster tells', async () => {
       const [host = '', port] = (stage.proxy.addresses.ssh ?? '').split(':')
       const place = { host, port: Number(port), user: 'berth', signal: new AbortController().signal }
-      const before = stage.proxy.log()
       const other = { ...place, hostKey: createKeyPair().line, command: 'x', password: new Secret(token) }
       const { code, message } = await failureOf(() => askOverSsh(other))
       equal([code, message], ['forbidden', `127.0.0.1:${port} shows another host key than the cluster tells of it`])
-      is(stage.proxy.log(), before)
     })
 
     it('let nobody in by a token itself, where that is not allowed', async () => {
@@ -223,6 +244,8 @@ describe(
         await forge(said, by && { by })
         match((await login('shared')).stderr, DENIED, why)
         match(lastRefusal(), `"why":"${why}"`)
+        const isProved = lastRefusal().includes(`"keyId":"${user}"`) && /"serial":"\d+"/.test(lastRefusal())
+        is(isProved, by === undefined, why)
       }
     })
 
@@ -245,9 +268,10 @@ describe(
         match(lastRefusal(), `"why":"${why}"`, JSON.stringify(said))
       }
       // Another person is let in where that person is, and here not.
+      await share('of-another', { user: 'nobody@example.com' })
       await forge({ keyId: 'nobody@example.com', principals: ['nobody@example.com'] })
+      match((await login('of-another')).stderr, IN)
       match((await login('shared')).stderr, DENIED)
-      not.match(lastRefusal(), 'nobody@')
     })
 
     it('are refused with an option, and for a host, as ssh-keygen signs them', async () => {
@@ -299,12 +323,12 @@ describe(
       await eventually(() => !taken.isOpen, SOON)
 
       await share('brief')
-      // It has to be there a while to be seen, and not much longer.
-      await forge({ until: Date.now() + seconds(8) })
+      // A slow machine needs a while to log in.
+      await forge({ until: Date.now() + seconds(20) })
       const brief = hold('brief')
       await untilIn('brief')
       ok(brief.isOpen)
-      await eventually(() => !brief.isOpen, { within: seconds(20) })
+      await eventually(() => !brief.isOpen, { within: seconds(60) })
       await eventually(async () => (await login('brief')).stderr.includes(DENIED))
 
       await share('out')

@@ -49,7 +49,10 @@ export function askOverSsh({ host, port, hostKey, user, password, command, signa
       channel.on('close', (code: unknown) => resolve({ code: typeof code === 'number' ? code : -1, ...said }))
     })
   })
-  if (signal.aborted) stop()
+  if (signal.aborted) {
+    stop()
+    return promise
+  }
   signal.addEventListener('abort', stop, { once: true })
   client.connect({
     ...{ host, port, username: user, password: password.reveal(), readyTimeout: WITHIN, keepaliveInterval: seconds(5) },

@@ -70,7 +70,9 @@ export function awaitLogin(client: Connection, { door, from, mayTry, cut, entere
     const certificate = readCertificate(context.key.data, authority)
     const why = typeof certificate === 'string' ? certificate : door.certificates.whyNot(certificate)
     if (typeof certificate === 'string' || why !== undefined) {
-      log.info('A certificate was not taken over SSH', { from, why })
+      // Whatever it says is worth telling once the authority is known to have signed it.
+      const proved = typeof certificate === 'string' ? {} : { serial: String(certificate.serial), keyId: certificate.keyId }
+      log.info('A certificate was not taken over SSH', { from, why, ...proved })
       refuse(context, true)
     } else if (context.signature === undefined) context.accept()
     else if (isHeld(certificate, context)) enterWhenJudged(context, door.certificates.enter(context.username, certificate))

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { Failure, Secret } from '../../std/index.ts'
+import { SSH_GROUPS } from '../../api/index.ts'
+import { Failure, Secret, systemClock } from '../../std/index.ts'
 import { fileAt } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import { makeFolder, readPlain, sshFilesOf, writeWhole } from './files.ts'
@@ -30,6 +31,35 @@ function namedKey(shell: Shell, named: string): CertifiedKey {
     })
   const file = resolve(shell.cwd, named.slice(0, -END.length))
   return { file, certificate: certificateOf(file), blob }
+}
+
+/** Throws `conflict` where another certificate than one of ours for this key lies there: somebody else's lets into other hosts, and stays. */
+export async function refuseOthers({ certificate, blob }: CertifiedKey): Promise<void> {
+  const there = await readPlain(certificate)
+  if (there === '') return
+  const { readUnprovedCertificate } = await import('../../adapters/ssh/index.ts')
+  const [, text = ''] = there.split(' ')
+  try {
+    const { key, extensions } = readUnprovedCertificate(Buffer.from(text, 'base64'))
+    if (key.blob === blob && extensions.has(SSH_GROUPS)) return
+  } catch {
+    // Not one of ours, whatever it is.
+  }
+  throw new Failure('conflict', `${certificate} is no certificate for this key by Berth, and left alone.`, {
+    remedy: 'Move it away, or leave --key out: then a key of its own is certified.',
+  })
+}
+
+/** Whether a certificate lies there whose time has passed. One that is not read here is OpenSSH's to judge. */
+export async function isOver(certificate: string): Promise<boolean> {
+  const { readUnprovedCertificate } = await import('../../adapters/ssh/index.ts')
+  try {
+    const [, text = ''] = (await readPlain(certificate)).split(' ')
+    return readUnprovedCertificate(Buffer.from(text, 'base64')).until <= systemClock.now()
+  } catch {
+    // Of another kind, without an end, or a link.
+    return false
+  }
 }
 
 async function ownKey(shell: Shell): Promise<CertifiedKey> {

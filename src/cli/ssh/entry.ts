@@ -49,14 +49,22 @@ function isHostKey(text: unknown): boolean {
 /** Where things are on the person's machine, fit to stand in the configuration (`word` of paths.ts). */
 export interface SshPlaces {
   knownHosts: string
-  /** Shown one after the other; OpenSSH finds the certificate beside its key. Its own usual ones where there are none. */
+  /**
+   * Shown before all keys, those of an agent too: a server takes few attempts. Beside its key OpenSSH would look for none where any other
+   * is named, as in the person's own configuration.
+   */
+  certificates: readonly string[]
+  /** Shown one after the other. Its own usual ones where there are none. */
   identities: readonly string[]
   /** No others are shown then, not those of an agent either. */
   isAll: boolean
 }
 
 /** Pure. As ssh_config(5) has it; another key than the pinned one is refused without a question, and nothing leads back. */
-export const blockOf = ({ alias, host, port, user }: SshEntry, { knownHosts, identities, isAll }: SshPlaces): string =>
+export const blockOf = (
+  { alias, host, port, user }: SshEntry,
+  { knownHosts, certificates, identities, isAll }: SshPlaces,
+): string =>
   [
     `Host ${alias}`,
     `  HostName ${host}`,
@@ -69,6 +77,7 @@ export const blockOf = ({ alias, host, port, user }: SshEntry, { knownHosts, ide
     '  UpdateHostKeys no',
     '  ForwardAgent no',
     '  ForwardX11 no',
+    ...certificates.map((certificate) => `  CertificateFile ${certificate}`),
     ...identities.map((identity) => `  IdentityFile ${identity}`),
     ...(isAll ? ['  IdentitiesOnly yes'] : []),
     '',

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { BERTH_NAMESPACE, certificateCommand, SSH_CERTIFICATES_USER } from '../../api/index.ts'
+import { BERTH_NAMESPACE, certificateCommand, SSH_CERTIFICATES_USER, SSH_GATEWAY } from '../../api/index.ts'
 import { beginningOf, Failure, hours, isFailure, seconds, spelled, systemClock, timestamp } from '../../std/index.ts'
 import { namespaceOfBerth } from '../install/shipped.ts'
 import {
@@ -15,8 +15,8 @@ import { renderData, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { lengthOfTime } from '../workspace/workspace.ts'
-import { type CertifiedKey, certifiedKeyOf } from './certified-key.ts'
-import { readPlain, writeWhole } from './files.ts'
+import { type CertifiedKey, certifiedKeyOf, refuseOthers } from './certified-key.ts'
+import { readPlain, wordFor, writeWhole } from './files.ts'
 import { type Gateway, gatewayOf } from './gateway.ts'
 
 interface Options extends ClusterOptions, OutputOptions {
@@ -27,6 +27,8 @@ interface Options extends ClusterOptions, OutputOptions {
 
 const USUAL = hours(8)
 const MOST_OF_WORDS = 1000
+/** What a command that told no exit code ended with. */
+const HUNG_UP = -1
 
 export const verb = actionVerb({
   description:
@@ -50,12 +52,16 @@ export const verb = actionVerb({
 
 async function certify(shell: Shell, options: Options): Promise<void> {
   const wanted = options.for === undefined ? undefined : lengthOfTime('--for', options.for, '8h or 30m')
-  const gateway = await withKube(shell, options, async (kube) => {
-    const namespace = options.berthNamespace ?? (await unlessForbidden(() => namespaceOfBerth(kube))) ?? BERTH_NAMESPACE
-    return gatewayOf(kube, namespace)
+  const { gateway, namespace } = await withKube(shell, options, async (kube) => {
+    const where = options.berthNamespace ?? (await unlessForbidden(() => namespaceOfBerth(kube))) ?? BERTH_NAMESPACE
+    return { gateway: await gatewayOf(kube, where), namespace: where }
   })
   const length = lengthWithin(wanted, gateway)
   const identity = await certifiedKeyOf(shell, options.key)
+  const word = wordFor(identity.certificate, '--key')
+  if (options.key !== undefined) await refuseOthers(identity)
+  const place = `ConfigMap ${namespace}/${SSH_GATEWAY}`
+  shell.say(`${wrap(`Shows the token of the kubeconfig to ${gateway.host}:${gateway.port}, as ${place} says.`).join('\n')}\n`)
   const text = await askFor(shell, options, gateway, { seconds: length / seconds(1), key: identity.blob })
   const { keyId, serial, until } = await understood(text, identity)
   const { file, certificate } = identity
@@ -64,10 +70,16 @@ async function certify(shell: Shell, options: Options): Promise<void> {
   if (options.output !== 'table')
     return shell.print(renderData(options.output, { ...told, host: gateway.host, port: gateway.port }))
   shell.say(`Wrote ${certificate}: ${keyId}, for ${spelled(until - systemClock.now())}, until ${told.validUntil}.\n`)
-  shell.say(`${wrap('`berth ssh-config -n NAMESPACE --write` has OpenSSH show it, and know the host. By hand:').join('\n')}\n`)
+  const named = options.key === undefined ? '' : ` --identity ${typed(file)}`
+  shell.say(
+    `${wrap(`\`berth ssh-config -n NAMESPACE --write${named}\` has OpenSSH show it, and know the host. By hand:`).join('\n')}\n`,
+  )
   const port = gateway.port === 22 ? '' : ` -p ${gateway.port}`
-  shell.print(`ssh -i ${file}${port} WORKSPACE.NAMESPACE@${gateway.host}`)
+  shell.print(`ssh -i ${typed(file)} -o ${typed(`CertificateFile=${word}`)}${port} WORKSPACE.NAMESPACE@${gateway.host}`)
 }
+
+/** As a word of a shell. */
+const typed = (word: string): string => (/^[\w./@+,=:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 function lengthWithin(wanted: number | undefined, { host, longest }: Gateway): number {
   if (wanted === undefined) return Math.min(USUAL, longest)
@@ -94,6 +106,8 @@ async function askFor(
     throw withRemedy(thrown)
   })
   if (code === 0) return `${CERTIFICATE_TYPE} ${stdout.trim()} berth`
+  if (code === HUNG_UP && stderr.trim() === '')
+    throw new Failure('unavailable', `${host} hung up before it gave a certificate`, { remedy: 'Try again in a moment.' })
   throw new Failure('invalid', `${host} gives no certificate: ${beginningOf(stderr.trim(), MOST_OF_WORDS)}`)
 }
 

@@ -7,7 +7,7 @@ import { withKube, withKubeconfig, withNamespace } from '../options.ts'
 import { wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
-import { certificateOf } from './certified-key.ts'
+import { certificateOf, isOver } from './certified-key.ts'
 import { entryOf, type SshEntry, type SshPlaces } from './entry.ts'
 import { isThere, makeFolder, readPlain, removeOurs, type SshFiles, sshFilesOf, wordFor, writeWhole } from './files.ts'
 import { configWith, knownHostsWith, withInclude, withoutInclude } from './text.ts'
@@ -61,12 +61,31 @@ async function identitiesFor(
   shell: Shell,
   { folder, identity }: SshFiles,
   named: string | undefined,
-): Promise<Pick<SshPlaces, 'identities' | 'isAll'>> {
-  if (named !== undefined) return { identities: [wordFor(resolve(shell.cwd, named), '--identity')], isAll: true }
-  if (!(await isThere(certificateOf(identity)))) return { identities: [], isAll: false }
+): Promise<Omit<SshPlaces, 'knownHosts'>> {
+  if (named !== undefined) {
+    const file = resolve(shell.cwd, named)
+    const certificates = await certificatesBeside(shell, file)
+    return {
+      certificates: certificates.map((each) => wordFor(each, '--identity')),
+      identities: [wordFor(file, '--identity')],
+      isAll: true,
+    }
+  }
+  const certificates = await certificatesBeside(shell, identity)
+  if (certificates.length === 0) return { certificates, identities: [], isAll: false }
   const found: string[] = []
   for (const each of [identity, ...USUAL.map((name) => join(folder, name))]) if (await isThere(each)) found.push(each)
-  return { identities: found.map((each) => wordFor(each, 'HOME')), isAll: false }
+  const wordsOf = (all: readonly string[]) => all.map((each) => wordFor(each, 'HOME'))
+  return { certificates: wordsOf(certificates), identities: wordsOf(found), isAll: false }
+}
+
+/** The one, if it is there and counts still. */
+async function certificatesBeside(shell: Shell, file: string): Promise<string[]> {
+  const certificate = certificateOf(file)
+  if (!(await isThere(certificate))) return []
+  if (!(await isOver(certificate))) return [certificate]
+  say(shell, `Left out: ${certificate}, which is over. Get another with \`berth ssh-cert\`, and do this again.`)
+  return []
 }
 
 /** Those that are reached; why others are left out is said, and why one that is told may not let in. */

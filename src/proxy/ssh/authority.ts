@@ -13,62 +13,82 @@ export interface UserAuthority {
   stop(): void
 }
 
+interface Seen {
+  current?: KeyPair | undefined
+  /** Of the Secret that `current` comes from. */
+  version?: string | undefined
+  /** Of the one that could not be read. */
+  unread?: string | undefined
+  /** What the cache had at the last turn. */
+  kept?: string | undefined
+}
+
 interface AuthoritySources {
-  cache: Cache<CoreSecret>
+  cache: Pick<Cache<CoreSecret>, 'get' | 'onChangeOf'>
   namespace: string
 }
 
 /**
  * Finds the key, or makes it where there is none, and follows it: when the Secret or what is in it is deleted, another one is made, and
- * nothing counts any more that the first has signed. Throws where what is there is no key.
+ * nothing counts any more that the first has signed. Where what is there is no key there are no certificates, and all else goes on.
  */
 export async function openAuthority(
-  kube: Kube,
+  kube: Pick<Kube, 'get' | 'create' | 'patch'>,
   { cache, namespace }: AuthoritySources,
   clock: Clock,
   log: Log,
 ): Promise<UserAuthority> {
   const ref = { name: SSH_AUTHORITY, namespace }
-  const read = (secret: CoreSecret | undefined): KeyPair | undefined => {
+  const seen: Seen = {}
+  /** Says once of each version that it cannot be read. */
+  const take = (secret: CoreSecret | undefined): void => {
+    const version = secret?.metadata.resourceVersion
+    seen.version = version
     try {
-      return keyIn(secret)
+      seen.current = keyIn(secret)
     } catch (thrown) {
+      seen.current = undefined
+      if (seen.unread === version) return
+      seen.unread = version
       log.error('Certificates for SSH are neither signed nor taken', { error: Failure.from(thrown) })
-      return undefined
     }
   }
-  let current: KeyPair | undefined
   const look = async (): Promise<void> => {
     const secret = await kube.get(Secrets, ref)
-    current = keyIn(secret)
-    if (current) return
+    take(secret)
+    // What cannot be read is somebody's all the same, and not written over.
+    if (seen.current || secret?.data?.[ENTRY] !== undefined) return
     const made = createKeyPair()
     const data = { [ENTRY]: Buffer.from(made.secret.reveal()).toString('base64') }
     try {
       // Only if nobody else has written since.
-      await (secret
+      const written = await (secret
         ? kube.patch(Secrets, ref, { metadata: { resourceVersion: secret.metadata.resourceVersion }, data })
         : kube.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: ref, type: 'Opaque', data }))
-      current = made
+      take(written)
       log.info('The key that signs certificates for SSH was made', { key: made.line })
     } catch (thrown) {
       if (!isFailure(thrown, 'conflict', 'already-exists')) throw thrown
       // Another proxy was faster.
-      current = keyIn(await kube.get(Secrets, ref))
+      take(await kube.get(Secrets, ref))
     }
   }
+  // Before the first look: what is written between the two is heard of.
+  const stopFollowing = cache.onChangeOf(ref, (now) => take(now))
   await look()
-  const stopFollowing = cache.onChange((now, before) => {
-    if ((now ?? before)?.metadata.name === SSH_AUTHORITY) current = read(now)
-  })
   const stopLooking = every(clock, LOOK_WITHOUT_KEY, async () => {
-    if (!current)
+    // An answer may come after the news of what has replaced it; what the cache has said for a whole turn is no older than that.
+    const kept = cache.get(ref)
+    const version = kept?.metadata.resourceVersion
+    if (version !== seen.version && version === seen.kept) take(kept)
+    seen.kept = version
+    if (!seen.current)
       await look().catch((thrown: unknown) =>
         log.warn('The key that signs certificates for SSH could not be looked after', { error: Failure.from(thrown) }),
       )
   })
   return {
-    current: () => current,
+    current: () => seen.current,
     stop() {
       stopFollowing()
       void stopLooking()

@@ -1,4 +1,5 @@
 import { type PublicKey, signCertificate, type UserCertificate } from '../../adapters/ssh/index.ts'
+import { accountOfUser, SSH_GROUPS } from '../../api/index.ts'
 import { type Clock, Failure, minutes, seconds } from '../../std/index.ts'
 import type { Session, Sessions } from '../web/ports.ts'
 import type { UserAuthority } from './authority.ts'
@@ -21,8 +22,6 @@ interface CertificateSources {
   clock: Clock
 }
 
-/** Of our own: the groups of the person, as they were when it was issued, for nobody can be asked later without a token. */
-const GROUPS = 'groups@berth.dev'
 /** A client sends all of it with each login. */
 const MOST_OF_GROUPS = 16 * 1024
 const MOST_OF_NAME = 1024
@@ -33,7 +32,7 @@ const SKEW = minutes(1)
 export function createCertificates({ authority, longest, sessions, clock }: CertificateSources): Certificates {
   return {
     authority: () => authority.current()?.line,
-    issue({ person }, key, length) {
+    issue(session, key, length) {
       const signer = authority.current()
       if (!signer)
         throw new Failure('unavailable', 'there is no key just now that signs certificates', { remedy: 'Try again in a moment.' })
@@ -42,14 +41,22 @@ export function createCertificates({ authority, longest, sessions, clock }: Cert
           'invalid',
           `certificates count from 60 to ${longest / seconds(1)} seconds here, and not ${length / 1000}`,
         )
+      const { person } = session
       const name = wordFor(person.user)
       const groups = JSON.stringify(person.groups)
       if (name.length > MOST_OF_NAME || Buffer.byteLength(groups) > MOST_OF_GROUPS)
         throw new Failure('invalid', 'your name and your groups are more than fits into a certificate', {
           remedy: 'Log in with a key, or with a token where the proxy takes them.',
         })
-      const since = clock.now()
-      const said = { keyId: name, principals: [name], since, until: since + length, extensions: new Map([[GROUPS, groups]]) }
+      // As a certificate says it.
+      const since = Math.floor(clock.now() / seconds(1)) * seconds(1)
+      // Tokens of accounts are short where somebody wants them so, as those of a Job; one of a person is renewed, and the person stays.
+      const until = accountOfUser(person.user) ? Math.min(since + length, session.until) : since + length
+      if (!sessions.holds({ person, since, until }))
+        throw new Failure('unavailable', 'it would not count: you have just been signed out everywhere, or your token ends now', {
+          remedy: 'Try again in a moment.',
+        })
+      const said = { keyId: name, principals: [name], since, until, extensions: new Map([[SSH_GROUPS, groups]]) }
       return signCertificate(signer, { key, ...said })
     },
     sessionOf({ keyId, principals, since, until, criticalOptions, extensions }) {
@@ -58,7 +65,7 @@ export function createCertificates({ authority, longest, sessions, clock }: Cert
       if (option !== undefined) return 'it has an option that nothing is known of here'
       const user = nameIn(name)
       if (user === undefined || keyId !== name || others.length > 0) return 'it names nobody as this proxy does'
-      const groups = groupsIn(extensions.get(GROUPS))
+      const groups = groupsIn(extensions.get(SSH_GROUPS))
       if (!groups) return 'it says no groups as this proxy does'
       const now = clock.now()
       if (now < since - SKEW) return 'it does not count yet'
