@@ -58,7 +58,7 @@ export function openSocket(handshake: Handshake): Promise<HandshakeAnswer> {
     maxPayload: LONGEST,
     generateMask: zeros,
   })
-  const messages = messagesOf(socket)
+  const { messages, isHeld } = messagesOf(socket)
   const abort = () => socket.terminate()
   signal?.addEventListener('abort', abort, { once: true })
   socket.on('error', reject)
@@ -74,7 +74,9 @@ export function openSocket(handshake: Handshake): Promise<HandshakeAnswer> {
     beat(socket, clock)
     const { protocol } = socket
     const send = (message: Uint8Array) => sendOn(socket, message)
-    resolve({ statusCode: 101, headers: {}, body: messages, socket: { protocol, messages, send, close: () => socket.close() } })
+    // Where nothing is read, the other side's word for the end would not be heard either.
+    const close = () => (isHeld() ? socket.terminate() : socket.close())
+    resolve({ statusCode: 101, headers: {}, body: messages, socket: { protocol, messages, send, close } })
   })
   if (signal?.aborted) abort()
   return promise
@@ -116,15 +118,19 @@ function beat(socket: WebSocket, clock: Clock): void {
 }
 
 /** The server is read at the pace of the reader: a pause holds back all but what has come with the last bytes. */
-function messagesOf(socket: WebSocket): AsyncIterable<Buffer> {
+function messagesOf(socket: WebSocket): { messages: AsyncIterable<Buffer>; isHeld(): boolean } {
   const waiting: Buffer[] = []
+  const held = { now: false }
   let bytes = 0
   let end: { failure?: Failure } | undefined
   let wake: (() => void) | undefined
   socket.on('message', (message: Buffer) => {
     waiting.push(message)
     bytes += message.length + EACH_MESSAGE
-    if (bytes > AHEAD) socket.pause()
+    if (bytes > AHEAD) {
+      held.now = true
+      socket.pause()
+    }
     wake?.()
   })
   socket.once('error', (error: Error) => {
@@ -134,7 +140,7 @@ function messagesOf(socket: WebSocket): AsyncIterable<Buffer> {
     end ??= {}
     wake?.()
   })
-  return (async function* () {
+  const messages = (async function* () {
     try {
       while (waiting.length > 0 || !end) {
         const message = waiting.shift()
@@ -142,6 +148,7 @@ function messagesOf(socket: WebSocket): AsyncIterable<Buffer> {
           bytes -= message.length + EACH_MESSAGE
           yield message
         } else {
+          held.now = false
           socket.resume()
           await new Promise<void>((resolve) => {
             wake = resolve
@@ -153,4 +160,5 @@ function messagesOf(socket: WebSocket): AsyncIterable<Buffer> {
       socket.terminate()
     }
   })()
+  return { messages, isHeld: () => held.now }
 }
