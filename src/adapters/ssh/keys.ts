@@ -11,9 +11,12 @@ export interface KeyPair {
   readonly line: string
 }
 
+/** Of the keys that the library makes, three of a thousand are such that it cannot read them itself: another one is made then. */
 export function createKeyPair(): KeyPair {
-  const { private: text, public: line } = ssh2.utils.generateKeyPairSync('ed25519')
-  return { secret: new Secret(text), line: line.trim() }
+  while (true) {
+    const { private: text, public: line } = ssh2.utils.generateKeyPairSync('ed25519')
+    if (!(ssh2.utils.parseKey(text) instanceof Error)) return { secret: new Secret(text), line: line.trim() }
+  }
 }
 
 /** Reads what `createKeyPair` made. Throws `invalid` for anything else. */
