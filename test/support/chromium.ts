@@ -1,5 +1,6 @@
 /** Chromium, as Debian has it, without a window. */
 
+import { createHash, X509Certificate } from 'node:crypto'
 import { copyFileSync, existsSync, renameSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,6 +18,12 @@ export interface RunningChromium {
   browser: Browser
   /** Ends it, and takes its folder away. */
   stop(): Promise<void>
+}
+
+/** What it is told to believe: the SHA-256 of the certificate's public key. */
+export const pinOf = (certificate: string): string => {
+  const spki = new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' })
+  return createHash('sha256').update(spki).digest('base64')
 }
 
 /**

@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider, { type JWK } from 'oidc-provider'
+import type { Page } from 'playwright-core'
 import { listen } from '../../src/std/listen.ts'
 
 export interface OpenidProvider {
@@ -70,4 +71,12 @@ export async function openidProvider(redirectUri: string, options: ProviderOptio
       await once(server, 'close')
     },
   })
+}
+
+/** Types a name into its page, and agrees to what it asks then. */
+export async function fillIn(page: Page, email: string): Promise<void> {
+  await page.fill('input[name=login]', email)
+  await page.fill('input[name=password]', 'any')
+  await page.click('button[type=submit]')
+  await page.getByRole('button', { name: 'Continue' }).click()
 }

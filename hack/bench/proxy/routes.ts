@@ -1,4 +1,4 @@
-import { Agent, request as httpRequest } from 'node:http'
+import { Agent } from 'node:http'
 import { Store } from '../../../src/adapters/kube/store.ts'
 import { type Service, type Workspace, Workspaces } from '../../../src/api/index.ts'
 import { followRoutes } from '../../../src/proxy/routes.ts'
@@ -7,7 +7,7 @@ import { published } from '../../../test/engines/access/neighbourhood.ts'
 import { hostOf } from '../../../test/proxy/running-proxy.ts'
 import { print, since, spreadOf } from '../figures.ts'
 import { inParallel } from '../stage.ts'
-import { addressOf, NAMESPACE, type Place, type Setup } from './setup.ts'
+import { NAMESPACE, type Place, type Setup, statusAt } from './setup.ts'
 
 const AT_ONCE = 16
 const TIMES = 100
@@ -32,15 +32,8 @@ export async function routes(setup: Setup, count: number): Promise<void> {
 
 async function untilAnswered(place: Place, name: string, isMeant: (status: number) => boolean): Promise<number> {
   const agent = new Agent({ keepAlive: true })
-  const ask = () =>
-    new Promise<number>((resolve, reject) => {
-      const request = httpRequest({ ...addressOf(place), path: '/', headers: { host: hostOf(name) }, agent }, (answer) =>
-        answer.resume().on('end', () => resolve(answer.statusCode ?? 0)),
-      )
-      request.on('error', reject).end()
-    })
   const began = performance.now()
-  while (!isMeant(await ask()));
+  while (!isMeant(await statusAt(place, { host: hostOf(name) }, agent)));
   agent.destroy()
   return performance.now() - began
 }

@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { request as httpRequest } from 'node:http'
+import { type Agent, request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Namespaces } from '../../../src/api/index.ts'
@@ -99,9 +99,10 @@ export const headersOf = ({ host, cookie }: Place): Record<string, string> => ({
 
 export const addressOf = ({ part }: Place) => placeOf(part.address)
 
-const statusAt = (place: Place): Promise<number> =>
+/** What a request to the first page is answered with. */
+export const statusAt = (place: Place, headers = headersOf(place), agent: Agent | false = false): Promise<number> =>
   new Promise((resolve, reject) => {
-    const request = httpRequest({ ...addressOf(place), headers: headersOf(place), agent: false }, (answer) =>
+    const request = httpRequest({ ...addressOf(place), headers, agent }, (answer) =>
       answer.resume().on('end', () => resolve(answer.statusCode ?? 0)),
     )
     request.on('error', reject).end()

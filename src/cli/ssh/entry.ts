@@ -27,7 +27,7 @@ export function entryOf(workspace: Workspace): SshEntry | string {
   const wrong = (field: string, value: unknown) =>
     `${nameOf(workspace)} has ${JSON.stringify(value)?.slice(0, 80)} as status.ssh.${field}, which the operator writes otherwise`
   if (user !== `${name}.${namespace}`) return wrong('user', user)
-  if (typeof host !== 'string' || !HOST.test(host)) return wrong('host', host)
+  if (!isHost(host)) return wrong('host', host)
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return wrong('port', port)
   if (!Array.isArray(hostKeys) || hostKeys.length === 0 || hostKeys.length > MOST_KEYS) return wrong('hostKeys', hostKeys)
   for (const key of hostKeys) if (!isHostKey(key)) return wrong('hostKeys', key)
@@ -41,7 +41,10 @@ const MOST_KEYS = 8
 /** What stands before the 32 bytes of such a key. */
 const HEAD = Buffer.from('\0\0\0\u000bssh-ed25519\0\0\0 ', 'latin1')
 
-function isHostKey(text: unknown): boolean {
+export const isHost = (text: unknown): boolean => typeof text === 'string' && HOST.test(text)
+
+/** A public key of ed25519, as known_hosts has it. */
+export function isHostKey(text: unknown): boolean {
   const [, blob = ''] = (typeof text === 'string' && HOST_KEY.exec(text)) || []
   return Buffer.from(blob, 'base64').subarray(0, HEAD.length).equals(HEAD)
 }

@@ -1,6 +1,7 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { ConfigMaps, SSH_GATEWAY } from '../../api/index.ts'
 import { Failure, hours } from '../../std/index.ts'
+import { isHost, isHostKey } from './entry.ts'
 
 /** The way in over SSH, as the proxies say it themselves: nobody else may write that, as some may write a status. */
 export interface Gateway {
@@ -10,9 +11,6 @@ export interface Gateway {
   /** How long certificates count there at most, milliseconds. */
   longest: number
 }
-
-const HOST = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
-const HOST_KEY = /^ssh-ed25519 [A-Za-z0-9+/]{68}$/
 
 /** Throws what there is to do where there is none, or where it gives no certificates: before anything is shown to it. */
 export async function gatewayOf(kube: Kube, namespace: string): Promise<Gateway> {
@@ -32,7 +30,7 @@ export async function gatewayOf(kube: Kube, namespace: string): Promise<Gateway>
     })
   const [number, longest] = [Number(port), hours(Number(certificateHours))]
   const isFit = Number.isInteger(number) && number > 0 && number < 65_536 && longest > 0 && Number.isFinite(longest)
-  if (!isFit || !HOST.test(host) || !HOST_KEY.test(hostKey))
+  if (!isFit || !isHost(host) || !isHostKey(hostKey))
     throw new Failure('invalid', 'it does not say host, port, hostKey and certificateHours as the proxy does', {
       object,
       remedy: 'Restart the proxy, which writes them.',

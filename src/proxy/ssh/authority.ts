@@ -1,7 +1,8 @@
 import type { Cache, Kube } from '../../adapters/kube/index.ts'
-import { createKeyPair, type KeyPair, keyPairFrom } from '../../adapters/ssh/index.ts'
+import { createKeyPair, type KeyPair } from '../../adapters/ssh/index.ts'
 import { type CoreSecret, Secrets, SSH_AUTHORITY } from '../../api/index.ts'
-import { type Clock, every, Failure, isFailure, type Log, Secret, seconds } from '../../std/index.ts'
+import { type Clock, every, Failure, isFailure, type Log, seconds } from '../../std/index.ts'
+import { keyData, keyIn } from './key-secret.ts'
 
 export const ENTRY = 'ssh_user_ca_ed25519_key'
 const LOOK_WITHOUT_KEY = seconds(2)
@@ -45,7 +46,9 @@ export async function openAuthority(
     const version = secret?.metadata.resourceVersion
     seen.version = version
     try {
-      seen.current = keyIn(secret)
+      // Whoever deploys may have made the Secret without it.
+      const isThere = secret?.data?.[ENTRY] !== undefined
+      seen.current = isThere ? keyIn(secret, ENTRY, 'all certificates have to be asked for again') : undefined
     } catch (thrown) {
       seen.current = undefined
       if (seen.unread === version) return
@@ -59,7 +62,7 @@ export async function openAuthority(
     // What cannot be read is somebody's all the same, and not written over.
     if (seen.current || secret?.data?.[ENTRY] !== undefined) return
     const made = createKeyPair()
-    const data = { [ENTRY]: Buffer.from(made.secret.reveal()).toString('base64') }
+    const data = keyData(ENTRY, made)
     try {
       // Only if nobody else has written since.
       const written = await (secret
@@ -93,21 +96,5 @@ export async function openAuthority(
       stopFollowing()
       void stopLooking()
     },
-  }
-}
-
-/** Nothing where there is none yet: whoever deploys may have made the Secret without it. */
-function keyIn(secret: CoreSecret | undefined): KeyPair | undefined {
-  const encoded = secret?.data?.[ENTRY]
-  if (!secret || encoded === undefined) return
-  try {
-    return keyPairFrom(new Secret(Buffer.from(encoded, 'base64').toString()))
-  } catch (cause) {
-    throw new Failure('invalid', `its ${ENTRY} is no private key of ed25519`, {
-      object: `Secret ${secret.metadata.namespace}/${secret.metadata.name}`,
-      remedy:
-        'Put the key back, or delete the Secret: then another one is made, and all certificates have to be asked for again.',
-      cause,
-    })
   }
 }

@@ -1,4 +1,3 @@
-import { createHash, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createServer } from 'node:tls'
@@ -8,8 +7,8 @@ import { keysOfZone, tlsFlags } from '../../proxy/keys-of-zone.ts'
 import { hostOf, SIGN_IN, ZONE } from '../../proxy/running-proxy.ts'
 import { type App, type Stage, setStage } from '../../proxy/stage.ts'
 import { portOf } from '../../support/addresses.ts'
-import { startChromium } from '../../support/chromium.ts'
-import { openidProvider } from '../../support/openid-provider.ts'
+import { pinOf, startChromium } from '../../support/chromium.ts'
+import { fillIn, openidProvider } from '../../support/openid-provider.ts'
 
 export const DASHBOARD = `https://${SIGN_IN}`
 
@@ -78,8 +77,7 @@ export async function setBrowserStage(app: App, { flags, front: begin }: Browser
   const { listen } = stage.proxy.addresses
   const none = { address: listen, stop: async () => undefined }
   const front = begin === 'none' ? none : begin ? await begin(stage, keys) : await serveFront(listen, keys, line)
-  const spki = new X509Certificate(keys.certificate).publicKey.export({ type: 'spki', format: 'der' })
-  const chromium = await startChromium(front.address, createHash('sha256').update(spki).digest('base64'))
+  const chromium = await startChromium(front.address, pinOf(keys.certificate))
   const contexts = new Set<BrowserContext>()
   return {
     ...stage,
@@ -116,10 +114,7 @@ export async function visitDashboard(stage: BrowserStage, email: string, view: B
 }
 
 async function signIn(page: Page, email: string): Promise<void> {
-  await page.fill('input[name=login]', email)
-  await page.fill('input[name=password]', 'any')
-  await page.click('button[type=submit]')
-  await page.getByRole('button', { name: 'Continue' }).click()
+  await fillIn(page, email)
   await page.waitForURL(`https://*.${ZONE}/**`)
 }
 

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { createHash, X509Certificate } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,8 +6,8 @@ import type { Page } from 'playwright-core'
 import { freePort, NODE_ADDRESS } from '../../../src/adapters/control-plane/index.ts'
 import type { InstallValues } from '../../../src/cli/install/generated/values.ts'
 import { kubectl } from '../../support/builders/snapshots.ts'
-import { type RunningChromium, startChromium } from '../../support/chromium.ts'
-import { openidProvider } from '../../support/openid-provider.ts'
+import { pinOf, type RunningChromium, startChromium } from '../../support/chromium.ts'
+import { fillIn, openidProvider } from '../../support/openid-provider.ts'
 import { eventually } from '../../support/verbs.ts'
 import { REPOSITORY } from './images.ts'
 import { ISSUER, linesOf } from './outside.ts'
@@ -95,24 +94,13 @@ export async function startPeople(site: Site): Promise<People> {
       const context = await chromium.browser.newContext()
       return context.newPage()
     },
-    async signIn(page, email) {
-      await page.fill('input[name=login]', email)
-      await page.fill('input[name=password]', 'any')
-      await page.click('button[type=submit]')
-      await page.getByRole('button', { name: 'Continue' }).click()
-    },
+    signIn: fillIn,
     async close() {
       await chromium?.stop()
       await lines.stop()
       await provider.stop()
     },
   }
-}
-
-/** What Chromium is told to believe: the digest of the public key. */
-const pinOf = (certificate: string): string => {
-  const spki = new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' })
-  return createHash('sha256').update(spki).digest('base64')
 }
 
 /** What a terminal shows, from its beginning: the page of ttyd keeps it in xterm.js, which draws it. */
