@@ -94,7 +94,7 @@ function gitopsSettings(
 ): GitOpsSettings {
   return {
     source,
-    render: createRenderer({ kubectl: config.kubectl, yaml, log }),
+    render: createRenderer({ kubectl: config.kubectl, helm: config.helm, yaml, log }),
     yaml,
     reach,
     crossNamespace: config.crossNamespaceDependencies,

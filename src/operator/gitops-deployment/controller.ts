@@ -29,9 +29,13 @@ export function gitopsDeployments(context: ControllerContext, settings: GitOpsSe
   const targets = createTargets(reach)
   const wakeups = createWakeups(({ signal }) => void keepTidy(targets, { clock, used: () => targetsIn(caches) }, signal))
   const following = createFollowing({ source, clock, wakeups, yaml, waited, mostFiles: settings.mostFiles })
-  const variables = createVariableReader(context.kube, clock, createVariableMemory(), (deployment) =>
-    versionsOfSources(deployment, caches),
-  )
+  const variables = createVariableReader({
+    kube: context.kube,
+    clock,
+    memory: createVariableMemory(),
+    versionsOf: (deployment) => versionsOfSources(deployment, caches),
+    yaml,
+  })
   followSources(caches, wakeups, { clock, pace: SOURCES_PACE })
   const memories = createSyncMemories({ clock, log, mostWatches })
   meter?.watches(() => memories.watches)

@@ -27,6 +27,8 @@ interface PreviewRequest extends Wanting {
   prune?: boolean
   guards?: Partial<Guards> | undefined
   confirmed?: boolean
+  /** Values that came from Secrets: they are never shown. */
+  secrets?: ReadonlySet<string>
 }
 
 /** Tells what a sync of this commit would do. Nothing that came from a Secret can be read in it. */
@@ -41,7 +43,7 @@ export interface Preview {
 
 /** Looks at everything and writes nothing: two requests for each object, as the tenant. */
 export async function preview(request: PreviewRequest, tools: PreviewTools, signal?: AbortSignal): Promise<Preview> {
-  const secrets = request.variables?.secrets
+  const { secrets } = request
   const hide = hiding(secrets)
   try {
     const found = await look(request, tools, signal)

@@ -23,9 +23,10 @@ import {
 import { ignoreRules, type Preview, preview } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, seconds, timestamp } from '../../../std/index.ts'
+import { chartOf } from '../services/chart.ts'
 import { type GitOpsSettings, inventoryOf, ownerOf } from '../services/services.ts'
 import { createTargets, destinationOf } from '../services/targets.ts'
-import { readVariables } from '../services/variables.ts'
+import { readInputs } from '../services/variables.ts'
 import { createFollowing, type Following } from '../source/following.ts'
 import { isEmpty, nothingPushed, projectOf, wishOf } from '../source/repository.ts'
 import { isConfirmed } from '../status/requests.ts'
@@ -165,6 +166,7 @@ async function look(
   const { spec } = deployment
   const targets = createTargets(settings.reach)
   try {
+    const inputs = await readInputs(deployment, kube, settings.yaml)
     const request = {
       snapshot,
       path: spec.source.path,
@@ -178,7 +180,9 @@ async function look(
       prune: spec.prune ?? true,
       guards: spec.pruneGuard,
       confirmed: isConfirmed(deployment, snapshot.commitId),
-      variables: await readVariables(deployment, kube),
+      variables: inputs.variables,
+      secrets: inputs.secrets,
+      chart: chartOf(deployment, inputs),
     }
     const searching = (bytes: number) => search.spend(deployment.metadata.namespace ?? '', bytes)
     return await preview(request, { render: settings.render, clock, searching }, signal)

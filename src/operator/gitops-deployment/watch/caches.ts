@@ -53,9 +53,9 @@ const byDependency = indexBy((deployment: GitOpsDeployment) => dependenciesOf(de
 export const byEnvironment = indexBy((deployment: GitOpsDeployment) =>
   environmentNames(deployment.spec).flatMap((name) => keysBeside(deployment, name)),
 )
-/** By what their variables come from. */
-const bySource = indexBy(({ metadata, spec }: GitOpsDeployment) =>
-  (spec.variables?.from ?? []).map(({ kind, name }) => `${kind} ${metadata.namespace}/${name}`),
+/** By what their values come from. */
+const bySource = indexBy((deployment: GitOpsDeployment) =>
+  sourcesOf(deployment).map(({ kind, name }) => `${kind} ${deployment.metadata.namespace}/${name}`),
 )
 export const byDeployment = indexBy((run: GitOpsDeploymentSyncRun) => keysBeside(run, run.spec.gitopsDeploymentName))
 
@@ -92,13 +92,19 @@ export function environmentNames({ destination }: GitOpsDeploymentSpec): string[
   return name ? [name, MADE_PREFIX + name] : []
 }
 
-/** The versions of what the variables of a deployment come from, as far as they can be seen: other ones are other values. */
-export const versionsOfSources = ({ metadata, spec }: GitOpsDeployment, { sources }: SyncCaches): string[] =>
-  (spec.variables?.from ?? []).map(
-    ({ kind, name }) => sources[kind].get({ namespace: metadata.namespace, name })?.metadata.resourceVersion ?? '',
+/** The ConfigMaps and Secrets from which a deployment takes variables, and values for a chart. */
+export const sourcesOf = ({ spec }: GitOpsDeployment): { kind: 'ConfigMap' | 'Secret'; name: string }[] => [
+  ...(spec.variables?.from ?? []),
+  ...(spec.source.helm?.valuesFrom ?? []),
+]
+
+/** The versions of what the values of a deployment come from, as far as they can be seen: other ones are other values. */
+export const versionsOfSources = (deployment: GitOpsDeployment, { sources }: SyncCaches): string[] =>
+  sourcesOf(deployment).map(
+    ({ kind, name }) => sources[kind].get({ namespace: deployment.metadata.namespace, name })?.metadata.resourceVersion ?? '',
   )
 
-/** Wakes the deployments whose variables come from a ConfigMap or Secret, at a pace. */
+/** Wakes the deployments whose values come from a ConfigMap or Secret, at a pace. */
 export function followSources(
   { deployments, sources }: SyncCaches,
   { wake, signal }: Waker,
