@@ -36,14 +36,14 @@ export async function whyNoGo(): Promise<string | undefined> {
   }
 }
 
-/** The program of a folder, built when its source is new here. It needs Go, and the Go modules that the control plane has too. */
-export async function buildGo(source: string): Promise<string> {
+/** The program of a folder, or of a module that its go.mod names, built when its source is new here. It needs Go, and Go modules. */
+export async function buildGo(source: string, main = '.'): Promise<string> {
   const { folder, program } = placeOf(source)
   if (existsSync(program)) return program
   mkdirSync(folder, { recursive: true })
   const beside = `${program}.${process.pid}`
   try {
-    await promisify(execFile)('go', ['build', '-trimpath', '-o', beside, '.'], {
+    await promisify(execFile)('go', ['build', '-trimpath', '-o', beside, main], {
       cwd: source,
       env: { ...process.env, CGO_ENABLED: '0' },
       timeout: minutes(8),

@@ -1,10 +1,20 @@
 import { createHash } from 'node:crypto'
-import { createTurnstile, createYamlReader, Failure, type Log, LRUCache, type ReadYaml, silentLog } from '../../std/index.ts'
+import {
+  createTurnstile,
+  createYamlReaders,
+  Failure,
+  type Log,
+  LRUCache,
+  type ReadYaml,
+  type ReadYamlTree,
+  silentLog,
+} from '../../std/index.ts'
 import { createReader, type Found } from './documents.ts'
 import { asChecked, foldersIn, type KustomizationReach, kustomizationIn, namingFile, reachOf } from './kustomization.ts'
 import { createKustomize, KUSTOMIZE_LIMITS, type KustomizeLimits } from './kustomize.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
 import { plainFiles } from './plain.ts'
+import { sealedIn, withFiles } from './sealed.ts'
 import { checkPath, folderOf, holdsAny, isLink, refused, type Snapshot, type SourceFile, withinAny } from './source.ts'
 
 export interface RendererOptions {
@@ -13,6 +23,8 @@ export interface RendererOptions {
   limits?: Partial<KustomizeLimits>
   /** One for all who read YAML in a program: each is a thread. */
   yaml?: ReadYaml
+  /** The same for files that are encrypted. */
+  yamlTree?: ReadYamlTree
   log?: Log
 }
 
@@ -29,7 +41,9 @@ const KUSTOMIZE_AT_ONCE = 2
 /** Of one tenant: another's need never wait for how long they take. */
 const KUSTOMIZE_OF_ONE = 1
 
-export function createRenderer({ kubectl, limits, yaml = createYamlReader(), log = silentLog }: RendererOptions): Render {
+export function createRenderer({ kubectl, limits, log = silentLog, ...own }: RendererOptions): Render {
+  const readers = createYamlReaders()
+  const { yaml = readers.readYaml, yamlTree = readers.readYamlTree } = own
   const known = new LRUCache<string, readonly Manifest[]>({ maxSize: MOST })
   // A file that no commit changes is the same from snapshot to snapshot.
   const files = new WeakMap<SourceFile, Found>()
@@ -47,13 +61,15 @@ export function createRenderer({ kubectl, limits, yaml = createYamlReader(), log
         throw namingFile(Failure.from(thrown), folder, reach)
       })
     const read = await reader.read(`in what kustomize made of ${folder || '.'}`, text, { withoutLines: true, tenant })
-    const rendered = checkRendered(read.manifests, read.problems)
+    const hasSealed = read.manifests.some(({ sealed }) => sealed !== undefined)
+    const sealed = hasSealed ? await Promise.all(needed.map((file) => sealedIn(file, yamlTree, tenant))) : []
+    const rendered = withFiles(checkRendered(read.manifests, read.problems), sealed.flat())
     known.set(key, rendered, { size: needed.reduce((sum, { data }) => sum + data.length, 1) })
     return rendered
   }
   const renderFolder = async (snapshot: Snapshot, folder: string, { signal, tenant }: For) => {
     const found = await neededOf(snapshot, folder, (text) => yaml(text, tenant))
-    const { manifests, problems } = await plainFiles(found.plain, { reader, known: files, tenant })
+    const { manifests, problems } = await plainFiles(found.plain, { reader, known: files, tenant, yamlTree })
     const plain = checkRendered(manifests, problems)
     if (found.needed.length === 0) return plain
     const built = await kustomized(found, folder, { signal, tenant })

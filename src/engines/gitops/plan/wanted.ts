@@ -1,6 +1,14 @@
 import type { AnyObject } from '../../../api/index.ts'
 import { keyOfId } from '../../apply/index.ts'
-import { type Manifest, type Render, type Snapshot, type Variables, withVariables } from '../../render/index.ts'
+import {
+  type Decryption,
+  type Manifest,
+  type Render,
+  type Snapshot,
+  type Variables,
+  withDecryption,
+  withVariables,
+} from '../../render/index.ts'
 import { dependenciesOf } from '../objects/annotations.ts'
 import type { Entry } from '../objects/change-set.ts'
 import type { Hook } from '../objects/hooks.ts'
@@ -38,6 +46,7 @@ export interface Wanting {
   destination: Destination
   owner: Owner
   variables?: Variables | undefined
+  decryption?: Decryption | undefined
 }
 
 /** The last answer, for whoever asks again the same, or nearly the same. */
@@ -57,12 +66,12 @@ export async function wantedOf(
   memory: { wanted?: Remembered | undefined },
   signal?: AbortSignal,
 ): Promise<Wanted> {
-  const { snapshot, path, destination, owner, variables } = wanting
+  const { snapshot, path, destination, owner, variables, decryption } = wanting
   const rest = restOf(wanting)
   const last = memory.wanted?.rest === rest ? memory.wanted : undefined
   if (last?.wanted && last.snapshot === snapshot) return last.wanted
   const placed = last?.placed ?? new WeakMap()
-  const manifests = withVariables(await render(snapshot, path, signal), variables)
+  const manifests = withVariables(await withDecryption(await render(snapshot, path, signal), decryption), variables)
   const { desired, byKey, refused, leftOut, waves, hooks } = await place(manifests, destination, owner, placed)
   const keys = keysOf(byKey, [...refused, ...leftOut], last?.keys)
   const isLinked = waves.size > 0 || desired.some(({ object }) => isDependent(object))
@@ -111,8 +120,8 @@ function isDependent(object: AnyObject): boolean {
  * All but the snapshot, which is told by its identity: following.ts makes a new one for each commit. The values of variables may be large
  * and secret, and this is remembered for as long as the sync is.
  */
-function restOf({ path, destination, owner, variables }: Wanting): string {
+function restOf({ path, destination, owner, variables, decryption }: Wanting): string {
   const { kube, ...limits } = destination
   const values = variables && hashOf(Object.fromEntries(variables.values))
-  return JSON.stringify([path, kube.server, limits, owner, values, variables?.strict])
+  return JSON.stringify([path, kube.server, limits, owner, values, variables?.strict, decryption?.digest])
 }

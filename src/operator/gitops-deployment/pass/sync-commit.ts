@@ -209,7 +209,8 @@ export async function watchHealth(
   }
   const { observed: seen, isListing, isWatched } = await observe(request, clock, signal)
   if (isListing) return settled({ status, recheck: seconds(30) })
-  const observed = (await services.variables.learn(deployment)) ? seen : withoutMessages(seen)
+  const isHidable = (await services.variables.learn(deployment)) && services.decryptions.isKnown(deployment)
+  const observed = isHidable ? seen : withoutMessages(seen)
   const interval = intervalOf(deployment.spec.interval)
   const applied = memoryOf(deployment, services).wanted?.snapshot
   const now = withHealth(status, deployment, {
@@ -245,7 +246,10 @@ async function requestOf(
 ): Promise<SyncRequest> {
   const { deployment, snapshot } = pass
   const { spec } = deployment
-  if (isAsked(pass)) services.variables.forget(keyOf(deployment.metadata))
+  if (isAsked(pass)) {
+    services.variables.forget(keyOf(deployment.metadata))
+    services.decryptions.forget(keyOf(deployment.metadata))
+  }
   const memory = memoryOf(deployment, services)
   return {
     snapshot,
@@ -264,6 +268,7 @@ async function requestOf(
     guards: spec.pruneGuard,
     confirmed: isConfirmed(deployment, snapshot.commitId),
     variables: await services.variables.of(deployment, snapshot.commitId),
+    decryption: await services.decryptions.of(deployment),
     wants: services.wants,
     isEarly: () => isEarly(deployment, snapshot, services),
   }

@@ -23,6 +23,7 @@ import {
 import { ignoreRules, type Preview, preview } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, seconds, timestamp } from '../../../std/index.ts'
+import { readDecryption } from '../services/decryptions.ts'
 import { type GitOpsSettings, inventoryOf, ownerOf } from '../services/services.ts'
 import { createTargets, destinationOf } from '../services/targets.ts'
 import { readVariables } from '../services/variables.ts'
@@ -179,6 +180,7 @@ async function look(
       guards: spec.pruneGuard,
       confirmed: isConfirmed(deployment, snapshot.commitId),
       variables: await readVariables(deployment, kube),
+      decryption: await readDecryption(deployment, kube),
     }
     const searching = (bytes: number) => search.spend(deployment.metadata.namespace ?? '', bytes)
     return await preview(request, { render: settings.render, clock, searching }, signal)

@@ -53,9 +53,13 @@ const byDependency = indexBy((deployment: GitOpsDeployment) => dependenciesOf(de
 export const byEnvironment = indexBy((deployment: GitOpsDeployment) =>
   environmentNames(deployment.spec).flatMap((name) => keysBeside(deployment, name)),
 )
-/** By what their variables come from. */
+/** What the values of its objects come from, beside the repository: variables, and keys to what is encrypted. */
+const sourcesOf = ({ variables, decryption }: GitOpsDeploymentSpec): { kind: 'ConfigMap' | 'Secret'; name: string }[] => [
+  ...(variables?.from ?? []),
+  ...(decryption ? [{ kind: 'Secret' as const, name: decryption.secretRef.name }] : []),
+]
 const bySource = indexBy(({ metadata, spec }: GitOpsDeployment) =>
-  (spec.variables?.from ?? []).map(({ kind, name }) => `${kind} ${metadata.namespace}/${name}`),
+  sourcesOf(spec).map(({ kind, name }) => `${kind} ${metadata.namespace}/${name}`),
 )
 export const byDeployment = indexBy((run: GitOpsDeploymentSyncRun) => keysBeside(run, run.spec.gitopsDeploymentName))
 
@@ -92,13 +96,13 @@ export function environmentNames({ destination }: GitOpsDeploymentSpec): string[
   return name ? [name, MADE_PREFIX + name] : []
 }
 
-/** The versions of what the variables of a deployment come from, as far as they can be seen: other ones are other values. */
+/** The versions of what the variables and keys of a deployment come from, as far as they can be seen: other ones are other values. */
 export const versionsOfSources = ({ metadata, spec }: GitOpsDeployment, { sources }: SyncCaches): string[] =>
-  (spec.variables?.from ?? []).map(
+  sourcesOf(spec).map(
     ({ kind, name }) => sources[kind].get({ namespace: metadata.namespace, name })?.metadata.resourceVersion ?? '',
   )
 
-/** Wakes the deployments whose variables come from a ConfigMap or Secret, at a pace. */
+/** Wakes the deployments whose variables or keys come from a ConfigMap or Secret, at a pace. */
 export function followSources(
   { deployments, sources }: SyncCaches,
   { wake, signal }: Waker,
