@@ -26,11 +26,11 @@ const ONLY_ENCRYPTED = createHash('sha256').update('sops').digest()
 /** The keys to a value, as additional data: places in lists do not count. */
 export const pathOf = (keys: readonly string[]): string => `${keys.join(':')}:`
 
-/** All encrypted values in their order; refuses a file in which one was changed, moved, added or removed since it was encrypted. */
-export function openAll({ source, leaves }: SealedFile, metadata: Metadata, dataKey: Uint8Array): Plain[] {
+/** All encrypted values, by what stands there; refuses a file in which one was changed, moved, added or removed since it was encrypted. */
+export function openAll({ source, leaves }: SealedFile, metadata: Metadata, dataKey: Uint8Array): Map<string, Plain> {
   const hash = createHash('sha512')
   if (metadata.macOnlyEncrypted) hash.update(ONLY_ENCRYPTED)
-  const found: Plain[] = []
+  const found = new Map<string, Plain>()
   for (const { path, text } of leaves) {
     if (!isEncryptedValue(text)) {
       if (!metadata.macOnlyEncrypted) hash.update(text)
@@ -38,7 +38,7 @@ export function openAll({ source, leaves }: SealedFile, metadata: Metadata, data
     }
     const plain = decryptValue(text, dataKey, path)
     if (!plain) throw damagedValue(source, path)
-    found.push(plain)
+    found.set(text, plain)
     if (plain.type !== 'comment') hash.update(plain.bytes)
   }
   const mac = isEncryptedValue(metadata.mac) ? decryptValue(metadata.mac, dataKey, metadata.lastModified) : undefined

@@ -7,13 +7,16 @@ import {
   isEncryptedValue,
   type Metadata,
   openAll,
+  type Plain,
   pathOf,
   plainValueOf,
   readMetadata,
+  refusedFile,
   type SealedFile,
   type SopsKeys,
 } from '../../adapters/sops/index.ts'
 import { Failure, isRecord, LRUCache } from '../../std/index.ts'
+import { replaced } from './generated.ts'
 import { type Manifest, type Sealed, unsealed } from './manifest.ts'
 
 /** What is encrypted in manifests is decrypted by it, in memory. */
@@ -48,15 +51,37 @@ export function createDecryption(keys: SopsKeys, former: ReadonlySet<string> = n
     dataKeys.set(name, found)
     return found
   }
+  const plainsOf = async (file: SealedFile): Promise<ReadonlyMap<string, Plain>> => {
+    const metadata = readMetadata(file.metadata, file.source)
+    return openAll(file, metadata, await keyOf(metadata, file.source))
+  }
+  const filled = async (manifest: Manifest, { item, pieces = new Map() }: Sealed, secrets: Set<string>): Promise<Manifest> => {
+    const made = new Map<string, Buffer>()
+    for (const [name, { files, make }] of pieces) {
+      const plains = new Map<string, Plain>()
+      for (const file of files) for (const [text, plain] of await plainsOf(file)) plains.set(text, plain)
+      for (const { bytes, type } of plains.values())
+        if (type !== 'comment' && type !== 'bool') addText(bytes.toString('utf8'), secrets)
+      const content = make(plains)
+      made.set(name, content)
+      addText(content.toString('utf8'), secrets)
+    }
+    return unsealed(
+      manifest,
+      replaced(item, (name) => made.get(name) ?? Buffer.from(name)),
+    )
+  }
   const opened = async (manifest: Manifest, sealed: Sealed, secrets: Set<string>): Promise<Manifest> => {
+    if (sealed.pieces) return filled(manifest, sealed, secrets)
     const { item, metadata: sops, within, file } = sealed
-    const source = file?.source ?? manifest.source
-    const metadata = readMetadata(sops ?? {}, source)
-    const dataKey = await keyOf(metadata, source)
-    if (file && !checked.has(file)) openAll(file, metadata, dataKey)
-    if (file) checked.add(file)
+    // Without its file nobody could tell whether it is what was encrypted.
+    if (!file) throw refusedFile(manifest.source, NO_FILE, 'Leave the field `sops` of encrypted objects as it is.')
+    const metadata = readMetadata(sops ?? {}, file.source)
+    const dataKey = await keyOf(metadata, file.source)
+    if (!checked.has(file)) openAll(file, metadata, dataKey)
+    checked.add(file)
     const { sops: _, ...encrypted } = item
-    return unsealed(manifest, inRecord(encrypted, within, { dataKey, source, secrets }))
+    return unsealed(manifest, inRecord(encrypted, within, { dataKey, source: file.source, secrets }))
   }
   const openedOnce = async (manifest: Manifest, sealed: Sealed, secrets: Set<string>): Promise<Manifest> => {
     const before = known.get(manifest)
@@ -98,6 +123,13 @@ export const withDecryption = async (
   manifests: readonly Manifest[],
   decryption: Decryption | undefined,
 ): Promise<readonly Manifest[]> => (decryption ? decryption.open(manifests) : manifests)
+
+const NO_FILE = 'an object is encrypted with SOPS, and no file of the commit has what SOPS says of it'
+
+function addText(text: string, secrets: Set<string>): void {
+  secrets.add(text)
+  secrets.add(Buffer.from(text).toString('base64'))
+}
 
 interface Opening {
   dataKey: Uint8Array

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isMetadata, type SealedFile } from '../../adapters/sops/index.ts'
+import { isMetadata, type Plain, type SealedFile } from '../../adapters/sops/index.ts'
 import type { AnyObject } from '../../api/index.ts'
 import { beginningOf, Failure, isRecord, type YamlText } from '../../std/index.ts'
 import { LIMITS } from './source.ts'
@@ -26,6 +26,16 @@ export interface Sealed {
   readonly within: readonly string[]
   /** The file that it is from, where that was encrypted as a whole. */
   readonly file?: SealedFile
+  /** What of it was made of encrypted files, by what stands in its place. */
+  readonly pieces?: Pieces
+}
+
+export type Pieces = ReadonlyMap<string, Piece>
+
+/** Of an encrypted file, what became the content of a ConfigMap or Secret. */
+export interface Piece {
+  readonly files: readonly SealedFile[]
+  make(plains: ReadonlyMap<string, Plain>): Buffer
 }
 
 /** One text for a place in an object: keys, and `[0]` in lists. */

@@ -10,6 +10,7 @@ import {
   silentLog,
 } from '../../std/index.ts'
 import { createReader, type Found } from './documents.ts'
+import { withPieces, withStandIns } from './generated.ts'
 import { asChecked, foldersIn, type KustomizationReach, kustomizationIn, namingFile, reachOf } from './kustomization.ts'
 import { createKustomize, KUSTOMIZE_LIMITS, type KustomizeLimits } from './kustomize.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
@@ -54,16 +55,17 @@ export function createRenderer({ kubectl, limits, log = silentLog, ...own }: Ren
     const key = digestOf(folder, needed)
     const before = known.get(key)
     if (before) return before
-    const checked = asChecked(needed, reach)
+    const { files: checked, pieces } = await withStandIns(asChecked(needed, reach), reach, yamlTree, tenant)
     const text = await turns
       .pass(tenant, () => kustomize(checked, folder, signal))
       .catch((thrown: unknown) => {
         throw namingFile(Failure.from(thrown), folder, reach)
       })
     const read = await reader.read(`in what kustomize made of ${folder || '.'}`, text, { withoutLines: true, tenant })
-    const hasSealed = read.manifests.some(({ sealed }) => sealed !== undefined)
-    const sealed = hasSealed ? await Promise.all(needed.map((file) => sealedIn(file, yamlTree, tenant))) : []
-    const rendered = withFiles(checkRendered(read.manifests, read.problems), sealed.flat())
+    const found = withPieces(checkRendered(read.manifests, read.problems), pieces)
+    const hasSealed = found.some(({ sealed }) => sealed?.metadata !== undefined)
+    const encrypted = hasSealed ? await Promise.all(needed.map((file) => sealedIn(file, yamlTree, tenant))) : []
+    const rendered = withFiles(found, encrypted.flat())
     known.set(key, rendered, { size: needed.reduce((sum, { data }) => sum + data.length, 1) })
     return rendered
   }

@@ -1,5 +1,5 @@
 import { isMetadata, type Leaf, macTextOf, pathOf, type SealedFile } from '../../adapters/sops/index.ts'
-import { Failure, type ReadYamlTree, type YamlTree } from '../../std/index.ts'
+import type { ReadYamlTree, YamlTree } from '../../std/index.ts'
 import { partsOf } from './documents.ts'
 import type { Manifest } from './manifest.ts'
 import { LIMITS, type SourceFile, textIn } from './source.ts'
@@ -12,7 +12,8 @@ export async function sealedIn(file: SourceFile, yaml: ReadYamlTree, tenant?: st
   const found = new Map<string, SealedFile & { leaves: Leaf[] }>()
   for (const part of partsOf(text)) {
     const { tree, problem } = await yaml(part, { file: file.source }, tenant)
-    if (problem) throw new Failure('invalid', `${file.source}: ${problem.message}`, { reason: 'RenderFailed' })
+    // It may be of any form, and is none of SOPS' then.
+    if (problem) return []
     if (tree?.kind !== 'map') continue
     const sops = plainOf(tree.entries.get('sops')?.value)
     if (!isMetadata(sops)) continue
@@ -25,9 +26,9 @@ export async function sealedIn(file: SourceFile, yaml: ReadYamlTree, tenant?: st
 }
 
 /** Most files are not, and are not read a second time. */
-const isMaybeSealed = ({ source, data }: SourceFile): boolean => {
+const isMaybeSealed = ({ data }: SourceFile): boolean => {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
-  return /\.(ya?ml|json)$/i.test(source) && bytes.includes('sops') && bytes.includes('ENC[')
+  return bytes.includes('sops') && bytes.includes('ENC[')
 }
 
 function collect(tree: YamlTree, keys: readonly string[], leaves: Leaf[]): void {
