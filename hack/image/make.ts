@@ -9,7 +9,7 @@ import { basename, join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { Refusal, runScript } from '../output.ts'
 import { type Layer, Layout, type PlatformImage } from './oci.ts'
-import { buildBerth, buildKustomize, type Commit, CPUS, commitOf, installNode, REPOSITORY } from './program.ts'
+import { buildBerth, buildHelm, buildKustomize, type Commit, CPUS, commitOf, installNode, REPOSITORY } from './program.ts'
 import { namesOfShell, USER, unpackRoot, unpackShell, unpackTerminal } from './root.ts'
 import { type Component, componentsOf, debianIn, modulesIn, writeBill } from './sbom.ts'
 
@@ -47,7 +47,13 @@ const COMMON = {
  */
 const PROGRAM = {
   ...COMMON,
-  Env: [...COMMON.Env, 'MALLOC_ARENA_MAX=1', 'NODE_OPTIONS=--no-deprecation', 'BERTH_KUBECTL=/usr/bin/kustomize'],
+  Env: [
+    ...COMMON.Env,
+    'MALLOC_ARENA_MAX=1',
+    'NODE_OPTIONS=--no-deprecation',
+    'BERTH_KUBECTL=/usr/bin/kustomize',
+    'BERTH_HELM=/usr/bin/helm',
+  ],
   Entrypoint: ['/usr/bin/berth'],
 }
 const WORKSPACE = { ...COMMON, Cmd: ['sh'] }
@@ -132,8 +138,8 @@ async function makeFor(
   await unpackRoot(at('root'), unpacking)
   await unpackShell(at('shell'), shared.shellNames, unpacking)
   await unpackTerminal(at('terminal'), at('debian'), unpacking)
-  say('building kustomize')
-  const kustomize = await buildKustomize(architecture, at('node'))
+  say('building kustomize and helm')
+  const renderers = [await buildKustomize(architecture, at('node')), await buildHelm(architecture, at('node'))]
   say('fetching Node')
   const node = await installNode(architecture, at('node'))
   const [root, program] = [await pack(layout, at('root')), await pack(layout, at('node'))]
@@ -150,7 +156,7 @@ async function makeFor(
     program: await add(name, {
       config: PROGRAM,
       layers: [root, program, shared.berth],
-      components: [...debian, node, ...(await modulesIn(kustomize)), ...shared.components],
+      components: [...debian, node, ...(await Promise.all(renderers.map(modulesIn))).flat(), ...shared.components],
     }),
     workspace: await add(`${name}-workspace`, {
       config: WORKSPACE,

@@ -19,6 +19,16 @@ export function which(
   throw new Failure('not-found', `there is no program "${program}" in PATH`, { remedy })
 }
 
+/** The same for a program that only some need: where there is none, who needs it is told so. */
+export function whichIfAny(program: string, path: string | undefined, cwd: string): string {
+  try {
+    return which(program, path, cwd)
+  } catch {
+    // It may be that nobody ever asks for it.
+    return program
+  }
+}
+
 function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK)

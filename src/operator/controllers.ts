@@ -94,7 +94,13 @@ function gitopsSettings(
 ): GitOpsSettings {
   return {
     source,
-    render: createRenderer({ kubectl: config.kubectl, yaml: yaml.readYaml, yamlTree: yaml.readYamlTree, log }),
+    render: createRenderer({
+      kubectl: config.kubectl,
+      helm: config.helm,
+      yaml: yaml.readYaml,
+      yamlTree: yaml.readYamlTree,
+      log,
+    }),
     yaml: yaml.readYaml,
     reach,
     crossNamespace: config.crossNamespaceDependencies,

@@ -9,8 +9,7 @@ import { Failure, minutes } from '../../src/std/index.ts'
 import { placeFor } from './cache.ts'
 
 /** Where the program of a folder is, or will be. */
-function placeOf(source: string): { folder: string; program: string } {
-  const name = basename(source)
+function placeOf(source: string, name = basename(source)): { folder: string; program: string } {
   const files = readdirSync(source).toSorted()
   const folder = placeFor(
     name,
@@ -36,14 +35,17 @@ export async function whyNoGo(): Promise<string | undefined> {
   }
 }
 
-/** The program of a folder, or of a module that its go.mod names, built when its source is new here. It needs Go, and Go modules. */
-export async function buildGo(source: string, main = '.'): Promise<string> {
-  const { folder, program } = placeOf(source)
+/**
+ * The program of a folder, built when its source is new here, or another one that its module requires. It needs Go, and the Go modules that
+ * the control plane has too.
+ */
+export async function buildGo(source: string, other?: { name: string; package: string }): Promise<string> {
+  const { folder, program } = placeOf(source, other?.name)
   if (existsSync(program)) return program
   mkdirSync(folder, { recursive: true })
   const beside = `${program}.${process.pid}`
   try {
-    await promisify(execFile)('go', ['build', '-trimpath', '-o', beside, main], {
+    await promisify(execFile)('go', ['build', '-trimpath', '-o', beside, other?.package ?? '.'], {
       cwd: source,
       env: { ...process.env, CGO_ENABLED: '0' },
       timeout: minutes(8),

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { generateHybridIdentity, generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { buildGo, lacksGo } from './go-program.ts'
 
+const REAL = { name: 'sops', package: 'github.com/getsops/sops/v3/cmd/sops' }
 const SOURCE = join(import.meta.dirname, 'sops')
 
 /** Why tests with it are left out. */
@@ -21,7 +22,7 @@ export interface Sops {
 }
 
 export async function realSops(): Promise<Sops> {
-  const program = await buildGo(SOURCE, 'github.com/getsops/sops/v3/cmd/sops')
+  const program = await buildGo(SOURCE, REAL)
   /** In a folder of its own: SOPS looks for a configuration in all above it. */
   const run: Sops['run'] = async (words, files = {}, env = {}) => {
     const folder = await mkdtemp(join(tmpdir(), 'berth-sops-'))

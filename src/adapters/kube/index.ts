@@ -4,6 +4,7 @@
  * and a passage for requests of others, as they are. Not here: what any kind means (api/) and when to act (engines/).
  * Read kube.ts (the port), then client.ts, connection.ts (the wire), watch.ts and store.ts (the caches).
  */
+
 export {
   type AccessSubject,
   isAllowed,
@@ -14,6 +15,7 @@ export {
   whoNeedsEntry,
   whoWeAre,
 } from './access-review.ts'
+export { capabilitiesOf } from './aggregated-discovery.ts'
 export { type Answers, createAnswers } from './answers.ts'
 export { type CacheOptions, type Caches, type CacheWiring, createCaches, untilListed, waitingFor } from './caches.ts'
 export { connect, connectTo, type ServerOptions } from './client.ts'

@@ -1,6 +1,7 @@
 /** What may be in a namespace: kinds that objects there can have, and which of these are nobody's. */
 import type { Kind, KubeObject } from '../../api/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
+import { type DiscoveredVersion, discoveredGroups } from './aggregated-discovery.ts'
 import type { Kube } from './kube.ts'
 
 /** Kubernetes puts these into every namespace, or makes them from others that count themselves. */
@@ -24,31 +25,13 @@ export async function unlessGone(look: () => Promise<void>): Promise<void> {
   }
 }
 
-/** https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery */
-interface Discovered {
-  kind: string
-  items?: { metadata: { name?: string }; versions: DiscoveredVersion[] }[]
-}
-
-interface DiscoveredVersion {
-  version: string
-  freshness?: string
-  resources: { resource: string; scope: string; verbs: string[]; responseKind: { kind: string } }[]
-}
-
-const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
-
 /** Every namespaced kind of which objects can be listed, once each, in two requests. */
 export async function listableKinds(kube: Pick<Kube, 'read'>, signal?: AbortSignal): Promise<Kind[]> {
   const kinds: Kind[] = []
-  for (const path of ['/api', '/apis']) {
-    const { kind, items = [] } = await kube.read<Discovered>(path, { accept: AGGREGATED, signal })
-    if (kind !== 'APIGroupDiscoveryList') throw new Failure('unavailable', 'the server does not list its kinds')
-    for (const { metadata, versions } of items) {
-      // The preferred version comes first; a kind may be served in a later one only.
-      const found = versions.flatMap((version) => kindsIn(metadata.name ?? '', version))
-      kinds.push(...new Map(found.toReversed().map((each) => [each.plural, each])).values())
-    }
+  for (const { group, versions } of await discoveredGroups(kube, signal)) {
+    // A kind may be served in a later version only.
+    const found = versions.flatMap((version) => kindsIn(group, version))
+    kinds.push(...new Map(found.toReversed().map((each) => [each.plural, each])).values())
   }
   return kinds
 }
@@ -57,5 +40,7 @@ function kindsIn(group: string, { version, freshness, resources }: DiscoveredVer
   if (freshness === 'Stale') throw new Failure('unavailable', `the API group ${group} does not answer`)
   return resources
     .filter(({ scope, verbs }) => scope === 'Namespaced' && verbs.includes('list'))
-    .map(({ resource, responseKind: { kind } }) => ({ group, version, kind, plural: resource, namespaced: true }))
+    .flatMap(({ resource, responseKind }) =>
+      responseKind ? [{ group, version, kind: responseKind.kind, plural: resource, namespaced: true }] : [],
+    )
 }

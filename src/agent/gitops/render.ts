@@ -53,7 +53,7 @@ export function renderingOf(
     const manifests: Manifest[] = []
     for (const folder of kustomize) {
       assertKustomization(snapshot, folder)
-      manifests.push(...(await renderers.kustomize(snapshot, folder, signal)))
+      manifests.push(...(await renderers.kustomize(snapshot, folder, { signal })))
     }
     if (globs.length === 0) return manifests
     const patterns = (await Promise.all(kustomize.map((folder) => reachOf(folder, snapshot.files, yaml)))).flat()

@@ -18,7 +18,7 @@ export interface GitOpsDeploymentSpec {
      */
     project?: string
     /**
-     * Directory in the repository; `.` is its root. A kustomization.yaml in it is honoured.
+     * Directory in the repository; `.` is its root. A kustomization.yaml in it is honoured, and with a Chart.yaml it is a Helm chart.
      */
     path: string
     /**
@@ -29,6 +29,48 @@ export interface GitOpsDeploymentSpec {
      * A range such as `>=1.2.0 <2.0.0` or `1.x`; the highest tag in it is deployed. Instead of targetRevision.
      */
     semver?: string
+    /**
+     * How the Helm chart in the path is rendered, as `helm template` does. Values win over those from elsewhere, and these over files.
+     */
+    helm?: {
+      /**
+       * Name of the release. Without it the name of this object.
+       */
+      releaseName?: string
+      /**
+       * Files of the repository with values, written from the chart's directory, such as `values-prod.yaml` or `../values/prod.yaml`. Later ones win.
+       */
+      valueFiles?: string[]
+      /**
+       * ConfigMaps and Secrets with values in the namespace of this object, read with the rights of its service account. Later ones win.
+       */
+      valuesFrom?: {
+        /**
+         * ConfigMap or Secret.
+         */
+        kind: 'ConfigMap' | 'Secret'
+        /**
+         * Name.
+         */
+        name: string
+        /**
+         * Key that holds the values, as YAML. Default: values.yaml.
+         */
+        valuesKey?: string
+        /**
+         * Whether it, or the key, may be missing. Default: false.
+         */
+        optional?: boolean
+      }[]
+      /**
+       * Values, as in a file with values.
+       */
+      values?: Record<string, unknown>
+      /**
+       * Whether the custom resource definitions in the directory `crds` of the chart are left out. Default: false.
+       */
+      skipCrds?: boolean
+    }
   }
   /**
    * Where it is deployed to. Without it, to the namespace of this object.

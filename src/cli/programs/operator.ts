@@ -1,7 +1,7 @@
 import { parseConfig, SETTINGS, start } from '../../operator/index.ts'
 import { programVerb } from '../program-verb.ts'
 import { versionOf } from '../version.ts'
-import { which } from '../which.ts'
+import { which, whichIfAny } from '../which.ts'
 
 export const verb = programVerb({
   description: 'Run the operator: it reconciles every kind of Berth.',
@@ -12,6 +12,8 @@ export const verb = programVerb({
   ],
   async run(flags, { env, cwd, home, signal }, log) {
     const config = parseConfig(flags, env)
-    await start({ ...config, kubectl: which(config.kubectl, env.PATH, cwd) }, signal, { log, version: versionOf(home) })
+    const kubectl = which(config.kubectl, env.PATH, cwd)
+    const helm = whichIfAny(config.helm, env.PATH, cwd)
+    await start({ ...config, kubectl, helm }, signal, { log, version: versionOf(home) })
   },
 })

@@ -11,7 +11,7 @@ import {
 } from '../../adapters/sops/index.ts'
 import { isRecord, type ReadYamlTree, recordIn } from '../../std/index.ts'
 import type { KustomizationReach } from './kustomization.ts'
-import type { Manifest, Piece, Pieces } from './manifest.ts'
+import type { Manifest, SealedPiece, SealedPieces } from './manifest.ts'
 import { sealedIn } from './sealed.ts'
 import { type SourceFile, textIn } from './source.ts'
 
@@ -31,8 +31,8 @@ export async function withStandIns(
   { data, envs }: KustomizationReach,
   yaml: ReadYamlTree,
   tenant?: string,
-): Promise<{ files: readonly SourceFile[]; pieces: Pieces }> {
-  const pieces = new Map<string, Piece>()
+): Promise<{ files: readonly SourceFile[]; pieces: SealedPieces }> {
+  const pieces = new Map<string, SealedPiece>()
   const all: SourceFile[] = []
   for (const file of files) {
     const text = data.has(file.source) && Buffer.from(file.data).includes('ENC[') ? textIn(file).text : undefined
@@ -53,7 +53,7 @@ interface Reading {
 async function standInFor(
   file: SourceFile,
   { text, isEnv, yaml, tenant }: Reading,
-): Promise<{ text: string; pieces: [string, Piece][] } | undefined> {
+): Promise<{ text: string; pieces: [string, SealedPiece][] } | undefined> {
   const { source } = file
   const flat =
     text.includes('\nsops_mac=') || text.startsWith('sops_mac=')
@@ -63,7 +63,7 @@ async function standInFor(
         : undefined
   if (flat && isEnv) return inLines(source, flat)
   const whole = standIn(source, text)
-  const asWhole = (piece: Piece) => ({ text: whole, pieces: [[whole, piece] satisfies [string, Piece]] })
+  const asWhole = (piece: SealedPiece) => ({ text: whole, pieces: [[whole, piece] satisfies [string, SealedPiece]] })
   if (flat) return asWhole({ files: [sealedFlat(source, flat)], make: (plains) => Buffer.from(plainText(flat, plains)) })
   const sealed = await sealedIn(file, yaml, tenant)
   if (sealed.length === 0) return undefined
@@ -73,10 +73,10 @@ async function standInFor(
 const sealedFlat = (source: string, { metadata, leaves }: FlatFile): SealedFile => ({ source, metadata, leaves })
 
 /** Of a file with a variable in each line each value is by itself, for kustomize reads the lines. */
-function inLines(source: string, flat: FlatFile): { text: string; pieces: [string, Piece][] } {
+function inLines(source: string, flat: FlatFile): { text: string; pieces: [string, SealedPiece][] } {
   const files = [sealedFlat(source, flat)]
   const encrypted = new Set(flat.leaves.map(({ text }) => text))
-  const pieces: [string, Piece][] = []
+  const pieces: [string, SealedPiece][] = []
   const lines = flat.lines.map(({ begin, value }) => {
     if (!value.startsWith('ENC[') || !encrypted.has(value)) return `${begin}${value}\n`
     const name = standIn(source, begin, value)
@@ -97,11 +97,11 @@ function fromYaml(text: string, plains: ReadonlyMap<string, Plain>): Buffer {
     if (/^\S/.test(line)) isSops = line.startsWith('sops:')
     if (!isSops && !IS_COMMENT.test(line)) kept.push(line.replace(/ +#ENC\[[^\]]*\]$/, ''))
   }
-  const replaced = kept.join('\n').replace(/"?ENC\[AES256_GCM,[^\]\s"]*\]"?/g, (found) => {
+  const written = kept.join('\n').replace(/"?ENC\[AES256_GCM,[^\]\s"]*\]"?/g, (found) => {
     const plain = plains.get(found.replaceAll('"', ''))
     return plain ? JSON.stringify(plainValueOf(plain) ?? plain.bytes.toString('utf8')) : found
   })
-  return Buffer.from(replaced.endsWith('\n') ? replaced : `${replaced}\n`)
+  return Buffer.from(written.endsWith('\n') ? written : `${written}\n`)
 }
 
 /** In the envelope of one value, SOPS keeps files whose form it does not know. */
@@ -122,11 +122,11 @@ function fromJson(source: string, text: string, plains: ReadonlyMap<string, Plai
 }
 
 /** The manifests, of which those with stand-ins are known to be encrypted. */
-export function withPieces(manifests: readonly Manifest[], pieces: Pieces): readonly Manifest[] {
+export function withPieces(manifests: readonly Manifest[], pieces: SealedPieces): readonly Manifest[] {
   if (pieces.size === 0) return manifests
   return manifests.map((manifest) => {
     const { object } = manifest
-    const own = new Map<string, Piece>()
+    const own = new Map<string, SealedPiece>()
     replaced({ ...object }, (name) => {
       const piece = pieces.get(name)
       if (piece) own.set(name, piece)

@@ -179,13 +179,18 @@ function withInlines(document: unknown, inlines: ReadonlyMap<string, string>): u
 }
 
 /**
- * The patterns that a source must be asked for. One answer may reveal bases elsewhere: ask again with the new patterns
+ * The patterns that a source must be asked for; `also` are paths that are wanted in any case. One answer may reveal bases elsewhere: ask again with the new patterns
  * until they stay the same.
  */
-export async function patternsFor(files: readonly SourceFile[], path: string, yaml: ReadYaml): Promise<string[]> {
+export async function patternsFor(
+  files: readonly SourceFile[],
+  path: string,
+  yaml: ReadYaml,
+  also: readonly string[] = [],
+): Promise<string[]> {
   const { files: byPath } = foldersIn(new Map(files.map((file) => [file.source, file])), folderOf(path))
   const { paths, missing } = await reachOf(byPath, path, yaml)
-  const absent = new Set(missing.map((entry) => entry.path))
+  const absent = new Set([...missing.map((entry) => entry.path), ...also])
   const isFile = (root: string) => byPath.has(root) || (absent.has(root) && isFileName(root))
   return rootsOf([...paths, ...absent])
     .map((root) => patternFor(root, isFile(root)))

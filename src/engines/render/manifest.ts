@@ -27,13 +27,13 @@ export interface Sealed {
   /** The file that it is from, where that was encrypted as a whole. */
   readonly file?: SealedFile
   /** What of it was made of encrypted files, by what stands in its place. */
-  readonly pieces?: Pieces
+  readonly pieces?: SealedPieces
 }
 
-export type Pieces = ReadonlyMap<string, Piece>
+export type SealedPieces = ReadonlyMap<string, SealedPiece>
 
 /** Of an encrypted file, what became the content of a ConfigMap or Secret. */
-export interface Piece {
+export interface SealedPiece {
   readonly files: readonly SealedFile[]
   make(plains: ReadonlyMap<string, Plain>): Buffer
 }

@@ -57,8 +57,8 @@ async function plainFile(file: SourceFile, { reader, yamlTree, tenant }: Reading
   // Its values and templates are no manifests either: one sentence says more than a hundred mistakes.
   if (found.problems.length > 0 && IS_CHART.test(source))
     throw refused(
-      `${source}: is that of a Helm chart, and charts are not rendered`,
-      'Commit what `helm template` makes of it, and name its folder in spec.source.path.',
+      `${source}: is that of a Helm chart, and a chart is rendered only where the path is its own folder`,
+      'Name the folder of the chart in the path, or commit what `helm template` makes of it.',
     )
   if (!found.manifests.some(({ sealed }) => sealed !== undefined)) return found
   return { ...found, manifests: [...withFiles(found.manifests, await sealedIn(file, yamlTree, tenant))] }

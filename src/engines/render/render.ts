@@ -9,10 +9,12 @@ import {
   type ReadYamlTree,
   silentLog,
 } from '../../std/index.ts'
+import { type Chart, type ChartSettings, chartIn, createHelm, isChart, partsOf } from './chart.ts'
+import { createConfined, RENDER_LIMITS, type RenderLimits } from './confined.ts'
 import { createReader, type Found } from './documents.ts'
 import { withPieces, withStandIns } from './generated.ts'
 import { asChecked, foldersIn, type KustomizationReach, kustomizationIn, namingFile, reachOf } from './kustomization.ts'
-import { createKustomize, KUSTOMIZE_LIMITS, type KustomizeLimits } from './kustomize.ts'
+import { createKustomize } from './kustomize.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
 import { plainFiles } from './plain.ts'
 import { sealedIn, withFiles } from './sealed.ts'
@@ -21,7 +23,9 @@ import { checkPath, folderOf, holdsAny, isLink, refused, type Snapshot, type Sou
 export interface RendererOptions {
   /** The program kubectl, which contains kustomize, or kustomize itself. */
   kubectl: string
-  limits?: Partial<KustomizeLimits>
+  /** The program helm. */
+  helm?: string
+  limits?: Partial<RenderLimits>
   /** One for all who read YAML in a program: each is a thread. */
   yaml?: ReadYaml
   /** The same for files that are encrypted. */
@@ -29,29 +33,47 @@ export interface RendererOptions {
   log?: Log
 }
 
-/**
- * Turns files into objects. The same files give the same objects, without running anything again. `tenant` is on whose behalf: for what
- * takes long, tenants take turns.
- */
-export type Render = (snapshot: Snapshot, path: string, signal?: AbortSignal, tenant?: string) => Promise<readonly Manifest[]>
+/** Turns files into objects. The same files, rendered in the same way, give the same objects, without running anything again. */
+export type Render = (snapshot: Snapshot, path: string, how?: RenderHow) => Promise<readonly Manifest[]>
+
+export interface RenderHow {
+  signal?: AbortSignal | undefined
+  /** On whose behalf: for what takes long, tenants take turns. */
+  tenant?: string | undefined
+  /** For a path that holds a Helm chart; without it, one is refused. */
+  chart?: ChartSettings | undefined
+}
 
 /** Bytes of files whose objects are remembered. */
 const MOST = 64 * 2 ** 20
 /** Each runs on more than one core by itself. */
-const KUSTOMIZE_AT_ONCE = 2
+const AT_ONCE = 2
 /** Of one tenant: another's need never wait for how long they take. */
-const KUSTOMIZE_OF_ONE = 1
+const OF_ONE = 1
 
-export function createRenderer({ kubectl, limits, log = silentLog, ...own }: RendererOptions): Render {
+export function createRenderer({
+  kubectl,
+  helm: helmProgram = 'helm',
+  limits,
+  log = silentLog,
+  ...own
+}: RendererOptions): Render {
   const readers = createYamlReaders()
   const { yaml = readers.readYaml, yamlTree = readers.readYamlTree } = own
   const known = new LRUCache<string, readonly Manifest[]>({ maxSize: MOST })
   // A file that no commit changes is the same from snapshot to snapshot.
   const files = new WeakMap<SourceFile, Found>()
   const reader = createReader(yaml)
-  const turns = createTurnstile({ width: KUSTOMIZE_AT_ONCE, each: KUSTOMIZE_OF_ONE })
-  const kustomize = createKustomize(kubectl, { ...KUSTOMIZE_LIMITS, ...limits }, log)
-  const kustomized = async ({ needed, reach }: Needed, folder: string, { signal, tenant = '' }: For) => {
+  const turns = createTurnstile({ width: AT_ONCE, each: OF_ONE })
+  const run = createConfined({ ...RENDER_LIMITS, ...limits }, log)
+  const kustomize = createKustomize(kubectl, run)
+  const helm = createHelm(helmProgram, run)
+  const withTheirFiles = async (manifests: readonly Manifest[], from: readonly SourceFile[], tenant: string) => {
+    const isSealed = manifests.some(({ sealed }) => sealed?.metadata !== undefined)
+    const encrypted = isSealed ? await Promise.all(from.map((file) => sealedIn(file, yamlTree, tenant))) : []
+    return withFiles(manifests, encrypted.flat())
+  }
+  const kustomized = async ({ needed, reach }: Needed, folder: string, { signal, tenant = '' }: RenderHow) => {
     const key = digestOf(folder, needed)
     const before = known.get(key)
     if (before) return before
@@ -63,13 +85,27 @@ export function createRenderer({ kubectl, limits, log = silentLog, ...own }: Ren
       })
     const read = await reader.read(`in what kustomize made of ${folder || '.'}`, text, { withoutLines: true, tenant })
     const found = withPieces(checkRendered(read.manifests, read.problems), pieces)
-    const hasSealed = found.some(({ sealed }) => sealed?.metadata !== undefined)
-    const encrypted = hasSealed ? await Promise.all(needed.map((file) => sealedIn(file, yamlTree, tenant))) : []
-    const rendered = withFiles(found, encrypted.flat())
-    known.set(key, rendered, { size: needed.reduce((sum, { data }) => sum + data.length, 1) })
+    const rendered = await withTheirFiles(found, needed, tenant)
+    known.set(key, rendered, { size: sizeOf(needed) })
     return rendered
   }
-  const renderFolder = async (snapshot: Snapshot, folder: string, { signal, tenant }: For) => {
+  const charted = async (chart: Chart, { signal, tenant = '' }: RenderHow) => {
+    const key = digestOfChart(chart)
+    const before = known.get(key)
+    if (before) return before
+    const printed = await turns.pass(tenant, () => helm(chart, signal))
+    const manifests: Manifest[] = []
+    const problems: string[] = []
+    for (const { source, text } of partsOf(printed, chart.folder)) {
+      const read = await reader.read(`in what helm made of ${source || '.'}`, text, { withoutLines: true, tenant })
+      for (const manifest of read.manifests) manifests.push(manifest)
+      for (const problem of read.problems) problems.push(problem)
+    }
+    const rendered = await withTheirFiles(checkRendered(manifests, problems), chart.files, tenant)
+    known.set(key, rendered, { size: sizeOf(chart.files) + chart.values.length })
+    return rendered
+  }
+  const renderFolder = async (snapshot: Snapshot, folder: string, { signal, tenant }: RenderHow) => {
     const found = await neededOf(snapshot, folder, (text) => yaml(text, tenant))
     const { manifests, problems } = await plainFiles(found.plain, { reader, known: files, tenant, yamlTree })
     const plain = checkRendered(manifests, problems)
@@ -79,20 +115,28 @@ export function createRenderer({ kubectl, limits, log = silentLog, ...own }: Ren
   }
   // Hundreds of syncs may bring the same folder to hundreds of places.
   const folders = new WeakMap<Snapshot, Map<string, readonly Manifest[]>>()
-  return async (snapshot, path, signal, tenant) => {
+  return async (snapshot, path, how = {}) => {
     const folder = folderOf(path)
+    const settings = how.chart && settingsFor(snapshot, folder, how.chart)
+    if (settings) return charted(await chartIn(snapshot, folder, settings, (text) => yaml(text, how.tenant)), how)
     const before = folders.get(snapshot)?.get(folder)
     if (before) return before
-    const rendered = await renderFolder(snapshot, folder, { signal, tenant })
+    const rendered = await renderFolder(snapshot, folder, how)
     const others = folders.get(snapshot) ?? new Map<string, readonly Manifest[]>()
     folders.set(snapshot, others.set(folder, rendered))
     return rendered
   }
 }
 
-interface For {
-  signal: AbortSignal | undefined
-  tenant: string | undefined
+/** A kustomization beside a chart is what counts, unless somebody wrote how the chart is rendered. */
+function settingsFor(snapshot: Snapshot, folder: string, settings: ChartSettings): ChartSettings | undefined {
+  const files = new Map(snapshot.files.map((file) => [checkPath(file.source), file]))
+  if (isChart(files, folder)) return settings.isExpected || !kustomizationIn(files, folder) ? settings : undefined
+  if (!settings.isExpected) return undefined
+  throw refused(
+    `spec.source.helm: path ${JSON.stringify(folder || '.')} holds no Chart.yaml in commit ${snapshot.commitId.slice(0, 12)}`,
+    'Name the folder of the chart in spec.source.path, or leave spec.source.helm out.',
+  )
 }
 
 interface Needed {
@@ -140,8 +184,18 @@ async function neededOf(snapshot: Snapshot, folder: string, yaml: ReadYaml): Pro
   return { needed: inOrder.filter((file) => !isPlain(file)), reach, plain: inOrder.filter(isPlain) }
 }
 
+const sizeOf = (files: readonly SourceFile[]): number => files.reduce((sum, { data }) => sum + data.length, 1)
+
 function digestOf(folder: string, files: readonly SourceFile[]): string {
   const hash = createHash('sha256').update(`${folder}\0`)
   for (const { source, data, link } of files) hash.update(`${source}\0${link ?? ''}\0${data.length}\0`).update(data)
   return hash.digest('hex')
+}
+
+function digestOfChart({ folder, files, valueFiles, values, settings, capabilities }: Chart): string {
+  const { releaseName, namespace, skipCrds } = settings
+  const rest = JSON.stringify([releaseName, namespace, skipCrds, valueFiles, values, capabilities])
+  return createHash('sha256')
+    .update(`${digestOf(folder, files)}\0${rest}`)
+    .digest('hex')
 }

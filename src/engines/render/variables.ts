@@ -10,8 +10,6 @@ export interface Variables {
   values: ReadonlyMap<string, string>
   /** Whether a name without value and default is an error; otherwise it becomes empty. */
   strict: boolean
-  /** Those of them that came from Secrets: they are never shown. */
-  secrets?: ReadonlySet<string>
   /** Told how many characters of them stand in the objects of a rendering now; throws where that is too much. */
   put?(characters: number): void
 }

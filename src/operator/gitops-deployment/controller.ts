@@ -31,7 +31,13 @@ export function gitopsDeployments(context: ControllerContext, settings: GitOpsSe
   const wakeups = createWakeups(({ signal }) => void keepTidy(targets, { clock, used: () => targetsIn(caches) }, signal))
   const following = createFollowing({ source, clock, wakeups, yaml, waited, mostFiles: settings.mostFiles })
   const versionsOf = (deployment: GitOpsDeployment) => versionsOfSources(deployment, caches)
-  const variables = createVariableReader(context.kube, clock, createVariableMemory(), versionsOf)
+  const variables = createVariableReader({
+    kube: context.kube,
+    clock,
+    memory: createVariableMemory(),
+    versionsOf,
+    yaml,
+  })
   followSources(caches, wakeups, { clock, pace: SOURCES_PACE })
   const memories = createSyncMemories({ clock, log, mostWatches })
   meter?.watches(() => memories.watches)

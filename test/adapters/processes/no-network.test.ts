@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { execPath } from 'node:process'
 import { equal, is, match } from 'uvu/assert'
 import { wordsForNoNetwork } from '../../../src/adapters/processes/index.ts'
-import { createKustomize, KUSTOMIZE_LIMITS } from '../../../src/engines/render/kustomize.ts'
+import { createConfined, RENDER_LIMITS } from '../../../src/engines/render/confined.ts'
+import { createKustomize } from '../../../src/engines/render/kustomize.ts'
 import { minutes, silentLog } from '../../../src/std/index.ts'
 import { kubectl } from '../../support/builders/snapshots.ts'
 import { plainServer, type StrangeServer } from '../../support/builders/strange-server.ts'
@@ -52,7 +53,7 @@ describe(
     })
 
     it('is what kustomize runs as', async () => {
-      const kustomize = createKustomize(await kubectl(), KUSTOMIZE_LIMITS, silentLog)
+      const kustomize = createKustomize(await kubectl(), createConfined(RENDER_LIMITS, silentLog))
       const files = [{ source: 'kustomization.yaml', data: Buffer.from(`resources: ["${url()}"]\n`) }]
       const { message } = await failureOf(() => kustomize(files, ''))
       match(message, 'connect: network is unreachable')

@@ -29,7 +29,7 @@ describe('a preview with many secrets and large objects', (it) => {
         destination: { kube: cluster.kube, namespace: await cluster.namespace('preview') },
         owner: { id: randomUUID(), title: 'Test team-a/preview' },
         inventory: { load: async () => undefined, save: async () => undefined },
-        variables: { values: new Map(), strict: false, secrets: new Set(secrets) },
+        secrets: new Set(secrets),
       },
       {
         render: async () => objects.map((object, at) => ({ object, source: `${at}.yaml:1` })),

@@ -12,7 +12,7 @@ import {
 import { withVariables } from '../../../src/engines/render/variables.ts'
 import {
   createVariableReader,
-  readVariables,
+  readInputs,
   type VariableReader,
 } from '../../../src/operator/gitops-deployment/services/variables.ts'
 import { isFailure, systemClock } from '../../../src/std/index.ts'
@@ -59,7 +59,7 @@ describe('variables of a GitOpsDeployment', (it) => {
   })
   const keyOf = (name: string) => `${namespace}/${name}`
   const readerWith = (each: number, over: Kube = kube) =>
-    createVariableReader(over, systemClock, createMemory({ all: 100 * each, each }))
+    createVariableReader({ kube: over, clock: systemClock, memory: createMemory({ all: 100 * each, each }) })
   const refusal = async (reading: Promise<unknown>) => {
     const failure = await reading.catch((thrown: unknown) => thrown)
     assert.ok(isFailure(failure, 'too-large'), String(failure))
@@ -86,7 +86,7 @@ describe('variables of a GitOpsDeployment', (it) => {
     const words = await refusal(readerWith(16 * MEBIBYTE, over).of(deployment('one', 'a', 'b', 'c', 'd'), 'commit'))
     assert.match(words, /^spec\.variables\.from\[2\]: with Secret c the variables have 1200\d{3} bytes; 1048576 are the most/)
     assert.equal(got, ['a', 'b', 'c'])
-    assert.match(await refusal(readVariables(deployment('one', 'd', 'c', 'b'), kube)), /from\[2\]: with Secret b /)
+    assert.match(await refusal(readInputs(deployment('one', 'd', 'c', 'b'), kube)), /from\[2\]: with Secret b /)
   })
 
   it('have so much of a namespace in sum, which is free again when a deployment is gone', async () => {
@@ -98,12 +98,12 @@ describe('variables of a GitOpsDeployment', (it) => {
     )
     assert.is(await reader.learn(deployment('two', 'a')), false)
     reader.drop(keyOf('one'))
-    assert.is((await reader.of(deployment('two', 'a'), 'commit'))?.values.get('a')?.length, LARGE)
+    assert.is((await reader.of(deployment('two', 'a'), 'commit')).variables?.values.get('a')?.length, LARGE)
   })
 
   it('count where they stand in objects, too', async () => {
     const reader = readerWith(1.2 * MEBIBYTE)
-    const variables = await reader.of(deployment('one', 'a'), 'commit')
+    const { variables } = await reader.of(deployment('one', 'a'), 'commit')
     const manifests = (count: number) =>
       Array.from({ length: count }, () => ({ source: 'a.yaml', object: configMap('a', { a: '${a}' }) }))
     const put = async (count: number) => withVariables(manifests(count), variables)
@@ -111,7 +111,7 @@ describe('variables of a GitOpsDeployment', (it) => {
     await refusal(put(3))
     assert.equal((await put(1))[0]?.object.data, { a: 'a'.repeat(LARGE) })
     reader.drop(keyOf('one'))
-    const other = await reader.of(deployment('two', 'small'), 'commit')
+    const { variables: other } = await reader.of(deployment('two', 'small'), 'commit')
     assert.is(withVariables([{ source: 'a.yaml', object: configMap('a', { a: '${small}' }) }], other).length, 1)
   })
 
@@ -130,7 +130,7 @@ describe('variables of a GitOpsDeployment', (it) => {
     assert.is(await reader.learn(small), true)
     assert.is(await reader.learn(small), true)
     await kube.patch(Secrets, { name: 'small', namespace }, { data: { small: Buffer.from('after').toString('base64') } })
-    assert.is((await reader.of(small, 'commit'))?.values.get('small'), 'after')
+    assert.is((await reader.of(small, 'commit')).variables?.values.get('small'), 'after')
     await reader.of(small, 'commit')
     assert.equal([...(reader.secretsOf(keyOf('small')) ?? [])].sort(), ['after', 'before'])
     assert.equal(got, ['small', 'small'])
@@ -143,7 +143,12 @@ describe('variables whose sources change', (it) => {
     let version = 1
     let reads = 0
     const kube = { get: async () => ({ data: { a: String(++reads) } }), as: () => kube } as unknown as Kube // as: nothing else is asked
-    const reader = createVariableReader(kube, clock, createMemory({ all: MEBIBYTE, each: MEBIBYTE }), () => [String(version)])
+    const reader = createVariableReader({
+      kube,
+      clock,
+      memory: createMemory({ all: MEBIBYTE, each: MEBIBYTE }),
+      versionsOf: () => [String(version)],
+    })
     const deployment: GitOpsDeployment = {
       apiVersion: 'managed-gitops.redhat.com/v1alpha1',
       kind: 'GitOpsDeployment',
@@ -154,7 +159,7 @@ describe('variables whose sources change', (it) => {
         variables: { from: [{ kind: 'ConfigMap', name: 'size' }] },
       },
     }
-    const read = async () => (await reader.of(deployment, 'commit'))?.values.get('a')
+    const read = async () => (await reader.of(deployment, 'commit')).variables?.values.get('a')
     assert.equal([await read(), await read()], ['1', '1'])
     version++
     assert.is(await read(), '1')

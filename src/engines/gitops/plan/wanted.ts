@@ -1,6 +1,8 @@
+import { capabilitiesOf } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import { keyOfId } from '../../apply/index.ts'
 import {
+  type ChartSettings,
   type Decryption,
   type Manifest,
   type Render,
@@ -47,7 +49,11 @@ export interface Wanting {
   owner: Owner
   variables?: Variables | undefined
   decryption?: Decryption | undefined
+  chart?: ChartWish | undefined
 }
+
+/** How a chart is rendered, for whatever destination. */
+export type ChartWish = Omit<ChartSettings, 'namespace' | 'capabilities'>
 
 /** The last answer, for whoever asks again the same, or nearly the same. */
 export interface Remembered {
@@ -66,12 +72,14 @@ export async function wantedOf(
   memory: { wanted?: Remembered | undefined },
   signal?: AbortSignal,
 ): Promise<Wanted> {
-  const { snapshot, path, destination, owner, variables, decryption } = wanting
+  const { snapshot, path, destination, owner, variables, decryption, chart } = wanting
   const rest = restOf(wanting)
   const last = memory.wanted?.rest === rest ? memory.wanted : undefined
   if (last?.wanted && last.snapshot === snapshot) return last.wanted
   const placed = last?.placed ?? new WeakMap()
-  const manifests = withVariables(await withDecryption(await render(snapshot, path, signal), decryption), variables)
+  const how = { signal, chart: chart && settingsOf(chart, destination, signal) }
+  const rendered = await withDecryption(await render(snapshot, path, how), decryption)
+  const manifests = withVariables(rendered, variables)
   const { desired, byKey, refused, leftOut, waves, hooks } = await place(manifests, destination, owner, placed)
   const keys = keysOf(byKey, [...refused, ...leftOut], last?.keys)
   const isLinked = waves.size > 0 || desired.some(({ object }) => isDependent(object))
@@ -91,6 +99,13 @@ export async function wantedOf(
   memory.wanted = { snapshot, rest, wanted: refused.length === 0 ? wanted : undefined, keys, placed }
   return wanted
 }
+
+/** What a chart can ask of a cluster is that of the target, as the tenant sees it. */
+const settingsOf = (chart: ChartWish, { kube, namespace = 'default' }: Destination, signal?: AbortSignal): ChartSettings => ({
+  ...chart,
+  namespace,
+  capabilities: () => capabilitiesOf(kube, signal),
+})
 
 /** The same for the same objects, in whichever files they stand. */
 const contentOf = (manifests: readonly Manifest[]): string => hashOf(manifests.map(({ object }) => hashOf(object)).sort())
@@ -120,8 +135,9 @@ function isDependent(object: AnyObject): boolean {
  * All but the snapshot, which is told by its identity: following.ts makes a new one for each commit. The values of variables may be large
  * and secret, and this is remembered for as long as the sync is.
  */
-function restOf({ path, destination, owner, variables, decryption }: Wanting): string {
+function restOf({ path, destination, owner, variables, decryption, chart }: Wanting): string {
   const { kube, ...limits } = destination
   const values = variables && hashOf(Object.fromEntries(variables.values))
-  return JSON.stringify([path, kube.server, limits, owner, values, variables?.strict, decryption?.digest])
+  const how = [values, variables?.strict, decryption?.digest, chart && hashOf(chart)]
+  return JSON.stringify([path, kube.server, limits, owner, ...how])
 }

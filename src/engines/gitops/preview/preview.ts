@@ -27,6 +27,8 @@ interface PreviewRequest extends Wanting {
   prune?: boolean
   guards?: Partial<Guards> | undefined
   confirmed?: boolean
+  /** Values that came from Secrets: they are never shown. */
+  secrets?: ReadonlySet<string>
 }
 
 /** Tells what a sync of this commit would do. Nothing that came from a Secret can be read in it. */
@@ -42,8 +44,7 @@ export interface Preview {
 /** Looks at everything and writes nothing: two requests for each object, as the tenant. */
 export async function preview(request: PreviewRequest, tools: PreviewTools, signal?: AbortSignal): Promise<Preview> {
   // What was encrypted is known only when it has been looked at.
-  const secretsOf = (): ReadonlySet<string> =>
-    new Set([...(request.variables?.secrets ?? []), ...(request.decryption?.secrets() ?? [])])
+  const secretsOf = (): ReadonlySet<string> => new Set([...(request.secrets ?? []), ...(request.decryption?.secrets() ?? [])])
   try {
     const found = await look(request, tools, signal)
     const secrets = secretsOf()

@@ -4,10 +4,10 @@ import type { Next, StatusDraft } from '../../../engines/controller/index.ts'
 import { type Hiding, hiding, type Observed } from '../../../engines/gitops/index.ts'
 import { isRecord } from '../../../std/index.ts'
 import type { SyncServices } from '../services/services.ts'
+import { sourcesOf } from '../watch/caches.ts'
 
 /**
- * Carries out what is told in Events, in the status and by failures, with the values masked that came from Secrets by
- * variables, or were encrypted in the repository.
+ * Carries out what is told in Events, in the status and by failures, with values masked that came from Secrets or were encrypted.
  * An API server quotes what it refuses, and a Secret's value may stand in any field of any object. Notifications repeat the status.
  */
 export async function withSecretsMasked(
@@ -15,7 +15,7 @@ export async function withSecretsMasked(
   services: SyncServices,
   work: (services: SyncServices) => Promise<Next>,
 ): Promise<Next> {
-  if (!deployment.spec.variables?.from && !deployment.spec.decryption) return work(services)
+  if (sourcesOf(deployment).length === 0) return work(services)
   // What is secret is known only when the work has read it, and that is before anything is told.
   let made: { put: Secrets; decrypted: Secrets; hiding: Hiding } | undefined
   const hide = (): Hiding => {

@@ -22,6 +22,7 @@ import {
 import type { Render, Snapshot } from '../../../engines/render/index.ts'
 import { Failure, minutes, seconds, timestamp, waitOf } from '../../../std/index.ts'
 import { intervalOf } from '../schedule/interval.ts'
+import { chartOf } from '../services/chart.ts'
 import {
   inventoryName,
   type LastPass,
@@ -55,9 +56,9 @@ export interface Pass {
 /** For what takes long, namespaces take turns; and of the objects that are kept, each has so many. */
 const renderFor =
   ({ metadata }: GitOpsDeployment, { render, objects }: Pick<SyncServices, 'render' | 'objects'>): Render =>
-  async (snapshot, path, signal) => {
+  async (snapshot, path, how) => {
     const { namespace = '' } = metadata
-    const manifests = await render(snapshot, path, signal, namespace)
+    const manifests = await render(snapshot, path, { ...how, tenant: namespace })
     if (!objects.keep(keyOf(metadata), namespace, manifests.length)) throw tooMany(manifests.length, namespace, objects.most)
     return manifests
   }
@@ -250,6 +251,7 @@ async function requestOf(
     services.variables.forget(keyOf(deployment.metadata))
     services.decryptions.forget(keyOf(deployment.metadata))
   }
+  const inputs = await services.variables.of(deployment, snapshot.commitId)
   const memory = memoryOf(deployment, services)
   return {
     snapshot,
@@ -267,8 +269,9 @@ async function requestOf(
     pruneLast: spec.syncPolicy?.syncOptions?.includes('PruneLast=true') ?? false,
     guards: spec.pruneGuard,
     confirmed: isConfirmed(deployment, snapshot.commitId),
-    variables: await services.variables.of(deployment, snapshot.commitId),
+    variables: inputs.variables,
     decryption: await services.decryptions.of(deployment),
+    chart: chartOf(deployment, inputs),
     wants: services.wants,
     isEarly: () => isEarly(deployment, snapshot, services),
   }

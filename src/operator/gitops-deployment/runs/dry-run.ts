@@ -23,10 +23,11 @@ import {
 import { ignoreRules, type Preview, preview } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, seconds, timestamp } from '../../../std/index.ts'
+import { chartOf } from '../services/chart.ts'
 import { readDecryption } from '../services/decryptions.ts'
 import { type GitOpsSettings, inventoryOf, ownerOf } from '../services/services.ts'
 import { createTargets, destinationOf } from '../services/targets.ts'
-import { readVariables } from '../services/variables.ts'
+import { readInputs } from '../services/variables.ts'
 import { createFollowing, type Following } from '../source/following.ts'
 import { isEmpty, nothingPushed, projectOf, wishOf } from '../source/repository.ts'
 import { isConfirmed } from '../status/requests.ts'
@@ -166,6 +167,7 @@ async function look(
   const { spec } = deployment
   const targets = createTargets(settings.reach)
   try {
+    const inputs = await readInputs(deployment, kube, settings.yaml)
     const request = {
       snapshot,
       path: spec.source.path,
@@ -179,7 +181,9 @@ async function look(
       prune: spec.prune ?? true,
       guards: spec.pruneGuard,
       confirmed: isConfirmed(deployment, snapshot.commitId),
-      variables: await readVariables(deployment, kube),
+      variables: inputs.variables,
+      secrets: inputs.secrets,
+      chart: chartOf(deployment, inputs),
       decryption: await readDecryption(deployment, kube),
     }
     const searching = (bytes: number) => search.spend(deployment.metadata.namespace ?? '', bytes)

@@ -20,6 +20,8 @@ export interface Wish {
   serviceAccount: string
   revision: GitRef
   path: string
+  /** Files elsewhere that its chart takes values from. */
+  also?: readonly string[] | undefined
 }
 
 /** Both may be there: the last commit, and why none came since. */
@@ -163,7 +165,7 @@ interface Pursuit {
  * next one asks for them as well.
  */
 async function follow(pursuit: Pursuit): Promise<void> {
-  let globs: string[] | undefined = await patternsFor([], pursuit.wish.path, pursuit.yaml)
+  let globs: string[] | undefined = await patternsFor([], pursuit.wish.path, pursuit.yaml, pursuit.wish.also)
   while (globs) globs = await round(pursuit, globs)
 }
 
@@ -173,7 +175,7 @@ async function round(
   globs: string[],
 ): Promise<string[] | undefined> {
   const ending = new AbortController()
-  const { projectId, projectUid, namespace, serviceAccount, revision: ref, path } = wish
+  const { projectId, projectUid, namespace, serviceAccount, revision: ref, path, also } = wish
   let more: string[] | undefined
   let tooMany: number | undefined
   await source.follow(
@@ -187,7 +189,7 @@ async function round(
           tell({ ...seen(), failure: tooMuch(batch, bytes, namespace, most) })
           return ending.abort()
         }
-        const wanted = await patternsOf(batch, path, yaml)
+        const wanted = await patternsOf(batch, path, yaml, also)
         if (wanted.every((glob) => globs.includes(glob))) return tell({ snapshot: batch })
         more = wanted
         ending.abort()
@@ -216,9 +218,9 @@ const tooMuch = ({ commitId }: Snapshot, bytes: number, namespace: string, most:
   )
 
 /** A kustomization that cannot be followed is left to the rendering, which says what is wrong with it. */
-async function patternsOf(batch: Snapshot, path: string, yaml: ReadYaml): Promise<string[]> {
+async function patternsOf(batch: Snapshot, path: string, yaml: ReadYaml, also?: readonly string[]): Promise<string[]> {
   try {
-    return await patternsFor(batch.files, path, yaml)
+    return await patternsFor(batch.files, path, yaml, also)
   } catch (thrown) {
     if (isFailure(thrown, 'invalid', 'too-large')) return []
     throw thrown

@@ -1,4 +1,5 @@
 import { conditionOf, covers, type GitOpsDeployment, type GitProject } from '../../../api/index.ts'
+import { folderOf, valueFileIn } from '../../../engines/render/index.ts'
 import type { GitRef } from '../../../rpc/index.ts'
 import { Failure, isCommitId, redactUrls } from '../../../std/index.ts'
 import { byRepository, type SyncCaches, sameRepository } from '../watch/caches.ts'
@@ -109,5 +110,6 @@ export function wishOf(deployment: GitOpsDeployment, project: GitProject, revisi
     serviceAccount: serviceAccountName || 'default',
     revision: revisionOf(revisionID ? { targetRevision: revisionID } : source),
     path: source.path,
+    also: source.helm?.valueFiles?.map((file) => valueFileIn(folderOf(source.path), file)),
   }
 }

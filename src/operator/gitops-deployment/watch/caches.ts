@@ -53,13 +53,9 @@ const byDependency = indexBy((deployment: GitOpsDeployment) => dependenciesOf(de
 export const byEnvironment = indexBy((deployment: GitOpsDeployment) =>
   environmentNames(deployment.spec).flatMap((name) => keysBeside(deployment, name)),
 )
-/** What the values of its objects come from, beside the repository: variables, and keys to what is encrypted. */
-const sourcesOf = ({ variables, decryption }: GitOpsDeploymentSpec): { kind: 'ConfigMap' | 'Secret'; name: string }[] => [
-  ...(variables?.from ?? []),
-  ...(decryption ? [{ kind: 'Secret' as const, name: decryption.secretRef.name }] : []),
-]
-const bySource = indexBy(({ metadata, spec }: GitOpsDeployment) =>
-  sourcesOf(spec).map(({ kind, name }) => `${kind} ${metadata.namespace}/${name}`),
+/** By what their values come from. */
+const bySource = indexBy((deployment: GitOpsDeployment) =>
+  sourcesOf(deployment).map(({ kind, name }) => `${kind} ${deployment.metadata.namespace}/${name}`),
 )
 export const byDeployment = indexBy((run: GitOpsDeploymentSyncRun) => keysBeside(run, run.spec.gitopsDeploymentName))
 
@@ -96,13 +92,20 @@ export function environmentNames({ destination }: GitOpsDeploymentSpec): string[
   return name ? [name, MADE_PREFIX + name] : []
 }
 
-/** The versions of what the variables and keys of a deployment come from, as far as they can be seen: other ones are other values. */
-export const versionsOfSources = ({ metadata, spec }: GitOpsDeployment, { sources }: SyncCaches): string[] =>
-  sourcesOf(spec).map(
-    ({ kind, name }) => sources[kind].get({ namespace: metadata.namespace, name })?.metadata.resourceVersion ?? '',
+/** The ConfigMaps and Secrets from which a deployment takes variables, values for a chart, and keys to what is encrypted. */
+export const sourcesOf = ({ spec }: GitOpsDeployment): { kind: 'ConfigMap' | 'Secret'; name: string }[] => [
+  ...(spec.variables?.from ?? []),
+  ...(spec.source.helm?.valuesFrom ?? []),
+  ...(spec.decryption ? [{ kind: 'Secret' as const, name: spec.decryption.secretRef.name }] : []),
+]
+
+/** The versions of what the values of a deployment come from, as far as they can be seen: other ones are other values. */
+export const versionsOfSources = (deployment: GitOpsDeployment, { sources }: SyncCaches): string[] =>
+  sourcesOf(deployment).map(
+    ({ kind, name }) => sources[kind].get({ namespace: deployment.metadata.namespace, name })?.metadata.resourceVersion ?? '',
   )
 
-/** Wakes the deployments whose variables or keys come from a ConfigMap or Secret, at a pace. */
+/** Wakes the deployments whose values come from a ConfigMap or Secret, at a pace. */
 export function followSources(
   { deployments, sources }: SyncCaches,
   { wake, signal }: Waker,
