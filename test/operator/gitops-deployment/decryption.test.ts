@@ -84,6 +84,31 @@ describe(
       await eventually(async () => (await door())?.code === 'open oats')
     })
 
+    it('puts what was encrypted into what kustomize generates, and never onto the disk', async () => {
+      await setKeys(ours.key)
+      const env = await sops.encrypt('door.env', 'CODE=open rye\n', '--age', ours.recipient)
+      const file = await sops.encrypt('door.txt', 'knock twice\n', '--age', ours.recipient)
+      const commit = await stage.git.push({
+        'deploy/kustomization.yaml': {
+          namePrefix: 'back-',
+          generatorOptions: { disableNameSuffixHash: true },
+          resources: ['secret.yaml'],
+          secretGenerator: [{ name: 'gate', envs: ['door.env'], files: ['note=door.txt'] }],
+        },
+        'deploy/secret.yaml': await secret('open corn'),
+        'deploy/door.env': env,
+        'deploy/door.txt': file,
+      })
+      await stage.synced(commit)
+      const textsOf = async (name: string) => {
+        const { data = {} } = (await kube.get(Secrets, { name, namespace: stage.namespace })) ?? {}
+        return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]))
+      }
+      assert.equal(await textsOf('back-gate'), { CODE: 'open rye', note: 'knock twice\n' })
+      assert.equal(await textsOf('back-door'), { code: 'open corn' })
+      await stage.synced(await stage.git.push({ 'deploy/secret.yaml': await secret('open oats') }))
+    })
+
     it('says of an encrypted object who would decrypt it where nobody is asked to', async () => {
       await kube.patch(GitOpsDeployments, { name: 'shop', namespace: stage.namespace }, { spec: { decryption: null } })
       await stage.git.push({ 'deploy/secret.yaml': await secret('open wheat'), 'deploy/two.yaml': configMap('two') })
