@@ -52,7 +52,7 @@ export const SETTINGS = {
   kubectl: setting('--kubectl <file>', 'BERTH_KUBECTL', anyText, 'kubectl',
     'what renders kustomizations: kubectl, or kustomize'),
   helm: setting('--helm <file>', 'BERTH_HELM', anyText, 'helm',
-    'what renders Helm charts: helm 3.19 or newer; without it they are refused'),
+    'what renders Helm charts: helm 4; without it they are refused'),
   // To link-local and metadata addresses they never may, and to the own API always.
   refuseLocalTargets: toggle('--refuse-local-targets', 'BERTH_REFUSE_LOCAL_TARGETS',
     'neither targets nor notifications may lead to loopback or private addresses'),

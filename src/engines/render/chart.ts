@@ -116,7 +116,7 @@ export function createHelm(path: string, run: RunConfined): Helm {
     path,
     name: 'helm',
     rendered: 'chart',
-    absent: { reason: 'HelmNotFound', remedy: 'Give the program the full path of helm, 3.19 or newer (--helm)' },
+    absent: { reason: 'HelmNotFound', remedy: 'Install Helm 4, or give the operator its full path (--helm)' },
   }
   return ({ folder, files, valueFiles, values, settings, capabilities }, signal) => {
     const { releaseName, namespace, skipCrds } = settings

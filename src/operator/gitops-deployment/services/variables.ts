@@ -223,7 +223,7 @@ async function textsIn(text: string, yaml: ReadYaml): Promise<string[]> {
 const tooLarge = ({ kind, name }: Source, field: string, bytes: number): Failure =>
   new Failure(
     'too-large',
-    `${field}: with ${kind} ${name} the values have ${bytes} bytes; ${MOST_BYTES} are the most of one GitOpsDeployment`,
+    `${field}: with ${kind} ${name} the variables have ${bytes} bytes; ${MOST_BYTES} are the most of one GitOpsDeployment`,
     {
       reason: 'VariablesTooLarge',
       remedy: `Leave that ${kind} out, or name one that holds nothing but what the manifests need.`,
