@@ -86,22 +86,28 @@ function inLines(source: string, flat: FlatFile): { text: string; pieces: [strin
   return { text: lines.join(''), pieces }
 }
 
-/** Where there was one, in a list too. */
-const IS_COMMENT = /^ *(?:#|- )ENC\[[^\]]*,type:comment\]$/
-
 /** The text as it is, with what was encrypted in the place of what stands there, and without what SOPS says of it. */
 function fromYaml(text: string, plains: ReadonlyMap<string, Plain>): Buffer {
   const kept: string[] = []
   let isSops = false
   for (const line of text.split('\n')) {
     if (/^\S/.test(line)) isSops = line.startsWith('sops:')
-    if (!isSops && !IS_COMMENT.test(line)) kept.push(line.replace(/ +#ENC\[[^\]]*\]$/, ''))
+    if (!isSops) kept.push(...withPlains(line, plains))
   }
-  const written = kept.join('\n').replace(/"?ENC\[AES256_GCM,[^\]\s"]*\]"?/g, (found) => {
-    const plain = plains.get(found.replaceAll('"', ''))
-    return plain ? JSON.stringify(plainValueOf(plain) ?? plain.bytes.toString('utf8')) : found
-  })
+  const written = kept.join('\n')
   return Buffer.from(written.endsWith('\n') ? written : `${written}\n`)
+}
+
+/** SOPS writes a value at the end of a line, and its comments by themselves or behind it. Nobody misses those. */
+function withPlains(line: string, plains: ReadonlyMap<string, Plain>): string[] {
+  const [begin = '', ...comments] = line.split('#ENC[')
+  const at = begin.indexOf('ENC[')
+  if (at < 0) return comments.length > 0 && begin.trim() === '' ? [] : [comments.length > 0 ? begin.trimEnd() : begin]
+  const plain = plains.get(begin.slice(at).trimEnd())
+  if (!plain) return [begin]
+  const value = plainValueOf(plain)
+  // In a list a comment stands where a value does.
+  return value === undefined ? [] : [begin.slice(0, at) + JSON.stringify(value)]
 }
 
 /** In the envelope of one value, SOPS keeps files whose form it does not know. */
