@@ -35,7 +35,7 @@ const GROUPS: readonly Group[] = [
   {
     title: 'GitOpsDeployment and GitOpsDeploymentSyncRun',
     kinds: ['GitOpsDeployment', 'GitOpsDeploymentSyncRun'],
-    folders: ['operator/gitops-deployment/', ...ENGINES.map((engine) => `engines/${engine}/`)],
+    folders: ['operator/gitops-deployment/', 'adapters/sops/', ...ENGINES.map((engine) => `engines/${engine}/`)],
   },
   {
     title: 'Workspace: its pod',

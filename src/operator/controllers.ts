@@ -1,7 +1,7 @@
 import { createAnswers, createStrangeMemory, type Meter, type Reach } from '../adapters/kube/index.ts'
 import type { Controller, ControllerContext } from '../engines/controller/index.ts'
 import { createRenderer } from '../engines/render/index.ts'
-import { createYamlReaders, type Log, type ReadYaml, type Tracer } from '../std/index.ts'
+import { createYamlReaders, type Log, type Tracer, type YamlReaders } from '../std/index.ts'
 import type { OperatorConfig } from './config.ts'
 import { targetLifecycle } from './deployment-target/lifecycle/index.ts'
 import { sandboxTargets } from './deployment-target/provisioned/index.ts'
@@ -42,7 +42,7 @@ export function controllersOf(
   const reach = reachOf(config, context, agents)
   // One pool of threads for all: each takes much memory.
   const yaml = createYamlReaders()
-  const gitops = gitopsSettings(config, source, { reach, yaml: yaml.readYaml, log: context.log })
+  const gitops = gitopsSettings(config, source, { reach, yaml, log: context.log })
   const spaces = {
     server: config.apiUrl,
     insecureSkipTLSVerify: config.insecureTargets,
@@ -90,12 +90,18 @@ const ownApis = ({ namespace, apiUrl }: OperatorConfig, { kube }: ControllerCont
 function gitopsSettings(
   config: OperatorConfig,
   source: Source,
-  { reach, yaml, log }: { reach: Reach; yaml: ReadYaml; log: Log },
+  { reach, yaml, log }: { reach: Reach; yaml: YamlReaders; log: Log },
 ): GitOpsSettings {
   return {
     source,
-    render: createRenderer({ kubectl: config.kubectl, helm: config.helm, yaml, log }),
-    yaml,
+    render: createRenderer({
+      kubectl: config.kubectl,
+      helm: config.helm,
+      yaml: yaml.readYaml,
+      yamlTree: yaml.readYamlTree,
+      log,
+    }),
+    yaml: yaml.readYaml,
     reach,
     crossNamespace: config.crossNamespaceDependencies,
     mostWatches: config.mostWatches,

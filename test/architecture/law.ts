@@ -50,6 +50,8 @@ export const LAW: Record<string, Room> = {
   },
   'adapters/auth': { imports: ['std'], packages: ['jose', 'openid-client', 'undici'] },
   'adapters/certificates': { imports: ['std'], packages: ['asn1js', 'ipaddr.js', 'pkijs'] },
+  // Only who applies objects reads what SOPS has encrypted: kas, which fetches the files, never does.
+  'adapters/sops': { imports: ['std'], packages: ['age-encryption'] },
   'adapters/control-plane': {
     imports: ['std', 'adapters/certificates'],
     packages: ['semver', 'undici'],
@@ -58,7 +60,7 @@ export const LAW: Record<string, Room> = {
   },
   'engines/controller': { imports: ['std', 'api', 'adapters/kube', 'adapters/http'] },
   'engines/apply': { imports: ['std', 'api', 'adapters/kube'] },
-  'engines/render': { imports: ['std', 'api', 'adapters/processes', 'engines/apply'] },
+  'engines/render': { imports: ['std', 'api', 'adapters/processes', 'adapters/sops', 'engines/apply'] },
   'engines/health': { imports: ['std', 'api', 'cel', 'engines/apply'] },
   'engines/gitops': {
     imports: ['std', 'api', 'adapters/kube', 'adapters/http', 'engines/apply', 'engines/render', 'engines/health'],
@@ -75,6 +77,7 @@ export const LAW: Record<string, Room> = {
       'rpc',
       'devfile',
       'adapters/grpc',
+      'adapters/sops',
       'engines/apply',
       'engines/render',
       'engines/health',

@@ -187,6 +187,24 @@ export interface GitOpsDeploymentSpec {
     strict?: boolean
   }
   /**
+   * Decrypts what SOPS has encrypted in the repository, in memory, before it is applied.
+   */
+  decryption?: {
+    /**
+     * Who encrypted it.
+     */
+    provider: 'sops'
+    /**
+     * The Secret with the private keys, in the namespace of this object, read with the rights of its service account. Fields named `*.agekey` hold identities of age, one a line.
+     */
+    secretRef: {
+      /**
+       * Name.
+       */
+      name: string
+    }
+  }
+  /**
    * When deleting what left the repository waits for a confirmation.
    */
   pruneGuard?: {

@@ -78,7 +78,7 @@ const tooLarge = (where: string, { message }: YamlProblem): Failure =>
   })
 
 /** A line that begins with three dashes begins a document, wherever it stands; only directives reach over it. */
-function partsOf(text: string): string[] {
+export function partsOf(text: string): string[] {
   if (text.startsWith('%') || text.includes('\n%')) return [text]
   const parts: string[] = []
   let begin = 0

@@ -14,6 +14,8 @@ export interface KustomizationReach {
   checked: Map<string, readonly unknown[]>
   /** Files whose bytes become data: they stay as they are. */
   data: Set<string>
+  /** Of these, the ones with a variable in each line. */
+  envs: Set<string>
 }
 
 export const kustomizationIn = (files: ReadonlyMap<string, SourceFile>, folder: string): SourceFile | undefined =>
@@ -44,7 +46,7 @@ export function foldersIn(files: ReadonlyMap<string, SourceFile>, folder: string
  * That only holds for what kustomize reads as we do, so it gets what was read here instead of the files (`asChecked`).
  */
 export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: string, yaml: ReadYaml): Promise<KustomizationReach> {
-  const reach: KustomizationReach = { paths: [], missing: [], checked: new Map(), data: new Set() }
+  const reach: KustomizationReach = { paths: [], missing: [], checked: new Map(), data: new Set(), envs: new Set() }
   const seen = new Set<string>()
   let count = 0
   let holds: ((folder: string) => boolean) | undefined
@@ -72,13 +74,14 @@ export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: stri
       const file = files.get(target)
       if (file) {
         reach.paths.push(target)
-        if (use === 'data') reach.data.add(target)
+        if (use === 'data' || use === 'envs') reach.data.add(target)
+        if (use === 'envs') reach.envs.add(target)
         if (use === 'plugin') reach.checked.set(target, await pluginsIn(file, yaml))
         continue
       }
       holds ??= holdsAny(files.keys())
       if (!holds(target)) reach.missing.push({ path: target, from: source, written })
-      else if (use !== 'data') await follow(target, depth + 1, use)
+      else if (use !== 'data' && use !== 'envs') await follow(target, depth + 1, use)
     }
     reach.checked.set(
       source,
@@ -131,7 +134,7 @@ const escaped = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).
 /** Files and folders bring objects, or the configuration of a plug-in. */
 type Role = 'objects' | 'plugin'
 /** Of a file also: the content of a ConfigMap or Secret. */
-type Use = Role | 'data'
+type Use = Role | 'data' | 'envs'
 
 /** A kustomization with these alone adds no value to what it names. */
 const PLAIN = ['apiVersion', 'kind', 'metadata', 'resources', 'bases', 'namespace', 'namePrefix', 'nameSuffix']
@@ -267,12 +270,10 @@ function refuseMisspelt(source: string, record: Record<string, unknown>): void {
   }
 }
 
-const generatorFiles = (generator: Record<string, unknown>): Reference[] =>
-  [
-    ...textsOf(generator.files).map((entry) => entry.slice(entry.indexOf('=') + 1)),
-    ...textsOf(generator.envs),
-    ...textsOf([generator.env]),
-  ].map((written) => ({ written, use: 'data' }))
+const generatorFiles = (generator: Record<string, unknown>): Reference[] => [
+  ...textsOf(generator.files).map((entry): Reference => ({ written: entry.slice(entry.indexOf('=') + 1), use: 'data' })),
+  ...[...textsOf(generator.envs), ...textsOf([generator.env])].map((written): Reference => ({ written, use: 'envs' })),
+]
 
 async function documentsOf(file: SourceFile, yaml: ReadYaml): Promise<unknown[]> {
   if (file.link !== undefined) throw isLink(file)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isMetadata, type Plain, type SealedFile } from '../../adapters/sops/index.ts'
 import type { AnyObject } from '../../api/index.ts'
 import { beginningOf, Failure, isRecord, type YamlText } from '../../std/index.ts'
 import { LIMITS } from './source.ts'
@@ -12,6 +13,29 @@ export interface Manifest {
   readonly texts?: ReadonlySet<string>
   /** Why the object cannot be applied, as the rest of a sentence about it. Of `object` only what tells which one it is counts. */
   readonly problem?: string
+  /** What of it is encrypted. Until that is decrypted there is a problem. */
+  readonly sealed?: Sealed
+}
+
+/** An object, as it is written, in which values are encrypted with SOPS. */
+export interface Sealed {
+  readonly item: Record<string, unknown>
+  /** What SOPS says of it, where its values themselves are encrypted. */
+  readonly metadata?: Record<string, unknown>
+  /** The keys from the encrypted document to it. */
+  readonly within: readonly string[]
+  /** The file that it is from, where that was encrypted as a whole. */
+  readonly file?: SealedFile
+  /** What of it was made of encrypted files, by what stands in its place. */
+  readonly pieces?: SealedPieces
+}
+
+export type SealedPieces = ReadonlyMap<string, SealedPiece>
+
+/** Of an encrypted file, what became the content of a ConfigMap or Secret. */
+export interface SealedPiece {
+  readonly files: readonly SealedFile[]
+  make(plains: ReadonlyMap<string, Plain>): Buffer
 }
 
 /** One text for a place in an object: keys, and `[0]` in lists. */
@@ -43,11 +67,13 @@ export function manifestsIn({ documents, problem }: YamlText): Read {
   for (const [index, { line, value, texts = [] }] of documents.entries()) {
     const items = itemsOf(value)
     const textsOf = textsByItem(items, texts)
+    const sops = isRecord(value) && isMetadata(value.sops) ? value.sops : undefined
     for (const { item, steps } of items) {
-      const what = faultOf(item)
+      const what = sops && isTyped(item) ? ENCRYPTED : faultOf(item)
       const named = what === undefined ? undefined : withNameOf(item)
       if (what !== undefined && named) {
-        objects.push({ object: named, line, problem: what })
+        const sealed = sops && isRecord(item) && { sealed: { item, metadata: sops, within: keysIn(steps) } }
+        objects.push({ object: named, line, problem: what, ...sealed })
         continue
       }
       const within = textsOf.get(placeOf(steps)) ?? []
@@ -58,6 +84,21 @@ export function manifestsIn({ documents, problem }: YamlText): Read {
   }
   return { objects, faults, documents: documents.length }
 }
+
+/** An object that was decrypted, in the place of the one that was not. */
+export function unsealed({ source, texts }: Manifest, item: Record<string, unknown>): Manifest {
+  const what = faultOf(item)
+  if (what === undefined && isObject(item)) return { object: sanitized(item), source, ...(texts && { texts }) }
+  const object = withNameOf(item)
+  if (object) return { object, source, problem: what ?? 'is no object' }
+  throw new Failure('invalid', `${source}: what was decrypted ${what ?? 'is no object'}`, { reason: 'RenderFailed' })
+}
+
+/** Of these steps. SOPS counts no places in lists. */
+const keysIn = (steps: readonly string[]): string[] => steps.filter((step) => !/^\[\d+\]$/.test(step))
+
+const ENCRYPTED =
+  'is encrypted with SOPS, and nothing here decrypts it: a GitOpsDeployment does that with the keys of the Secret that its spec.decryption.secretRef names'
 
 /** One failure for all problems of a rendering, so that they can be mended at once. */
 export function checkRendered(manifests: readonly Manifest[], problems: readonly string[]): readonly Manifest[] {
@@ -111,8 +152,6 @@ function faultOf(value: unknown): string | undefined {
   if (!isRecord(value)) return 'is not a mapping'
   if (!isText(value.apiVersion)) return 'has no apiVersion'
   if (!isText(value.kind)) return 'has no kind'
-  if (isEncrypted(value))
-    return 'is encrypted with SOPS, and nothing here decrypts it; have it made in the cluster, by External Secrets or Sealed Secrets say'
   const { metadata } = value
   if (!isRecord(metadata)) return 'has no metadata'
   const { name, generateName } = metadata
@@ -134,11 +173,10 @@ function withNameOf(value: unknown): AnyObject | undefined {
   }
 }
 
+const isTyped = (value: unknown): boolean => isRecord(value) && isText(value.apiVersion) && isText(value.kind)
+
 /** In the place of a name that is missing, or none. */
 const NAMELESS = '(no name)'
-
-/** With a code of authentication over the values. */
-const isEncrypted = ({ sops }: Record<string, unknown>): boolean => isRecord(sops) && 'mac' in sops
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 const isObject = (value: unknown): value is AnyObject => faultOf(value) === undefined

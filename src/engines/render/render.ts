@@ -1,12 +1,23 @@
 import { createHash } from 'node:crypto'
-import { createTurnstile, createYamlReader, Failure, type Log, LRUCache, type ReadYaml, silentLog } from '../../std/index.ts'
+import {
+  createTurnstile,
+  createYamlReaders,
+  Failure,
+  type Log,
+  LRUCache,
+  type ReadYaml,
+  type ReadYamlTree,
+  silentLog,
+} from '../../std/index.ts'
 import { type Chart, type ChartSettings, chartIn, createHelm, isChart, partsOf } from './chart.ts'
 import { createConfined, RENDER_LIMITS, type RenderLimits } from './confined.ts'
 import { createReader, type Found } from './documents.ts'
+import { withPieces, withStandIns } from './generated.ts'
 import { asChecked, foldersIn, type KustomizationReach, kustomizationIn, namingFile, reachOf } from './kustomization.ts'
 import { createKustomize } from './kustomize.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
 import { plainFiles } from './plain.ts'
+import { sealedIn, withFiles } from './sealed.ts'
 import { checkPath, folderOf, holdsAny, isLink, refused, type Snapshot, type SourceFile, withinAny } from './source.ts'
 
 export interface RendererOptions {
@@ -17,6 +28,8 @@ export interface RendererOptions {
   limits?: Partial<RenderLimits>
   /** One for all who read YAML in a program: each is a thread. */
   yaml?: ReadYaml
+  /** The same for files that are encrypted. */
+  yamlTree?: ReadYamlTree
   log?: Log
 }
 
@@ -42,9 +55,11 @@ export function createRenderer({
   kubectl,
   helm: helmProgram = 'helm',
   limits,
-  yaml = createYamlReader(),
   log = silentLog,
+  ...own
 }: RendererOptions): Render {
+  const readers = createYamlReaders()
+  const { yaml = readers.readYaml, yamlTree = readers.readYamlTree } = own
   const known = new LRUCache<string, readonly Manifest[]>({ maxSize: MOST })
   // A file that no commit changes is the same from snapshot to snapshot.
   const files = new WeakMap<SourceFile, Found>()
@@ -53,18 +68,24 @@ export function createRenderer({
   const run = createConfined({ ...RENDER_LIMITS, ...limits }, log)
   const kustomize = createKustomize(kubectl, run)
   const helm = createHelm(helmProgram, run)
+  const withTheirFiles = async (manifests: readonly Manifest[], from: readonly SourceFile[], tenant: string) => {
+    const isSealed = manifests.some(({ sealed }) => sealed?.metadata !== undefined)
+    const encrypted = isSealed ? await Promise.all(from.map((file) => sealedIn(file, yamlTree, tenant))) : []
+    return withFiles(manifests, encrypted.flat())
+  }
   const kustomized = async ({ needed, reach }: Needed, folder: string, { signal, tenant = '' }: RenderHow) => {
     const key = digestOf(folder, needed)
     const before = known.get(key)
     if (before) return before
-    const checked = asChecked(needed, reach)
+    const { files: checked, pieces } = await withStandIns(asChecked(needed, reach), reach, yamlTree, tenant)
     const text = await turns
       .pass(tenant, () => kustomize(checked, folder, signal))
       .catch((thrown: unknown) => {
         throw namingFile(Failure.from(thrown), folder, reach)
       })
     const read = await reader.read(`in what kustomize made of ${folder || '.'}`, text, { withoutLines: true, tenant })
-    const rendered = checkRendered(read.manifests, read.problems)
+    const found = withPieces(checkRendered(read.manifests, read.problems), pieces)
+    const rendered = await withTheirFiles(found, needed, tenant)
     known.set(key, rendered, { size: sizeOf(needed) })
     return rendered
   }
@@ -80,13 +101,13 @@ export function createRenderer({
       for (const manifest of read.manifests) manifests.push(manifest)
       for (const problem of read.problems) problems.push(problem)
     }
-    const rendered = checkRendered(manifests, problems)
+    const rendered = await withTheirFiles(checkRendered(manifests, problems), chart.files, tenant)
     known.set(key, rendered, { size: sizeOf(chart.files) + chart.values.length })
     return rendered
   }
   const renderFolder = async (snapshot: Snapshot, folder: string, { signal, tenant }: RenderHow) => {
     const found = await neededOf(snapshot, folder, (text) => yaml(text, tenant))
-    const { manifests, problems } = await plainFiles(found.plain, { reader, known: files, tenant })
+    const { manifests, problems } = await plainFiles(found.plain, { reader, known: files, tenant, yamlTree })
     const plain = checkRendered(manifests, problems)
     if (found.needed.length === 0) return plain
     const built = await kustomized(found, folder, { signal, tenant })

@@ -8,6 +8,7 @@ import { withSecretsMasked } from './pass/masked.ts'
 import { reconcileDeployment } from './reconcile.ts'
 import { releaseFormer } from './removal/removal.ts'
 import { rememberedOpenings } from './schedule/windows.ts'
+import { createDecryptionReader } from './services/decryptions.ts'
 import { type GitOpsSettings, NAME, rememberedRules, type SyncServices } from './services/services.ts'
 import { createTargets, keepTidy, targetsIn, tenantOf } from './services/targets.ts'
 import { createVariableMemory, createVariableReader, SOURCES_PACE } from './services/variables.ts'
@@ -29,11 +30,12 @@ export function gitopsDeployments(context: ControllerContext, settings: GitOpsSe
   const targets = createTargets(reach)
   const wakeups = createWakeups(({ signal }) => void keepTidy(targets, { clock, used: () => targetsIn(caches) }, signal))
   const following = createFollowing({ source, clock, wakeups, yaml, waited, mostFiles: settings.mostFiles })
+  const versionsOf = (deployment: GitOpsDeployment) => versionsOfSources(deployment, caches)
   const variables = createVariableReader({
     kube: context.kube,
     clock,
     memory: createVariableMemory(),
-    versionsOf: (deployment) => versionsOfSources(deployment, caches),
+    versionsOf,
     yaml,
   })
   followSources(caches, wakeups, { clock, pace: SOURCES_PACE })
@@ -53,6 +55,7 @@ export function gitopsDeployments(context: ControllerContext, settings: GitOpsSe
     render,
     objects: createAllotments(settings.mostObjects ?? MOST_OBJECTS),
     variables,
+    decryptions: createDecryptionReader(context.kube, clock, versionsOf),
     rules: rememberedRules(clock),
     findOpening: rememberedOpenings(),
     lastPasses: new Map(),
@@ -92,7 +95,10 @@ export function gitopsDeployments(context: ControllerContext, settings: GitOpsSe
 }
 
 /** Also what another deployment of that name left. */
-function forget(ref: Ref, { following, objects, lastPasses, arrivals, variables, memories, wants }: SyncServices): void {
+function forget(
+  ref: Ref,
+  { following, objects, lastPasses, arrivals, variables, decryptions, memories, wants }: SyncServices,
+): void {
   const key = keyOf(ref)
   const uid = lastPasses.get(key)?.uid
   following.end(ref)
@@ -100,6 +106,7 @@ function forget(ref: Ref, { following, objects, lastPasses, arrivals, variables,
   lastPasses.delete(key)
   arrivals.delete(key)
   variables.drop(key)
+  decryptions.drop(key)
   if (uid === undefined) return
   memories.end(uid)
   wants.withdraw(uid)

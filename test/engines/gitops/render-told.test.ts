@@ -44,7 +44,10 @@ describe('rendering: what is told of files', (it) => {
       'shop/templates/a.yaml': 'a: {{ .Values.a }}\n',
       'shop/values.yaml': 'a: b\n',
     })
-    assert.match(await refusalOf(render(chart, 'shop')), 'shop/Chart.yaml: is that of a Helm chart, and a chart is rendered only where the path is its own folder')
+    assert.match(
+      await refusalOf(render(chart, 'shop')),
+      'shop/Chart.yaml: is that of a Helm chart, and a chart is rendered only where the path is its own folder',
+    )
     assert.is((await render(snapshot({ 'Chart.yaml': configMap('a') }), '.')).length, 1)
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, data: { a: 'ENC[…]' } }
     const [found] = await render(snapshot({ 's.yaml': { ...secret, sops: { mac: 'ENC[…]' } } }), '.')

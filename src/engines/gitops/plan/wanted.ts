@@ -3,10 +3,12 @@ import type { AnyObject } from '../../../api/index.ts'
 import { keyOfId } from '../../apply/index.ts'
 import {
   type ChartSettings,
+  type Decryption,
   type Manifest,
   type Render,
   type Snapshot,
   type Variables,
+  withDecryption,
   withVariables,
 } from '../../render/index.ts'
 import { dependenciesOf } from '../objects/annotations.ts'
@@ -46,6 +48,7 @@ export interface Wanting {
   destination: Destination
   owner: Owner
   variables?: Variables | undefined
+  decryption?: Decryption | undefined
   chart?: ChartWish | undefined
 }
 
@@ -69,13 +72,14 @@ export async function wantedOf(
   memory: { wanted?: Remembered | undefined },
   signal?: AbortSignal,
 ): Promise<Wanted> {
-  const { snapshot, path, destination, owner, variables, chart } = wanting
+  const { snapshot, path, destination, owner, variables, decryption, chart } = wanting
   const rest = restOf(wanting)
   const last = memory.wanted?.rest === rest ? memory.wanted : undefined
   if (last?.wanted && last.snapshot === snapshot) return last.wanted
   const placed = last?.placed ?? new WeakMap()
   const how = { signal, chart: chart && settingsOf(chart, destination, signal) }
-  const manifests = withVariables(await render(snapshot, path, how), variables)
+  const rendered = await withDecryption(await render(snapshot, path, how), decryption)
+  const manifests = withVariables(rendered, variables)
   const { desired, byKey, refused, leftOut, waves, hooks } = await place(manifests, destination, owner, placed)
   const keys = keysOf(byKey, [...refused, ...leftOut], last?.keys)
   const isLinked = waves.size > 0 || desired.some(({ object }) => isDependent(object))
@@ -131,8 +135,9 @@ function isDependent(object: AnyObject): boolean {
  * All but the snapshot, which is told by its identity: following.ts makes a new one for each commit. The values of variables may be large
  * and secret, and this is remembered for as long as the sync is.
  */
-function restOf({ path, destination, owner, variables, chart }: Wanting): string {
+function restOf({ path, destination, owner, variables, decryption, chart }: Wanting): string {
   const { kube, ...limits } = destination
   const values = variables && hashOf(Object.fromEntries(variables.values))
-  return JSON.stringify([path, kube.server, limits, owner, values, variables?.strict, chart && hashOf(chart)])
+  const how = [values, variables?.strict, decryption?.digest, chart && hashOf(chart)]
+  return JSON.stringify([path, kube.server, limits, owner, ...how])
 }

@@ -43,13 +43,14 @@ export interface Preview {
 
 /** Looks at everything and writes nothing: two requests for each object, as the tenant. */
 export async function preview(request: PreviewRequest, tools: PreviewTools, signal?: AbortSignal): Promise<Preview> {
-  const { secrets } = request
-  const hide = hiding(secrets)
+  // What was encrypted is known only when it has been looked at.
+  const secretsOf = (): ReadonlySet<string> => new Set([...(request.secrets ?? []), ...(request.decryption?.secrets() ?? [])])
   try {
     const found = await look(request, tools, signal)
-    return secrets?.size ? await hiddenIn(found, hide, tools, signal) : found
+    const secrets = secretsOf()
+    return secrets.size > 0 ? await hiddenIn(found, hiding(secrets), tools, signal) : found
   } catch (thrown) {
-    throw hide.failure(thrown)
+    throw hiding(secretsOf()).failure(thrown)
   }
 }
 

@@ -7,7 +7,7 @@ import type { SyncServices } from '../services/services.ts'
 import { sourcesOf } from '../watch/caches.ts'
 
 /**
- * Carries out what is told in Events, in the status and by failures, with values that came from Secrets masked.
+ * Carries out what is told in Events, in the status and by failures, with values masked that came from Secrets or were encrypted.
  * An API server quotes what it refuses, and a Secret's value may stand in any field of any object. Notifications repeat the status.
  */
 export async function withSecretsMasked(
@@ -17,10 +17,12 @@ export async function withSecretsMasked(
 ): Promise<Next> {
   if (sourcesOf(deployment).length === 0) return work(services)
   // What is secret is known only when the work has read it, and that is before anything is told.
-  let made: { secrets: ReadonlySet<string> | undefined; hiding: Hiding } | undefined
+  let made: { put: Secrets; decrypted: Secrets; hiding: Hiding } | undefined
   const hide = (): Hiding => {
-    const secrets = services.variables.secretsOf(keyOf(deployment.metadata))
-    if (!made || made.secrets !== secrets) made = { secrets, hiding: hiding(secrets) }
+    const key = keyOf(deployment.metadata)
+    const [put, decrypted] = [services.variables.secretsOf(key), services.decryptions.secretsOf(key)]
+    if (!made || made.put !== put || made.decrypted !== decrypted)
+      made = { put, decrypted, hiding: hiding(new Set([...(put ?? []), ...(decrypted ?? [])])) }
     return made.hiding
   }
   const { context } = services
@@ -31,6 +33,8 @@ export async function withSecretsMasked(
     throw hide().failure(thrown)
   }
 }
+
+type Secrets = ReadonlySet<string> | undefined
 
 const masked = (events: EventRecorder, hide: () => Hiding): EventRecorder => ({
   record: (about, occurrence) => events.record(about, { ...occurrence, message: hide().text(occurrence.message) }),

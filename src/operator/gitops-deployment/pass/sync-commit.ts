@@ -210,7 +210,8 @@ export async function watchHealth(
   }
   const { observed: seen, isListing, isWatched } = await observe(request, clock, signal)
   if (isListing) return settled({ status, recheck: seconds(30) })
-  const observed = (await services.variables.learn(deployment)) ? seen : withoutMessages(seen)
+  const isHidable = (await services.variables.learn(deployment)) && services.decryptions.isKnown(deployment)
+  const observed = isHidable ? seen : withoutMessages(seen)
   const interval = intervalOf(deployment.spec.interval)
   const applied = memoryOf(deployment, services).wanted?.snapshot
   const now = withHealth(status, deployment, {
@@ -246,7 +247,10 @@ async function requestOf(
 ): Promise<SyncRequest> {
   const { deployment, snapshot } = pass
   const { spec } = deployment
-  if (isAsked(pass)) services.variables.forget(keyOf(deployment.metadata))
+  if (isAsked(pass)) {
+    services.variables.forget(keyOf(deployment.metadata))
+    services.decryptions.forget(keyOf(deployment.metadata))
+  }
   const inputs = await services.variables.of(deployment, snapshot.commitId)
   const memory = memoryOf(deployment, services)
   return {
@@ -266,6 +270,7 @@ async function requestOf(
     guards: spec.pruneGuard,
     confirmed: isConfirmed(deployment, snapshot.commitId),
     variables: inputs.variables,
+    decryption: await services.decryptions.of(deployment),
     chart: chartOf(deployment, inputs),
     wants: services.wants,
     isEarly: () => isEarly(deployment, snapshot, services),

@@ -24,6 +24,7 @@ import { ignoreRules, type Preview, preview } from '../../../engines/gitops/inde
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, seconds, timestamp } from '../../../std/index.ts'
 import { chartOf } from '../services/chart.ts'
+import { readDecryption } from '../services/decryptions.ts'
 import { type GitOpsSettings, inventoryOf, ownerOf } from '../services/services.ts'
 import { createTargets, destinationOf } from '../services/targets.ts'
 import { readInputs } from '../services/variables.ts'
@@ -183,6 +184,7 @@ async function look(
       variables: inputs.variables,
       secrets: inputs.secrets,
       chart: chartOf(deployment, inputs),
+      decryption: await readDecryption(deployment, kube),
     }
     const searching = (bytes: number) => search.spend(deployment.metadata.namespace ?? '', bytes)
     return await preview(request, { render: settings.render, clock, searching }, signal)

@@ -22,6 +22,7 @@ import type { FindOpening } from '../schedule/windows.ts'
 import type { Allotments } from '../source/allotments.ts'
 import type { Following, Source } from '../source/following.ts'
 import type { SyncCaches } from '../watch/caches.ts'
+import type { DecryptionReader } from './decryptions.ts'
 import type { GitOpsMeter } from './meter.ts'
 import type { Targets } from './targets.ts'
 import type { VariableReader } from './variables.ts'
@@ -78,6 +79,7 @@ export interface SyncServices {
   /** How many objects of each deployment are kept. */
   objects: Allotments
   variables: VariableReader
+  decryptions: DecryptionReader
   /** Compiles health rules, or remembers them. */
   rules: Rules
   /** Finds out whether sync windows are open, or remembers it. */

@@ -92,10 +92,11 @@ export function environmentNames({ destination }: GitOpsDeploymentSpec): string[
   return name ? [name, MADE_PREFIX + name] : []
 }
 
-/** The ConfigMaps and Secrets from which a deployment takes variables, and values for a chart. */
+/** The ConfigMaps and Secrets from which a deployment takes variables, values for a chart, and keys to what is encrypted. */
 export const sourcesOf = ({ spec }: GitOpsDeployment): { kind: 'ConfigMap' | 'Secret'; name: string }[] => [
   ...(spec.variables?.from ?? []),
   ...(spec.source.helm?.valuesFrom ?? []),
+  ...(spec.decryption ? [{ kind: 'Secret' as const, name: spec.decryption.secretRef.name }] : []),
 ]
 
 /** The versions of what the values of a deployment come from, as far as they can be seen: other ones are other values. */

@@ -1,0 +1,49 @@
+import { beginningOf } from '../../std/index.ts'
+import { refusedFile } from './failures.ts'
+import type { SopsKeys } from './keys.ts'
+import type { Metadata, SopsRecipient } from './metadata.ts'
+import { KEY } from './values.ts'
+
+/** The key with which all values of a file are encrypted, from the first recipient that is one of ours. */
+export async function dataKeyOf({ recipients }: Metadata, keys: SopsKeys, source: string): Promise<Uint8Array> {
+  let damaged: SopsRecipient | undefined
+  for (const recipient of recipients) {
+    const identity = recipient.kind === 'age' ? keys.age.get(recipient.name) : undefined
+    if (identity === undefined) continue
+    const found = await withAge(recipient.enc, identity)
+    if (found?.length === KEY) return found
+    damaged ??= recipient
+  }
+  if (damaged)
+    throw refusedFile(
+      source,
+      `the data key that it holds for ${beginningOf(damaged.name, 100)} is damaged, or is for another key`,
+      'Encrypt it anew (`sops updatekeys`).',
+    )
+  throw foreign(recipients, keys, source)
+}
+
+/** A file with a passphrase is never opened: that could take any amount of time, and only identities are given. */
+async function withAge(enc: string, identity: string): Promise<Uint8Array | undefined> {
+  const { armor, Decrypter } = await import('age-encryption')
+  try {
+    const decrypter = new Decrypter()
+    decrypter.addIdentity(identity)
+    return await decrypter.decrypt(armor.decode(enc))
+  } catch {
+    // Whatever the library says of it may quote what it was given.
+    return undefined
+  }
+}
+
+function foreign(recipients: readonly SopsRecipient[], { origin }: SopsKeys, source: string): Error {
+  const named = recipients
+    .slice(0, 3)
+    .map(({ kind, name }) => (kind === 'pgp' ? `PGP ${beginningOf(name, 60)}` : beginningOf(name, 80)))
+  const more = recipients.length > 3 ? ` and ${recipients.length - 3} more` : ''
+  return refusedFile(
+    source,
+    `is encrypted for ${named.join(', ')}${more}, and ${origin} has the key of none of them`,
+    'Put the private key of one of them into that Secret, or encrypt the file for a key that is there (`sops updatekeys`).',
+  )
+}
