@@ -57,12 +57,17 @@ export function createDecryption(keys: SopsKeys, former: ReadonlySet<string> = n
   }
   const filled = async (manifest: Manifest, { item, pieces = new Map() }: Sealed, secrets: Set<string>): Promise<Manifest> => {
     const made = new Map<string, Buffer>()
+    // Thousands of lines of one file may each be a piece.
+    const byFile = new Map<SealedFile, ReadonlyMap<string, Plain>>()
     for (const [name, { files, make }] of pieces) {
-      const plains = new Map<string, Plain>()
-      for (const file of files) for (const [text, plain] of await plainsOf(file)) plains.set(text, plain)
-      for (const { bytes, type } of plains.values())
-        if (type !== 'comment' && type !== 'bool') addText(bytes.toString('utf8'), secrets)
-      const content = make(plains)
+      for (const file of files) {
+        if (byFile.has(file)) continue
+        const plains = await plainsOf(file)
+        byFile.set(file, plains)
+        for (const { bytes, type } of plains.values()) if (!NOT_SECRET.has(type)) addText(bytes.toString('utf8'), secrets)
+      }
+      const [first = new Map(), ...others] = files.map((file) => byFile.get(file) ?? new Map<string, Plain>())
+      const content = make(others.length === 0 ? first : new Map([first, ...others].flatMap((plains) => [...plains])))
       made.set(name, content)
       addText(content.toString('utf8'), secrets)
     }
@@ -125,6 +130,9 @@ export const withDecryption = async (
 ): Promise<readonly Manifest[]> => (decryption ? decryption.open(manifests) : manifests)
 
 const NO_FILE = 'an object is encrypted with SOPS, and no file of the commit has what SOPS says of it'
+
+/** Types of values. */
+const NOT_SECRET = new Set(['comment', 'bool'])
 
 function addText(text: string, secrets: Set<string>): void {
   secrets.add(text)

@@ -293,6 +293,21 @@ describe(
       }
     })
 
+    it('has thousands of lines, of which each is opened once', async () => {
+      const lines = Array.from({ length: 5000 }, (_, at) => `KEY_${at}=value ${at}\n`)
+      const files = {
+        'd/kustomization.yaml': { secretGenerator: [{ name: 'many', envs: ['v.env'] }] },
+        'd/v.env': await sops.encrypt('v.env', lines.join(''), '--age', age.recipient),
+      }
+      const [manifest] = await decrypted(files)
+      const data = decode(manifest?.object.data)
+      assert.is(data.length, 5000)
+      assert.equal(
+        data.find(([key]) => key === 'KEY_4999'),
+        ['KEY_4999', 'value 4999'],
+      )
+    })
+
     it('is refused where what SOPS says of it is in no file, or is nothing', async () => {
       const text = await sops.encrypt('s.yaml', secret({ a: 'b' }), '--age', age.recipient, '--encrypted-regex', 'stringData')
       const patch = { target: { kind: 'Secret' }, patch: '[{"op": "replace", "path": "/sops/mac", "value": "ENC[other]"}]' }
