@@ -9,7 +9,7 @@ import { basename, join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { Refusal, runScript } from '../output.ts'
 import { type Layer, Layout, type PlatformImage } from './oci.ts'
-import { buildBerth, buildHelm, buildKustomize, type Commit, CPUS, commitOf, installNode, REPOSITORY } from './program.ts'
+import { buildBerth, buildRenderers, type Commit, CPUS, commitOf, installNode, REPOSITORY } from './program.ts'
 import { namesOfShell, USER, unpackRoot, unpackShell, unpackTerminal } from './root.ts'
 import { type Component, componentsOf, debianIn, modulesIn, writeBill } from './sbom.ts'
 
@@ -139,7 +139,7 @@ async function makeFor(
   await unpackShell(at('shell'), shared.shellNames, unpacking)
   await unpackTerminal(at('terminal'), at('debian'), unpacking)
   say('building kustomize and helm')
-  const renderers = [await buildKustomize(architecture, at('node')), await buildHelm(architecture, at('node'))]
+  const renderers = await buildRenderers(architecture, at('node'))
   say('fetching Node')
   const node = await installNode(architecture, at('node'))
   const [root, program] = [await pack(layout, at('root')), await pack(layout, at('node'))]
@@ -156,7 +156,7 @@ async function makeFor(
     program: await add(name, {
       config: PROGRAM,
       layers: [root, program, shared.berth],
-      components: [...debian, node, ...(await Promise.all(renderers.map(modulesIn))).flat(), ...shared.components],
+      components: [...debian, node, ...(await modulesIn(renderers)), ...shared.components],
     }),
     workspace: await add(`${name}-workspace`, {
       config: WORKSPACE,
@@ -170,7 +170,7 @@ async function makeFor(
 async function writeInstallation({ work, output, name, version }: Making): Promise<void> {
   const [here] = Object.entries(CPUS).find(([, cpu]) => cpu === arch()) ?? []
   if (here === undefined) throw new Refusal(`there is no kustomize for this machine, whose CPU is ${arch()}`)
-  const env = { ...process.env, BERTH_KUBECTL: await buildKustomize(here, folderIn(work)('renderer')) }
+  const env = { ...process.env, BERTH_KUBECTL: await buildRenderers(here, folderIn(work)('renderer')) }
   const images = ['--image', `${name}:${version}`, '--workspace-image', `${name}-workspace:${version}`]
   const words = [join(REPOSITORY, 'src', 'cli', 'main.ts'), 'install', ...images]
   const { stdout } = await promisify(execFile)(process.execPath, words, { env, maxBuffer: 2 ** 26 })

@@ -1,4 +1,4 @@
-/** The layers above Debian: Node with kustomize, and Berth itself. */
+/** The layers above Debian: Node with kustomize and Helm, and Berth itself. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -55,46 +55,29 @@ export async function installNode(architecture: string, root: string): Promise<C
   return { type: 'application', name: 'node', version, purl: `pkg:generic/node@${version}` }
 }
 
-const KUSTOMIZE = 'sigs.k8s.io/kustomize/kustomize/v5'
-
-/** Builds kustomize, which the operator and agents render with; gives the path of the program. */
-export const buildKustomize = (architecture: string, root: string): Promise<string> =>
-  buildGo('kustomize', { architecture, root, package: KUSTOMIZE, version: 'sigs.k8s.io/kustomize/api/provenance.version' })
-
-/** Builds what Berth needs of Helm; gives the path of the program. */
-export const buildHelm = (architecture: string, root: string): Promise<string> =>
-  buildGo('helm', { architecture, root, package: '.' })
-
-interface GoProgram {
-  architecture: string
-  root: string
-  package: string
-  /** The variable that holds the version of the package's module. */
-  version?: string
-}
-
-/** Builds the program of the module in the folder of that name, with the licences of all that is in it. */
-async function buildGo(name: string, { architecture, root, package: main, version: variable }: GoProgram): Promise<string> {
-  const folder = join(import.meta.dirname, name)
+/** Builds kustomize and Helm, which the operator and agents render with, in one program; gives its path as kustomize. */
+export async function buildRenderers(architecture: string, root: string): Promise<string> {
+  const folder = join(import.meta.dirname, 'renderers')
   const wanted = readFileSync(join(folder, 'go.mod'), 'utf8')
   const [version, toolchain] = [/kustomize\/v5 (v\S+)/, /toolchain (\S+)/].map((pattern) => pattern.exec(wanted)?.[1])
-  const flags = ['-trimpath', '-ldflags', variable ? `-s -w -X ${variable}=${version}` : '-s -w']
+  const flags = ['-trimpath', '-ldflags', `-s -w -X sigs.k8s.io/kustomize/api/provenance.version=${version}`]
   const env = { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: toolchain, GOOS: 'linux', GOARCH: architecture }
   const go = async (...words: string[]) => (await exec('go', words, { cwd: folder, env })).stdout
-  const program = join(root, 'usr/bin', name)
-  await go('build', ...flags, '-o', program, main)
+  const program = join(root, 'usr/bin/kustomize')
+  await go('build', ...flags, '-o', program, '.')
+  symlinkSync('kustomize', join(root, 'usr/bin/helm'))
   const listed = await go(
     'list',
     '-deps',
     '-f',
     '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}',
-    main,
+    '.',
   )
   const libraries = [...new Set(listed.trim().split('\n'))].map((line) => {
     const [title = '', at = ''] = line.split('\t')
     return { title, folder: at }
   })
-  writeLicences(join(root, `usr/share/doc/${name}/copyright`), libraries)
+  writeLicences(join(root, 'usr/share/doc/kustomize/copyright'), libraries)
   return program
 }
 

@@ -74,7 +74,7 @@ const SAID = {
 } as const
 
 /** Says to people what would be done: a line for the whole, then each object with its fields. */
-function describeDryRun(title: string, revision: string, dryRun: DryRun, paint: Paint): string {
+export function describeDryRun(title: string, revision: string, dryRun: DryRun, paint: Paint): string {
   const counts: [number, string][] = [
     [dryRun.create, SAID.Create],
     [dryRun.change, SAID.Change],

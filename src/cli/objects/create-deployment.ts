@@ -1,27 +1,16 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import {
-  Environments,
-  type GitOpsDeployment,
-  type GitOpsDeploymentSpec,
-  GitOpsDeployments,
-  GitProjects,
-  typeMetaOf,
-} from '../../api/index.ts'
+import { Environments, type GitOpsDeployment, type GitOpsDeploymentSpec, GitOpsDeployments, typeMetaOf } from '../../api/index.ts'
 import { Failure, seconds } from '../../std/index.ts'
 import { type CreateOptions, createObject, withCreation } from '../create-object.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { findObject, findProjectByPath } from '../find-object.ts'
 import { type WaitOptions, withWait } from '../gitops/deployment.ts'
+import { type RepositoryOptions, sourceOf, withSource } from '../gitops/source.ts'
 import { waitUntilReady } from '../gitops/wait.ts'
 import { withKube } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 
-interface Options extends CreateOptions, WaitOptions {
-  project?: string
-  url?: string
-  path: string
-  revision?: string
+interface Options extends CreateOptions, WaitOptions, RepositoryOptions {
   environment?: string
   targetNamespace?: string
   serviceAccount?: string
@@ -40,11 +29,7 @@ export const deployment = actionVerb({
   ],
   options: (command) =>
     withWait(
-      withCreation(command, GitOpsDeployments)
-        .option('--project <project>', 'GitProject of this namespace to follow, by its name or its path')
-        .option('--url <url>', 'instead: URL of the repository, that of a GitProject which grants access')
-        .option('--path <folder>', 'directory in the repository', '.')
-        .option('--revision <revision>', 'branch, tag, commit or ref (default: the default branch)')
+      withSource(withCreation(command, GitOpsDeployments))
         .option('--environment <environment>', 'Environment to deploy to (default: the namespace of the deployment)')
         .option('--target-namespace <name>', 'namespace there, for objects that name none')
         .option('--service-account <name>', 'as which is applied in the own namespace (default: default)')
@@ -75,10 +60,10 @@ async function create(shell: Shell, kube: Kube, name: string, options: Options):
 }
 
 async function specOf(kube: Kube, options: Options): Promise<GitOpsDeploymentSpec> {
-  const { path, revision, environment, targetNamespace, serviceAccount, interval } = options
+  const { environment, targetNamespace, serviceAccount, interval } = options
   const destination = { ...(environment && { environment }), ...(targetNamespace && { namespace: targetNamespace }) }
   return {
-    source: { ...(await repositoryOf(kube, options)), path, ...(revision !== undefined && { targetRevision: revision }) },
+    source: await sourceOf(kube, options),
     ...((environment || targetNamespace) && { destination }),
     type: options.manual ? 'manual' : 'automated',
     ...(serviceAccount !== undefined && { serviceAccountName: serviceAccount }),
@@ -86,14 +71,4 @@ async function specOf(kube: Kube, options: Options): Promise<GitOpsDeploymentSpe
     ...(!options.prune && { prune: false }),
     ...(options.suspend && { suspend: true }),
   }
-}
-
-async function repositoryOf(kube: Kube, { project, url, namespace }: Options): Promise<{ repoURL: string; project?: string }> {
-  if ((project === undefined) === (url === undefined))
-    throw new Failure('invalid', 'a deployment follows one repository.', { remedy: 'Name it with either --project or --url.' })
-  if (project === undefined) return { repoURL: url ?? '' }
-  const found = project.includes('/')
-    ? await findProjectByPath(kube, project, namespace)
-    : await findObject(kube, GitProjects, { name: project, namespace }, '`berth get projects -A`')
-  return { repoURL: found.spec.url, project: `${namespace}/${found.metadata.name}` }
 }

@@ -1,6 +1,6 @@
 import { beginningOf, isRecord, type ReadYaml } from '../../std/index.ts'
 import type { Renderer, RunConfined } from './confined.ts'
-import { isLink, refused, resolvePath, type Snapshot, type SourceFile, withinAny } from './source.ts'
+import { folderOf, isLink, refused, resolvePath, type Snapshot, type SourceFile, withinAny } from './source.ts'
 
 /** What a chart can ask of the cluster that it is for: `.Capabilities`. */
 export interface Capabilities {
@@ -39,8 +39,10 @@ export interface Chart {
 
 const MANIFEST = 'Chart.yaml'
 
-export const isChart = (files: ReadonlyMap<string, SourceFile>, folder: string): boolean =>
-  files.has(folder === '' ? MANIFEST : `${folder}/${MANIFEST}`)
+export const isChart = (files: readonly SourceFile[], folder: string): boolean => {
+  const path = placeIn(folder, MANIFEST)
+  return files.some(({ source }) => source === path)
+}
 
 /** Helm makes names of objects of it. https://helm.sh/docs/chart_template_guide/builtin_objects/ */
 const LONGEST_NAME = 53
@@ -106,6 +108,22 @@ function withValues(before: Record<string, unknown>, more: Record<string, unknow
 
 const sayKind = (first: unknown, others: readonly unknown[]): string =>
   others.length > 0 ? `${others.length + 1} documents` : beginningOf(JSON.stringify(first), 40)
+
+/** The templates of a chart in the path that ask a cluster for objects, and find none here; those in archives are not looked at. */
+export function lookupsIn({ files }: Snapshot, path: string): string[] {
+  const folder = folderOf(path)
+  if (!isChart(files, folder)) return []
+  const isWithin = withinAny([folder])
+  return files
+    .filter((file) => isWithin(file.source) && file.source.includes('templates/') && asksCluster(file))
+    .map(({ source }) => source)
+}
+
+/** Between the braces of a template. */
+const asksCluster = ({ data }: SourceFile): boolean => {
+  const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1')
+  return text.includes('lookup') && text.split('{{').some((part) => /\blookup\s/.test(part.split('}}', 1)[0] ?? ''))
+}
 
 /** Renders a chart with helm. */
 export type Helm = (chart: Chart, signal?: AbortSignal) => Promise<string>

@@ -4,7 +4,7 @@
  * kustomization.ts (which files it needs) and chart.ts, kustomize.ts and confined.ts (how it is built); decryption.ts (what SOPS has encrypted)
  * and variables.ts come last.
  */
-export { type Capabilities, type ChartSettings, valueFileIn } from './chart.ts'
+export { type Capabilities, type ChartSettings, lookupsIn, valueFileIn } from './chart.ts'
 export { createDecryption, type Decryption, withDecryption } from './decryption.ts'
 export { pathIn, patternsFor } from './kustomization.ts'
 export type { Manifest } from './manifest.ts'

@@ -130,8 +130,10 @@ export function createRenderer({
 
 /** A kustomization beside a chart is what counts, unless somebody wrote how the chart is rendered. */
 function settingsFor(snapshot: Snapshot, folder: string, settings: ChartSettings): ChartSettings | undefined {
-  const files = new Map(snapshot.files.map((file) => [checkPath(file.source), file]))
-  if (isChart(files, folder)) return settings.isExpected || !kustomizationIn(files, folder) ? settings : undefined
+  if (isChart(snapshot.files, folder)) {
+    const files = new Map(snapshot.files.map((file) => [checkPath(file.source), file]))
+    return settings.isExpected || !kustomizationIn(files, folder) ? settings : undefined
+  }
   if (!settings.isExpected) return undefined
   throw refused(
     `spec.source.helm: path ${JSON.stringify(folder || '.')} holds no Chart.yaml in commit ${snapshot.commitId.slice(0, 12)}`,

@@ -157,6 +157,19 @@ data:
     assert.equal(await data('capabilities'), { version: gitVersion, ours: 'true', none: 'false' })
   })
 
+  it('say that lookup finds nothing', async () => {
+    const looking =
+      '{{ if not (lookup "v1" "Secret" .Release.Namespace "a") }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: looked}\n{{ end }}'
+    await deploy()
+    await stage.synced(await stage.git.push({ ...CHART, 'deploy/templates/looking.yaml': looking }))
+    assert.ok(await stage.configMap('looked'))
+    const [told, ...others] = await stage.events('LookupFindsNothing')
+    assert.match(told ?? '', 'deploy/templates/looking.yaml asks the cluster for objects by lookup, which finds nothing')
+    assert.is(others.length, 0)
+    await stage.synced(await stage.git.push(CHART))
+    assert.is((await stage.events('LookupFindsNothing')).length, 1)
+  })
+
   it('run their hooks', async () => {
     const hook = `apiVersion: batch/v1
 kind: Job

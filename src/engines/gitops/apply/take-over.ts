@@ -12,14 +12,14 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 interface From {
   /** The owner who gave the object up. */
   former?: string | undefined
-  /** People with kubectl. */
+  /** People with kubectl, and Helm. */
   byHand?: boolean
   /** Programs that kept it before us. */
   managers?: readonly string[] | undefined
 }
 
 /**
- * Makes the fields that people set with kubectl, or that a former owner applied, ours: fields that the repository lacks then
+ * Makes the fields that people set with kubectl or Helm, or that a former owner applied, ours: fields that the repository lacks then
  * go with the next apply. `undefined` when there is nothing to take over. Done once, when an object is first seen: what
  * is edited later is drift, or no business of ours.
  * https://kubernetes.io/docs/reference/using-api/server-side-apply/#upgrading-from-client-side-apply-to-server-side-apply
@@ -94,7 +94,10 @@ function claimed({ fields }: ManagedEntry): FieldTree {
 const isApplied = ({ operation, subresource }: ManagedEntry): boolean => operation === 'Apply' && subresource === ''
 
 const isByHand = ({ manager, subresource }: ManagedEntry): boolean =>
-  subresource === '' && (manager === 'kubectl' || manager.startsWith('kubectl-') || manager === 'before-first-apply')
+  subresource === '' && (PEOPLE.includes(manager) || manager.startsWith('kubectl-'))
+
+/** Helm as people run it and as Flux does: a release that goes on is a fight, and one that was given up must not hold fields for ever. */
+const PEOPLE = ['kubectl', 'before-first-apply', 'helm', 'helm-controller']
 
 const isOf = (entry: ManagedEntry, owner: string | undefined): boolean =>
   owner !== undefined && entry.manager === managerOf(owner) && isApplied(entry)

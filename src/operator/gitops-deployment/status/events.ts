@@ -10,6 +10,7 @@ import {
   sayEntry,
   sayFight,
 } from '../../../engines/gitops/index.ts'
+import { lookupsIn, type Snapshot } from '../../../engines/render/index.ts'
 import type { PendingPrune } from './attention.ts'
 import { isHookFailed, isNotRun, messageOf } from './hooks.ts'
 
@@ -43,6 +44,16 @@ export function tellNotRun(events: EventRecorder, deployment: GitOpsDeployment, 
   const shown = new Set((deployment.status?.resources ?? []).map(({ message }) => message))
   const fresh = entries.filter((entry) => isNotRun(entry) && !shown.has(messageOf(entry)))
   if (fresh.length > 0) events.record(deployment, { type: 'Warning', reason: 'HookNotRun', message: sayEntries(fresh) })
+}
+
+/** Told once for each commit: a chart that makes up what it does not find makes it up each time. */
+export function tellLookups(events: EventRecorder, deployment: GitOpsDeployment, snapshot: Snapshot): void {
+  if (deployment.status?.sync?.revision === snapshot.commitId) return
+  const [first, ...more] = lookupsIn(snapshot, deployment.spec.source.path)
+  if (first === undefined) return
+  const others = more.length > 0 ? ` and ${more.length} more` : ''
+  const message = `${first}${others} asks the cluster for objects by lookup, which finds nothing where a chart is rendered from Git; give it as a value what it makes up then`
+  events.record(deployment, { type: 'Warning', reason: 'LookupFindsNothing', message })
 }
 
 /** Told once for each commit and guard: the status says it all the time. */

@@ -1,6 +1,3 @@
-// Command helm is what Berth's image has of Helm: `helm template` alone, made of Helm's own packages and without those
-// that talk to clusters, registries and repositories, which are half of the whole program. Where both can be had,
-// `--helm` may name the whole one: what they print is the same, byte for byte (test/engines/gitops/charts.test.ts).
 package main
 
 import (
@@ -39,14 +36,10 @@ type options struct {
 	includeCRDs, skipTests              bool
 }
 
-func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintf(os.Stderr, "Error: %s\n", err)
-		os.Exit(1)
-	}
-}
-
-func run(args []string, out io.Writer) error {
+// helm is `helm template` alone, made of Helm's own packages and without those that talk to clusters, registries and
+// repositories, which are half of the whole program. What both print is the same, byte for byte
+// (test/engines/gitops/charts.test.ts).
+func helm(args []string, out io.Writer) error {
 	if len(args) < 3 || args[0] != "template" {
 		return errors.New(usage)
 	}
