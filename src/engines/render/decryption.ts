@@ -39,12 +39,58 @@ interface Opened {
 
 /** `former`: what was decrypted with other keys before, and is to be hidden still. */
 export function createDecryption(keys: SopsKeys, former: ReadonlySet<string> = new Set()): Decryption {
+  const opened = openerWith(keys)
+  const known = new WeakMap<Manifest, Opened>()
+  let [now, before, undone] = [former, new Set<string>(), new Set<string>()]
+  let all = former
+  const openedOnce = async (manifest: Manifest, sealed: Sealed, secrets: Set<string>): Promise<Manifest> => {
+    const earlier = known.get(manifest)
+    const own = new Set(earlier?.secrets)
+    try {
+      const opening = earlier?.manifest ?? (await opened(manifest, sealed, own))
+      known.set(manifest, { manifest: opening, secrets: [...own] })
+      if (!earlier) await breathe()
+      return opening
+    } finally {
+      for (const secret of own) secrets.add(secret)
+    }
+  }
+  const remember = (secrets: Set<string>, isDone: boolean): void => {
+    if (isSame(secrets, isDone ? now : undone)) return
+    // While a commit is refused, what is there is from the one before, however often that happens.
+    if (isDone) [before, now, undone] = [new Set(now), secrets, new Set()]
+    else undone = secrets
+    all = new Set([...before, ...now, ...undone])
+  }
+  return {
+    digest: keys.digest,
+    secrets: () => all,
+    async open(manifests) {
+      if (manifests.every(({ sealed }) => sealed === undefined)) return manifests
+      const secrets = new Set<string>()
+      const found: Manifest[] = []
+      let isDone = false
+      try {
+        for (const manifest of manifests)
+          found.push(manifest.sealed ? await openedOnce(manifest, manifest.sealed, secrets) : manifest)
+        isDone = true
+      } finally {
+        remember(secrets, isDone)
+      }
+      return found
+    },
+  }
+}
+
+const isSame = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
+  one.size === other.size && [...one].every((secret) => other.has(secret))
+
+/** Decrypts one object, and adds to `secrets` what it held. */
+type Open = (manifest: Manifest, sealed: Sealed, secrets: Set<string>) => Promise<Manifest>
+
+function openerWith(keys: SopsKeys): Open {
   const dataKeys = new LRUCache<string, Uint8Array>({ max: MOST_FILES })
   const checked = new WeakSet<SealedFile>()
-  const known = new WeakMap<Manifest, Opened>()
-  let now = former
-  let all = former
-
   const keyOf = async (metadata: Metadata, source: string): Promise<Uint8Array> => {
     const name = createHash('sha256').update(JSON.stringify(metadata)).digest('base64')
     const found = dataKeys.get(name) ?? (await dataKeyOf(metadata, keys, source))
@@ -76,7 +122,7 @@ export function createDecryption(keys: SopsKeys, former: ReadonlySet<string> = n
       replaced(item, (name) => made.get(name) ?? Buffer.from(name)),
     )
   }
-  const opened = async (manifest: Manifest, sealed: Sealed, secrets: Set<string>): Promise<Manifest> => {
+  return async (manifest, sealed, secrets) => {
     if (sealed.pieces) return filled(manifest, sealed, secrets)
     const { item, metadata: sops, within, file } = sealed
     // Without its file nobody could tell whether it is what was encrypted.
@@ -87,39 +133,6 @@ export function createDecryption(keys: SopsKeys, former: ReadonlySet<string> = n
     checked.add(file)
     const { sops: _, ...encrypted } = item
     return unsealed(manifest, inRecord(encrypted, within, { dataKey, source: file.source, secrets }))
-  }
-  const openedOnce = async (manifest: Manifest, sealed: Sealed, secrets: Set<string>): Promise<Manifest> => {
-    const before = known.get(manifest)
-    const own = new Set(before?.secrets)
-    try {
-      const opening = before?.manifest ?? (await opened(manifest, sealed, own))
-      known.set(manifest, { manifest: opening, secrets: [...own] })
-      if (!before) await breathe()
-      return opening
-    } finally {
-      for (const secret of own) secrets.add(secret)
-    }
-  }
-  const remember = (secrets: ReadonlySet<string>): void => {
-    if (secrets.size === now.size && [...secrets].every((secret) => now.has(secret))) return
-    all = new Set([...now, ...secrets])
-    now = secrets
-  }
-  return {
-    digest: keys.digest,
-    secrets: () => all,
-    async open(manifests) {
-      if (manifests.every(({ sealed }) => sealed === undefined)) return manifests
-      const secrets = new Set<string>()
-      const found: Manifest[] = []
-      try {
-        for (const manifest of manifests)
-          found.push(manifest.sealed ? await openedOnce(manifest, manifest.sealed, secrets) : manifest)
-      } finally {
-        remember(secrets)
-      }
-      return found
-    },
   }
 }
 

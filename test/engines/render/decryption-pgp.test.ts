@@ -52,7 +52,10 @@ describe(
       for (const key of [ours, others]) {
         const text = await encrypted(key)
         assert.is(await decrypted(text, others, ours), 'open sesame')
-        assert.is(await decrypted(text.replace(key.fingerprint, key.fingerprint.slice(-16)), ours, others), 'open sesame')
+        assert.is(
+          await decrypted(text.replace(`fp: ${key.fingerprint}`, `fp: "${key.fingerprint.slice(-16)}"`), ours, others),
+          'open sesame',
+        )
       }
     })
 

@@ -257,6 +257,19 @@ describe(
       assert.is(decryption.secrets(), secrets)
     })
 
+    it('stays hidden while it is in effect, however many commits after it are refused', async () => {
+      const decryption = await withKeys(age.key)
+      const of = async (a: string) => ({ 'd/a.yaml': await sops.encrypt('a.yaml', secret({ a }), '--age', age.recipient) })
+      await decrypted(await of('in effect'), decryption)
+      for (const a of ['second', 'third', 'fourth']) {
+        const broken = await sops.encrypt('b.yaml', secret({ a: 'never' }), '--age', hybrid.recipient)
+        await refusalOf(decrypted({ ...(await of(a)), 'd/b.yaml': broken }, decryption))
+        assert.ok(decryption.secrets().has(a) && decryption.secrets().has('in effect'), a)
+      }
+      await decrypted(await of('fifth'), decryption)
+      assert.ok(decryption.secrets().has('in effect') && !decryption.secrets().has('third'))
+    })
+
     it('costs little that was made to cost much', async () => {
       const text = await sops.encrypt('a.yaml', JSON.stringify(secret({ a: 'b' })), '--age', age.recipient)
       const enc = /enc: [\s\S]*?END AGE ENCRYPTED FILE-----/.exec(text)?.[0] ?? ''
