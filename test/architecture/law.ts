@@ -51,7 +51,7 @@ export const LAW: Record<string, Room> = {
   'adapters/auth': { imports: ['std'], packages: ['jose', 'openid-client', 'undici'] },
   'adapters/certificates': { imports: ['std'], packages: ['asn1js', 'ipaddr.js', 'pkijs'] },
   // Only who applies objects reads what SOPS has encrypted: kas, which fetches the files, never does.
-  'adapters/sops': { imports: ['std'], packages: ['age-encryption'] },
+  'adapters/sops': { imports: ['std'], packages: ['age-encryption', 'openpgp'] },
   'adapters/control-plane': {
     imports: ['std', 'adapters/certificates'],
     packages: ['semver', 'undici'],

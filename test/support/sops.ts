@@ -16,9 +16,11 @@ export const lacksSops = (): Promise<string | undefined> => lacksGo(SOURCE)
 export interface Sops {
   /** What SOPS makes of a text that is in a file of this name, with these arguments beside `encrypt`. */
   encrypt(name: string, text: string | object, ...how: string[]): Promise<string>
+  /** The same for a public key of PGP, as it is in a keyring. */
+  encryptForPgp(ring: Uint8Array, fingerprint: string, name: string, text: string): Promise<string>
   /** The same by a rule of a `.sops.yaml`, for what no argument is for. */
   encryptBy(rule: object, name: string, text: string): Promise<string>
-  run(words: readonly string[], files?: Record<string, string>, env?: Record<string, string>): Promise<string>
+  run(words: readonly string[], files?: Record<string, string | Uint8Array>, env?: Record<string, string>): Promise<string>
 }
 
 export async function realSops(): Promise<Sops> {
@@ -42,6 +44,8 @@ export async function realSops(): Promise<Sops> {
     run,
     encrypt: (name, text, ...how) =>
       run(['encrypt', ...how, name], { [name]: typeof text === 'string' ? text : JSON.stringify(text) }),
+    encryptForPgp: (ring, fingerprint, name, text) =>
+      run(['encrypt', '--pgp', fingerprint, name], { [name]: text, 'pubring.gpg': ring }, { GNUPGHOME: '.' }),
     encryptBy: (rule, name, text) =>
       run(['encrypt', name], { [name]: text, '.sops.yaml': JSON.stringify({ creation_rules: [rule] }) }),
   }

@@ -2,15 +2,16 @@ import { beginningOf } from '../../std/index.ts'
 import { refusedFile } from './failures.ts'
 import type { SopsKeys } from './keys.ts'
 import type { Metadata, SopsRecipient } from './metadata.ts'
+import { openPgpMessage, pgpKeyFor } from './pgp.ts'
 import { KEY } from './values.ts'
 
 /** The key with which all values of a file are encrypted, from the first recipient that is one of ours. */
 export async function dataKeyOf({ recipients }: Metadata, keys: SopsKeys, source: string): Promise<Uint8Array> {
   let damaged: SopsRecipient | undefined
   for (const recipient of recipients) {
-    const identity = recipient.kind === 'age' ? keys.age.get(recipient.name) : undefined
-    if (identity === undefined) continue
-    const found = await withAge(recipient.enc, identity)
+    const opening = openingOf(recipient, keys)
+    if (!opening) continue
+    const found = await opening()
     if (found?.length === KEY) return found
     damaged ??= recipient
   }
@@ -21,6 +22,19 @@ export async function dataKeyOf({ recipients }: Metadata, keys: SopsKeys, source
       'Encrypt it anew (`sops updatekeys`).',
     )
   throw foreign(recipients, keys, source)
+}
+
+/** How the data key is had, where the recipient is one of ours. */
+function openingOf(
+  { kind, name, enc }: SopsRecipient,
+  { age, pgp }: SopsKeys,
+): (() => Promise<Uint8Array | undefined>) | undefined {
+  if (kind === 'age') {
+    const identity = age.get(name)
+    return identity === undefined ? undefined : () => withAge(enc, identity)
+  }
+  const key = pgpKeyFor(name, pgp)
+  return key && (() => openPgpMessage(enc, key))
 }
 
 /** A file with a passphrase is never opened: that could take any amount of time, and only identities are given. */

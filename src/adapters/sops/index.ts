@@ -1,5 +1,5 @@
 /**
- * Reads what SOPS (https://github.com/getsops/sops) has encrypted for age: whose key opens it, whether it is what was encrypted, and the
+ * Reads what SOPS (https://github.com/getsops/sops) has encrypted for age and PGP: whose key opens it, whether it is what was encrypted, and the
  * values behind what stands there. All of it in memory. Not here: where files and keys come from, and what becomes of the values.
  * Read metadata.ts first, then keys.ts and data-key.ts (how the key of a file is had), values.ts (one value) open.ts (a whole file) and stores.ts (the forms of
  * files that are no YAML).

@@ -195,7 +195,7 @@ export interface GitOpsDeploymentSpec {
      */
     provider: 'sops'
     /**
-     * The Secret with the private keys, in the namespace of this object, read with the rights of its service account. Fields named `*.agekey` hold identities of age, one a line.
+     * The Secret with the private keys, in the namespace of this object, read with the rights of its service account. Fields named `*.agekey` hold identities of age, one a line, and `*.asc` keys of PGP.
      */
     secretRef: {
       /**

@@ -39,12 +39,58 @@ interface Opened {
 
 /** `former`: what was decrypted with other keys before, and is to be hidden still. */
 export function createDecryption(keys: SopsKeys, former: ReadonlySet<string> = new Set()): Decryption {
+  const opened = openerWith(keys)
+  const known = new WeakMap<Manifest, Opened>()
+  let [now, before, undone] = [former, new Set<string>(), new Set<string>()]
+  let all = former
+  const openedOnce = async (manifest: Manifest, sealed: Sealed, secrets: Set<string>): Promise<Manifest> => {
+    const earlier = known.get(manifest)
+    const own = new Set(earlier?.secrets)
+    try {
+      const opening = earlier?.manifest ?? (await opened(manifest, sealed, own))
+      known.set(manifest, { manifest: opening, secrets: [...own] })
+      if (!earlier) await breathe()
+      return opening
+    } finally {
+      for (const secret of own) secrets.add(secret)
+    }
+  }
+  const remember = (secrets: Set<string>, isDone: boolean): void => {
+    if (isSame(secrets, isDone ? now : undone)) return
+    // While a commit is refused, what is there is from the one before, however often that happens.
+    if (isDone) [before, now, undone] = [new Set(now), secrets, new Set()]
+    else undone = secrets
+    all = new Set([...before, ...now, ...undone])
+  }
+  return {
+    digest: keys.digest,
+    secrets: () => all,
+    async open(manifests) {
+      if (manifests.every(({ sealed }) => sealed === undefined)) return manifests
+      const secrets = new Set<string>()
+      const found: Manifest[] = []
+      let isDone = false
+      try {
+        for (const manifest of manifests)
+          found.push(manifest.sealed ? await openedOnce(manifest, manifest.sealed, secrets) : manifest)
+        isDone = true
+      } finally {
+        remember(secrets, isDone)
+      }
+      return found
+    },
+  }
+}
+
+const isSame = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
+  one.size === other.size && [...one].every((secret) => other.has(secret))
+
+/** Decrypts one object, and adds to `secrets` what it held. */
+type Open = (manifest: Manifest, sealed: Sealed, secrets: Set<string>) => Promise<Manifest>
+
+function openerWith(keys: SopsKeys): Open {
   const dataKeys = new LRUCache<string, Uint8Array>({ max: MOST_FILES })
   const checked = new WeakSet<SealedFile>()
-  const known = new WeakMap<Manifest, Opened>()
-  let now = former
-  let all = former
-
   const keyOf = async (metadata: Metadata, source: string): Promise<Uint8Array> => {
     const name = createHash('sha256').update(JSON.stringify(metadata)).digest('base64')
     const found = dataKeys.get(name) ?? (await dataKeyOf(metadata, keys, source))
@@ -57,12 +103,17 @@ export function createDecryption(keys: SopsKeys, former: ReadonlySet<string> = n
   }
   const filled = async (manifest: Manifest, { item, pieces = new Map() }: Sealed, secrets: Set<string>): Promise<Manifest> => {
     const made = new Map<string, Buffer>()
+    // Thousands of lines of one file may each be a piece.
+    const byFile = new Map<SealedFile, ReadonlyMap<string, Plain>>()
     for (const [name, { files, make }] of pieces) {
-      const plains = new Map<string, Plain>()
-      for (const file of files) for (const [text, plain] of await plainsOf(file)) plains.set(text, plain)
-      for (const { bytes, type } of plains.values())
-        if (type !== 'comment' && type !== 'bool') addText(bytes.toString('utf8'), secrets)
-      const content = make(plains)
+      for (const file of files) {
+        if (byFile.has(file)) continue
+        const plains = await plainsOf(file)
+        byFile.set(file, plains)
+        for (const { bytes, type } of plains.values()) if (!NOT_SECRET.has(type)) addText(bytes.toString('utf8'), secrets)
+      }
+      const [first = new Map(), ...others] = files.map((file) => byFile.get(file) ?? new Map<string, Plain>())
+      const content = make(others.length === 0 ? first : new Map([first, ...others].flatMap((plains) => [...plains])))
       made.set(name, content)
       addText(content.toString('utf8'), secrets)
     }
@@ -71,7 +122,7 @@ export function createDecryption(keys: SopsKeys, former: ReadonlySet<string> = n
       replaced(item, (name) => made.get(name) ?? Buffer.from(name)),
     )
   }
-  const opened = async (manifest: Manifest, sealed: Sealed, secrets: Set<string>): Promise<Manifest> => {
+  return async (manifest, sealed, secrets) => {
     if (sealed.pieces) return filled(manifest, sealed, secrets)
     const { item, metadata: sops, within, file } = sealed
     // Without its file nobody could tell whether it is what was encrypted.
@@ -83,39 +134,6 @@ export function createDecryption(keys: SopsKeys, former: ReadonlySet<string> = n
     const { sops: _, ...encrypted } = item
     return unsealed(manifest, inRecord(encrypted, within, { dataKey, source: file.source, secrets }))
   }
-  const openedOnce = async (manifest: Manifest, sealed: Sealed, secrets: Set<string>): Promise<Manifest> => {
-    const before = known.get(manifest)
-    const own = new Set(before?.secrets)
-    try {
-      const opening = before?.manifest ?? (await opened(manifest, sealed, own))
-      known.set(manifest, { manifest: opening, secrets: [...own] })
-      if (!before) await breathe()
-      return opening
-    } finally {
-      for (const secret of own) secrets.add(secret)
-    }
-  }
-  const remember = (secrets: ReadonlySet<string>): void => {
-    if (secrets.size === now.size && [...secrets].every((secret) => now.has(secret))) return
-    all = new Set([...now, ...secrets])
-    now = secrets
-  }
-  return {
-    digest: keys.digest,
-    secrets: () => all,
-    async open(manifests) {
-      if (manifests.every(({ sealed }) => sealed === undefined)) return manifests
-      const secrets = new Set<string>()
-      const found: Manifest[] = []
-      try {
-        for (const manifest of manifests)
-          found.push(manifest.sealed ? await openedOnce(manifest, manifest.sealed, secrets) : manifest)
-      } finally {
-        remember(secrets)
-      }
-      return found
-    },
-  }
 }
 
 /** Decrypts what is encrypted in manifests, if it can be. */
@@ -125,6 +143,9 @@ export const withDecryption = async (
 ): Promise<readonly Manifest[]> => (decryption ? decryption.open(manifests) : manifests)
 
 const NO_FILE = 'an object is encrypted with SOPS, and no file of the commit has what SOPS says of it'
+
+/** Types of values. */
+const NOT_SECRET = new Set(['comment', 'bool'])
 
 function addText(text: string, secrets: Set<string>): void {
   secrets.add(text)

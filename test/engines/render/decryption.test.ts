@@ -257,6 +257,19 @@ describe(
       assert.is(decryption.secrets(), secrets)
     })
 
+    it('stays hidden while it is in effect, however many commits after it are refused', async () => {
+      const decryption = await withKeys(age.key)
+      const of = async (a: string) => ({ 'd/a.yaml': await sops.encrypt('a.yaml', secret({ a }), '--age', age.recipient) })
+      await decrypted(await of('in effect'), decryption)
+      for (const a of ['second', 'third', 'fourth']) {
+        const broken = await sops.encrypt('b.yaml', secret({ a: 'never' }), '--age', hybrid.recipient)
+        await refusalOf(decrypted({ ...(await of(a)), 'd/b.yaml': broken }, decryption))
+        assert.ok(decryption.secrets().has(a) && decryption.secrets().has('in effect'), a)
+      }
+      await decrypted(await of('fifth'), decryption)
+      assert.ok(decryption.secrets().has('in effect') && !decryption.secrets().has('third'))
+    })
+
     it('costs little that was made to cost much', async () => {
       const text = await sops.encrypt('a.yaml', JSON.stringify(secret({ a: 'b' })), '--age', age.recipient)
       const enc = /enc: [\s\S]*?END AGE ENCRYPTED FILE-----/.exec(text)?.[0] ?? ''
@@ -291,6 +304,21 @@ describe(
         assert.ok(isFailure(thrown, 'too-large'), String(thrown))
         assert.match(thrown.message, words)
       }
+    })
+
+    it('has thousands of lines, of which each is opened once', async () => {
+      const lines = Array.from({ length: 5000 }, (_, at) => `KEY_${at}=value ${at}\n`)
+      const files = {
+        'd/kustomization.yaml': { secretGenerator: [{ name: 'many', envs: ['v.env'] }] },
+        'd/v.env': await sops.encrypt('v.env', lines.join(''), '--age', age.recipient),
+      }
+      const [manifest] = await decrypted(files)
+      const data = decode(manifest?.object.data)
+      assert.is(data.length, 5000)
+      assert.equal(
+        data.find(([key]) => key === 'KEY_4999'),
+        ['KEY_4999', 'value 4999'],
+      )
     })
 
     it('is refused where what SOPS says of it is in no file, or is nothing', async () => {

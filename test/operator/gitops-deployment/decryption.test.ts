@@ -1,8 +1,11 @@
 import * as assert from 'uvu/assert'
-import { type CoreSecret, GitOpsDeployments, Secrets } from '../../../src/api/index.ts'
+import { type CoreSecret, type GitOpsDeployment, GitOpsDeployments, Secrets } from '../../../src/api/index.ts'
+import { readDecryption } from '../../../src/operator/gitops-deployment/services/decryptions.ts'
+import { grant } from '../../support/builders/credentials.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'
+import { failureOf } from '../../support/refusal.ts'
 import { ageKey, lacksSops, realSops, type Sops } from '../../support/sops.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
@@ -65,6 +68,22 @@ describe(
       await setKeys(others.key, ours.key)
       await stage.synced(commit)
       assert.equal(await door(), { code: 'open sesame', fields: ['apiVersion', 'data', 'kind', 'metadata', 'type'] })
+    })
+
+    it('has no more rights to its keys than its service account', async () => {
+      const namespace = await cluster.namespace('without-rights')
+      await kube.create(Secrets, { ...keys(ours.key), metadata: { name: 'sops-keys', namespace } })
+      const deployment: GitOpsDeployment = {
+        apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+        kind: 'GitOpsDeployment',
+        metadata: { name: 'shop', namespace },
+        spec: { source: { repoURL: '', path: '' }, type: 'automated', decryption: DECRYPTION },
+      }
+      const failure = await failureOf(() => readDecryption(deployment, kube))
+      assert.is(failure.reason, 'DecryptionKeysForbidden')
+      assert.match(failure.message, /^spec\.decryption\.secretRef: the service account may not read Secret sops-keys: /)
+      await grant(kube, namespace, 'default', 'admin')
+      await eventually(async () => (await readDecryption(deployment, kube)) !== undefined)
     })
 
     it('keeps what is there while a file or the keys are broken, and goes on with other keys', async () => {

@@ -90,6 +90,6 @@ async function dataOf(name: string, namespace: string, kube: Kube): Promise<Reco
   }
   throw new Failure('invalid', `spec.decryption.secretRef: there is no Secret ${name} in namespace ${namespace}`, {
     reason: 'DecryptionKeysNotFound',
-    remedy: 'Create it with the private key in a field whose name ends with .agekey',
+    remedy: 'Create it with the private key in a field whose name ends with .agekey, or .asc for one of PGP',
   })
 }
