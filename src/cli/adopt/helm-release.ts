@@ -21,7 +21,7 @@ interface Records {
   refs: Ref[]
 }
 
-interface FoundRelease {
+export interface FoundRelease {
   release: HelmRelease
   records: Records
 }

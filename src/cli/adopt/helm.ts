@@ -3,13 +3,15 @@ import {
   type GitOpsDeployment,
   type GitOpsDeploymentSyncRun,
   GitOpsDeployments,
+  groupOf,
   keyOf,
   nameOf,
+  type Ref,
   refOf,
   Secrets,
   typeMetaOf,
 } from '../../api/index.ts'
-import { Failure, harmless, isFailure, seconds } from '../../std/index.ts'
+import { createYamlReader, Failure, harmless, harmlessLine, isFailure, isRecord, seconds } from '../../std/index.ts'
 import { DECLINED, type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { describeDryRun } from '../gitops/diff.ts'
@@ -20,7 +22,7 @@ import { wholeNumber, withKube, withKubeconfig, withNamespace } from '../options
 import { wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
-import { findRelease, forgetRelease, type HelmRelease } from './helm-release.ts'
+import { type FoundRelease, findRelease, forgetRelease, type HelmRelease } from './helm-release.ts'
 
 interface Options extends ObjectOptions, RepositoryOptions {
   name?: string
@@ -47,7 +49,8 @@ export const helm = actionVerb({
 })
 
 async function adopt(shell: Shell, kube: Kube, name: string, options: Options): Promise<ExitCode> {
-  const { release, records } = await findRelease(kube, { name, namespace: options.namespace })
+  const ref = { name, namespace: options.namespace }
+  const { release } = await findRelease(kube, ref)
   const made = await makeDeployment(kube, release, options)
   const context = { shell, kube, deployment: made }
   const within = seconds(options.timeout)
@@ -61,21 +64,68 @@ async function adopt(shell: Shell, kube: Kube, name: string, options: Options): 
     await undo(kube, made)
     throw thrown
   }
+  await undoIfChanged(kube, { ref, release, made })
   const deployment = await kube.patch(GitOpsDeployments, refOf(made), { spec: { suspend: false } })
   const { generation = 0 } = deployment.metadata
   const answered = ({ status }: GitOpsDeployment) => (status?.observedGeneration ?? 0) >= generation
   const code = await waitUntilReady({ ...context, deployment }, { within, answered })
   if (code !== exitCodes.ok) {
-    shell.say(`${wrap(unfinished(deployment)).join('\n')}\n`)
+    shell.say(`${wrap(unfinished(release, deployment)).join('\n')}\n`)
     return code
   }
+  const { records } = await sameRelease(kube, ref, release)
+  const left = await leftOf(kube, release, deployment)
   await forgetRelease(kube, records)
   shell.print(wrap(finished(release, deployment)).join('\n'))
+  if (left.length > 0)
+    shell.print(wrap(`Git has no more of it, and it stays and belongs to nobody: ${harmlessLine(left.join(', '))}`).join('\n'))
   return exitCodes.ok
 }
 
-const unfinished = ({ metadata: { name, namespace } }: GitOpsDeployment): string =>
-  `Helm still knows the release. Mend what is wrong, and take its records away with \`kubectl delete secret -n ${namespace} -l owner=helm\` and its name; or give it up: \`kubectl delete gitopsdeployment ${name} -n ${namespace}\` leaves all objects where they are.`
+/** Helm may have gone on meanwhile, and then the values are old ones. */
+async function sameRelease(kube: Kube, ref: Ref, { revision }: HelmRelease): Promise<FoundRelease> {
+  const now = await findRelease(kube, ref)
+  if (now.release.revision === revision) return now
+  throw new Failure('conflict', `Helm has made revision ${now.release.revision} of the release ${ref.name} in the meantime.`, {
+    remedy:
+      'Helm still knows the release. Have nobody upgrade it, delete the GitOpsDeployment and the Secret with its values, and adopt it again.',
+  })
+}
+
+async function undoIfChanged(kube: Kube, { ref, release, made }: { ref: Ref; release: HelmRelease; made: GitOpsDeployment }) {
+  try {
+    await sameRelease(kube, ref, release)
+  } catch (thrown) {
+    await undo(kube, made)
+    throw thrown
+  }
+}
+
+/** A status names so many objects. */
+const MOST_LISTED = 500
+
+/** What the release has, and the chart in Git does not render. */
+async function leftOf(kube: Kube, release: HelmRelease, deployment: GitOpsDeployment): Promise<string[]> {
+  const { status } = (await kube.get(GitOpsDeployments, refOf(deployment))) ?? {}
+  const listed = status?.resources ?? []
+  // No more are listed, so that of a larger release nobody could tell.
+  if (listed.length >= MOST_LISTED) return []
+  const kept = new Set(
+    listed.map(({ group, kind, namespace, name }) => JSON.stringify([group || '', kind, namespace || '', name])),
+  )
+  const { documents = [] } = await createYamlReader()(release.manifest)
+  return documents.flatMap(({ value }) => {
+    if (!isRecord(value) || !isRecord(value.metadata)) return []
+    const { apiVersion, kind, metadata } = value
+    const [name, group] = [String(metadata.name), groupOf(String(apiVersion))]
+    const places = [metadata.namespace ?? deployment.metadata.namespace, '']
+    const isKept = places.some((namespace) => kept.has(JSON.stringify([group, kind, namespace, name])))
+    return isKept ? [] : [`${kind} ${name}`]
+  })
+}
+
+const unfinished = ({ name: release }: HelmRelease, { metadata: { name, namespace } }: GitOpsDeployment): string =>
+  `Helm still knows the release. Mend what is wrong, and then take its records away with \`kubectl delete secrets,configmaps -n ${namespace} -l owner=helm,name=${release}\`; or give it up: \`kubectl delete gitopsdeployment ${name} -n ${namespace}\` leaves all objects where they are.`
 
 const finished = ({ name }: HelmRelease, deployment: GitOpsDeployment): string =>
   `Helm does not know the release ${name} any more. From now on the chart is changed in Git, and its values in Secret ${keyOf(valuesOf(deployment))}.`

@@ -29,8 +29,8 @@ export interface ChartSettings {
 export interface Chart {
   folder: string
   files: readonly SourceFile[]
-  /** Paths of the repository. */
-  valueFiles: readonly string[]
+  /** In the order in which they count. */
+  valueFiles: readonly SourceFile[]
   /** The values that win over those, as JSON; empty where there are none. */
   values: string
   settings: ChartSettings
@@ -60,21 +60,33 @@ export async function chartIn({ files }: Snapshot, folder: string, settings: Cha
   const wanted = files.filter(({ source }) => isWanted(source))
   const link = wanted.find((file) => file.link !== undefined)
   if (link) throw isLink(link)
-  const paths = new Set(wanted.map(({ source }) => source))
-  const absent = named.find(({ path }) => !paths.has(path))
+  const byPath = new Map(wanted.map((file) => [file.source, file]))
+  const absent = named.find(({ path }) => !byPath.has(path))
   if (absent)
     throw refused(
       `the file with values ${JSON.stringify(absent.written)} is not in the repository: there is no ${absent.path}`,
       'Paths begin in the folder of the chart; correct the path or commit the file.',
     )
+  const valueFilesFound = named.flatMap(({ path }) => byPath.get(path) ?? [])
+  for (const file of [byPath.get(placeIn(folder, 'values.yaml')), ...valueFilesFound])
+    if (file) refuseEncrypted(file.source, file.data)
   return {
     folder,
     files: wanted.sort((a, b) => (a.source < b.source ? -1 : 1)),
-    valueFiles: named.map(({ path }) => path),
+    valueFiles: valueFilesFound,
     values: await mergedValues(settings, yaml),
     settings,
     capabilities: await settings.capabilities(),
   }
+}
+
+/** helm would take what is encrypted for the values themselves. */
+function refuseEncrypted(from: string, data: Uint8Array | string): void {
+  if (!Buffer.from(data).includes('ENC[AES256_GCM,')) return
+  throw refused(
+    `${from}: is encrypted with SOPS, and values for a chart are not decrypted`,
+    'Give what is secret as valuesFrom a Secret, which may be encrypted itself.',
+  )
 }
 
 /** `prod.yaml` and `../values/prod.yaml` begin in the folder of the chart. */
@@ -84,6 +96,7 @@ export const valueFileIn = (folder: string, written: string): string => resolveP
 async function mergedValues({ values }: ChartSettings, yaml: ReadYaml): Promise<string> {
   let merged: Record<string, unknown> | undefined
   for (const { from, text } of values) {
+    refuseEncrypted(from, text)
     const { documents, problem } = await yaml(text)
     if (problem) throw refused(`${from}: line ${problem.line}: ${problem.message}`)
     const [first, ...others] = documents.map(({ value }) => value).filter((value) => value !== null && value !== undefined)
@@ -137,15 +150,16 @@ export function createHelm(path: string, run: RunConfined): Helm {
   }
   return ({ folder, files, valueFiles, values, settings, capabilities }, signal) => {
     const { releaseName, namespace, skipCrds } = settings
-    const parameters = (at: (inside: string) => string) => [
+    // Helm takes a comma in the name of a file for the end of one and the beginning of another.
+    const parameters = (at: (inside: string) => string, beside: (index: number) => string) => [
       ...['template', releaseName, at(folder), '--namespace', namespace, '--skip-tests'],
       ...(skipCrds ? [] : ['--include-crds']),
-      ...valueFiles.flatMap((file) => ['--values', at(file)]),
+      ...valueFiles.flatMap((_, index) => ['--values', beside(index)]),
       ...(values === '' ? [] : ['--values', '-']),
       ...['--kube-version', capabilities.kubeVersion],
       ...capabilities.apiVersions.flatMap((version) => ['--api-versions', version]),
     ]
-    return run(program, { files, parameters, input: values, signal })
+    return run(program, { files, beside: valueFiles.map(({ data }) => data), parameters, input: values, signal })
   }
 }
 

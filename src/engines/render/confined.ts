@@ -33,8 +33,10 @@ export interface Renderer {
 
 interface Job {
   files: readonly SourceFile[]
-  /** What it is called with; `at` gives the place of a path of the repository. */
-  parameters: (at: (path: string) => string) => readonly string[]
+  /** What it is called with: `at` gives the place of a path of the repository, `beside` that of one of the files beside it. */
+  parameters: (at: (path: string) => string, beside: (index: number) => string) => readonly string[]
+  /** Files that are not to be seen under the name that somebody gave them: where a name could mean more than one file. */
+  beside?: readonly Uint8Array[]
   /** What it reads from its standard input. */
   input?: string
   signal?: AbortSignal | undefined
@@ -51,10 +53,13 @@ export function createConfined(limits: RenderLimits, log: Log): RunConfined {
   const running = new Set<number>()
   const guard = createMemoryGuard({ bytes: limits.memory, roots: () => [...running] })
   let words: Promise<readonly string[]> | undefined
-  return (program, { files, parameters, input, signal }) =>
-    inRoom(files, async (room) => {
+  return (program, { files, beside = [], parameters, input, signal }) =>
+    inRoom(files, beside, async (room) => {
       words ??= wordsForNoNetworkOr(log)
-      const given = parameters((path) => join(room, 'checkout', path))
+      const given = parameters(
+        (path) => join(room, 'checkout', path),
+        (index) => join(room, 'beside', String(index)),
+      )
       const command = [...(await words), program.path, ...given]
       return guard.during(() => run({ program, command, input, room, limits, running, signal }))
     })
@@ -71,11 +76,17 @@ async function wordsForNoNetworkOr(log: Log): Promise<readonly string[]> {
   return words
 }
 
-async function inRoom(files: readonly SourceFile[], work: (room: string) => Promise<string>): Promise<string> {
+async function inRoom(
+  files: readonly SourceFile[],
+  beside: readonly Uint8Array[],
+  work: (room: string) => Promise<string>,
+): Promise<string> {
   const room = await mkdtemp(join(tmpdir(), 'berth-render-'))
   try {
     await mkdir(join(room, 'home'))
     for (const file of files) await place(join(room, 'checkout'), file).catch((thrown: unknown) => unplaced(file, thrown))
+    await mkdir(join(room, 'beside'))
+    for (const [index, data] of beside.entries()) await writeFile(join(room, 'beside', String(index)), data, { mode: 0o600 })
     return await work(room)
   } finally {
     await rm(room, { recursive: true, force: true })
@@ -187,7 +198,8 @@ function plain(name: Renderer['name'], complaint: string, room: string): string 
   const telling = lines.filter((line) => !IS_WARNING.test(line)).map((line) => line.trim())
   const said = (name === 'helm' ? telling.join(' ') : telling[0]) || (lines[0] ?? '')
   const text = said.replaceAll(`${room}/checkout/`, '').replaceAll(`${room}/checkout`, '.')
-  return `${name}: ${text.replace(/^error: /i, '').slice(0, 600)}`
+  // That it was cut is seen: it may end in the beginning of what is secret.
+  return `${name}: ${beginningOf(text.replace(/^error: /i, ''), 600)}`
 }
 
 const IS_WARNING = /^# Warning|^level=WARN/

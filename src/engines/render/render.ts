@@ -42,9 +42,17 @@ export interface RenderHow {
   tenant?: string | undefined
   /** For a path that holds a Helm chart; without it, one is refused. */
   chart?: ChartSettings | undefined
+  /** Told how many bytes kustomize or helm has made of the files: any number, of few. Throws where that is too much. */
+  made?(bytes: number): void
 }
 
-/** Bytes of files whose objects are remembered. */
+interface Rendered {
+  manifests: readonly Manifest[]
+  /** Of the text that they were read from. */
+  bytes: number
+}
+
+/** Bytes of files whose objects are remembered, and of what was made of them. */
 const MOST = 64 * 2 ** 20
 /** Each runs on more than one core by itself. */
 const AT_ONCE = 2
@@ -60,7 +68,7 @@ export function createRenderer({
 }: RendererOptions): Render {
   const readers = createYamlReaders()
   const { yaml = readers.readYaml, yamlTree = readers.readYamlTree } = own
-  const known = new LRUCache<string, readonly Manifest[]>({ maxSize: MOST })
+  const known = new LRUCache<string, Rendered>({ maxSize: MOST })
   // A file that no commit changes is the same from snapshot to snapshot.
   const files = new WeakMap<SourceFile, Found>()
   const reader = createReader(yaml)
@@ -73,7 +81,11 @@ export function createRenderer({
     const encrypted = isSealed ? await Promise.all(from.map((file) => sealedIn(file, yamlTree, tenant))) : []
     return withFiles(manifests, encrypted.flat())
   }
-  const kustomized = async ({ needed, reach }: Needed, folder: string, { signal, tenant = '' }: RenderHow) => {
+  const remembered = (key: string, rendered: Rendered, from: readonly SourceFile[]): Rendered => {
+    known.set(key, rendered, { size: sizeOf(from) + rendered.bytes })
+    return rendered
+  }
+  const kustomized = async ({ needed, reach }: Needed, folder: string, { signal, tenant = '' }: RenderHow): Promise<Rendered> => {
     const key = digestOf(folder, needed)
     const before = known.get(key)
     if (before) return before
@@ -85,11 +97,9 @@ export function createRenderer({
       })
     const read = await reader.read(`in what kustomize made of ${folder || '.'}`, text, { withoutLines: true, tenant })
     const found = withPieces(checkRendered(read.manifests, read.problems), pieces)
-    const rendered = await withTheirFiles(found, needed, tenant)
-    known.set(key, rendered, { size: sizeOf(needed) })
-    return rendered
+    return remembered(key, { manifests: await withTheirFiles(found, needed, tenant), bytes: text.length }, needed)
   }
-  const charted = async (chart: Chart, { signal, tenant = '' }: RenderHow) => {
+  const charted = async (chart: Chart, { signal, tenant = '' }: RenderHow): Promise<Rendered> => {
     const key = digestOfChart(chart)
     const before = known.get(key)
     if (before) return before
@@ -101,30 +111,33 @@ export function createRenderer({
       for (const manifest of read.manifests) manifests.push(manifest)
       for (const problem of read.problems) problems.push(problem)
     }
-    const rendered = await withTheirFiles(checkRendered(manifests, problems), chart.files, tenant)
-    known.set(key, rendered, { size: sizeOf(chart.files) + chart.values.length })
-    return rendered
+    const found = await withTheirFiles(checkRendered(manifests, problems), chart.files, tenant)
+    return remembered(key, { manifests: found, bytes: printed.length }, chart.files)
   }
-  const renderFolder = async (snapshot: Snapshot, folder: string, { signal, tenant }: RenderHow) => {
+  const renderFolder = async (snapshot: Snapshot, folder: string, { signal, tenant }: RenderHow): Promise<Rendered> => {
     const found = await neededOf(snapshot, folder, (text) => yaml(text, tenant))
     const { manifests, problems } = await plainFiles(found.plain, { reader, known: files, tenant, yamlTree })
     const plain = checkRendered(manifests, problems)
-    if (found.needed.length === 0) return plain
+    if (found.needed.length === 0) return { manifests: plain, bytes: 0 }
     const built = await kustomized(found, folder, { signal, tenant })
-    return plain.length === 0 ? built : checkRendered([...plain, ...built], [])
+    return plain.length === 0 ? built : { ...built, manifests: checkRendered([...plain, ...built.manifests], []) }
   }
   // Hundreds of syncs may bring the same folder to hundreds of places.
-  const folders = new WeakMap<Snapshot, Map<string, readonly Manifest[]>>()
-  return async (snapshot, path, how = {}) => {
-    const folder = folderOf(path)
+  const folders = new WeakMap<Snapshot, Map<string, Rendered>>()
+  const renderPath = async (snapshot: Snapshot, folder: string, how: RenderHow): Promise<Rendered> => {
     const settings = how.chart && settingsFor(snapshot, folder, how.chart)
     if (settings) return charted(await chartIn(snapshot, folder, settings, (text) => yaml(text, how.tenant)), how)
     const before = folders.get(snapshot)?.get(folder)
     if (before) return before
     const rendered = await renderFolder(snapshot, folder, how)
-    const others = folders.get(snapshot) ?? new Map<string, readonly Manifest[]>()
+    const others = folders.get(snapshot) ?? new Map<string, Rendered>()
     folders.set(snapshot, others.set(folder, rendered))
     return rendered
+  }
+  return async (snapshot, path, how = {}) => {
+    const { manifests, bytes } = await renderPath(snapshot, folderOf(path), how)
+    how.made?.(bytes)
+    return manifests
   }
 }
 
@@ -196,7 +209,8 @@ function digestOf(folder: string, files: readonly SourceFile[]): string {
 
 function digestOfChart({ folder, files, valueFiles, values, settings, capabilities }: Chart): string {
   const { releaseName, namespace, skipCrds } = settings
-  const rest = JSON.stringify([releaseName, namespace, skipCrds, valueFiles, values, capabilities])
+  const named = valueFiles.map(({ source }) => source)
+  const rest = JSON.stringify([releaseName, namespace, skipCrds, named, values, capabilities])
   return createHash('sha256')
     .update(`${digestOf(folder, files)}\0${rest}`)
     .digest('hex')

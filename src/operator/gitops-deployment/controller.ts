@@ -13,7 +13,7 @@ import { type GitOpsSettings, NAME, rememberedRules, type SyncServices } from '.
 import { createTargets, keepTidy, targetsIn, tenantOf } from './services/targets.ts'
 import { createVariableMemory, createVariableReader, SOURCES_PACE } from './services/variables.ts'
 import { createAllotments } from './source/allotments.ts'
-import { createFollowing } from './source/following.ts'
+import { createFollowing, MOST_FILES } from './source/following.ts'
 import { statusFor } from './status/status.ts'
 import { followSources, openCaches, versionsOfSources, watchesOf } from './watch/caches.ts'
 
@@ -54,6 +54,7 @@ export function gitopsDeployments(context: ControllerContext, settings: GitOpsSe
     crossNamespace: settings.crossNamespace === true,
     render,
     objects: createAllotments(settings.mostObjects ?? MOST_OBJECTS),
+    made: createAllotments((settings.mostFiles ?? MOST_FILES) * 2 ** 20),
     variables,
     decryptions: createDecryptionReader(context.kube, clock, versionsOf),
     rules: rememberedRules(clock),
@@ -97,12 +98,13 @@ export function gitopsDeployments(context: ControllerContext, settings: GitOpsSe
 /** Also what another deployment of that name left. */
 function forget(
   ref: Ref,
-  { following, objects, lastPasses, arrivals, variables, decryptions, memories, wants }: SyncServices,
+  { following, objects, made, lastPasses, arrivals, variables, decryptions, memories, wants }: SyncServices,
 ): void {
   const key = keyOf(ref)
   const uid = lastPasses.get(key)?.uid
   following.end(ref)
   objects.release(key)
+  made.release(key)
   lastPasses.delete(key)
   arrivals.delete(key)
   variables.drop(key)

@@ -120,6 +120,16 @@ const adopting: Parameters<typeof describe>[1] = (it) => {
     assert.equal(settings?.data ?? {}, {}, 'what Helm had set and Git has no more is gone')
   })
 
+  it('names what the release has and Git has no more', async () => {
+    await install()
+    const { 'charts/shop/templates/all.yaml': all, ...rest } = CHART
+    await stage.git.push({ ...rest, 'charts/shop/templates/all.yaml': all.split('---\n')[0] ?? '' })
+    const { code, stdout, stderr } = await adopt(['--yes'])
+    assert.is(code, 0, stderr)
+    assert.match(stdout.replace(/\s+/g, ' '), 'it stays and belongs to nobody: ConfigMap web-settings')
+    assert.ok(await kube.get(ConfigMaps, { name: 'web-settings', namespace: stage.namespace }))
+  })
+
   it('only shows what would change, and asks', async () => {
     await install()
     await stage.git.push({ ...CHART, 'charts/shop/values.yaml': 'replicas: 2\nextra: {}\npassword: none\n' })

@@ -175,6 +175,37 @@ metadata: {name: web, annotations: {version: {{ .Capabilities.KubeVersion.Versio
     assert.match(failure.message, 'path "a" is to be rendered by Helm, and holds no Chart.yaml')
   })
 
+  it('read no file of the machine by a comma in a name, which Helm itself takes for two names', async () => {
+    const outside = join(home, 'outside.yaml')
+    await writeFile(outside, 'settings: {mode: stolen}\n')
+    const name = `a,${outside}`
+    const files = snapshot({ ...shop, 'shop/a': 'settings: {x: y}\n', [`shop/${name}`]: 'settings: {mode: own}\n' })
+    for (const program of [programs.ours, programs.whole]) {
+      const rendering = createRenderer({ kubectl: await kubectl(), helm: program })
+      const [map] = await rendering(files, 'shop', { chart: settings({ valueFiles: [name] }) })
+      assert.equal(map?.object.data, { mode: 'own', release: 'web.team-a' })
+    }
+  })
+
+  it('are not given what is encrypted', async () => {
+    const sealed = 'settings: {mode: "ENC[AES256_GCM,data:a,iv:b,tag:c,type:str]"}\nsops: {mac: a}\n'
+    const told = /: is encrypted with SOPS, and values for a chart are not decrypted/
+    assert.match(await refusal({ 'shop/values.yaml': sealed }), told)
+    assert.match(await refusal({ 'shop/secret.yaml': sealed }, { valueFiles: ['secret.yaml'] }), told)
+    assert.match(await refusal({}, { values: [{ from: 'Secret a', text: sealed }] }), told)
+  })
+
+  it('tell how much was made of them, each time', async () => {
+    const told: number[] = []
+    const made = (bytes: number) => void told.push(bytes)
+    const large = {
+      ...shop,
+      'shop/templates/large.yaml': '# {{ repeat 100000 "x" }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: large}\n',
+    }
+    for (const _ of [1, 2]) await render(snapshot(large), 'shop', { chart: settings(), made })
+    assert.ok(told.length === 2 && told.every((bytes) => bytes > 100_000), told.join())
+  })
+
   it('see neither the machine nor its network', async () => {
     const peek = `apiVersion: v1
 kind: ConfigMap

@@ -230,6 +230,21 @@ spec:
     )
   })
 
+  it('have so many bytes of a namespace, however few they are made of', async () => {
+    const large = '# {{ repeat 700000 "x" }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}-large}\n'
+    await stage.stop()
+    const render = createRenderer({ kubectl: await kubectl(), helm: await helm() })
+    stage = await openStage(cluster, { settings: { render, mostFiles: 1 } })
+    await stage.deploy({}, 'one')
+    const commit = await stage.git.push({ ...CHART, 'deploy/templates/large.yaml': large })
+    await stage.synced(commit, 'one')
+    await stage.deploy({}, 'two')
+    const { message } = await stage.complains('RenderedTooLarge', 'two')
+    assert.match(message, `and that of all GitOpsDeployments of namespace ${stage.namespace} may have 1048576 together`)
+    await kube.delete(GitOpsDeployments, { name: 'one', namespace: stage.namespace })
+    await stage.synced(commit, 'two')
+  })
+
   it('are refused where a spec can be no good', async () => {
     assert.match(await refusalOf(deploy({ valueFiles: ['/etc/passwd'] })), "write them relative to the chart's directory")
     assert.match(await refusalOf(deploy({ releaseName: 'Web' })), 'spec.source.helm.releaseName')

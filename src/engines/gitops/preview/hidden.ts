@@ -74,7 +74,10 @@ function madeOnce<T>(make: () => T): () => T {
 
 /** As it is, without the line break at its end, as API servers quote it, and line by line. */
 function spellingsOf(secret: string): string[] {
-  const lines = secret.split(/\r?\n/).filter((line) => line.trim().length >= LONG)
+  const lines = secret
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line.length >= LONG)
   return [secret, secret.trim(), JSON.stringify(secret).slice(1, -1), JSON.stringify(secret.trim()).slice(1, -1), ...lines]
 }
 

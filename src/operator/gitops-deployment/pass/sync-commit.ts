@@ -64,10 +64,13 @@ export interface Pass {
 
 /** For what takes long, namespaces take turns; and of the objects that are kept, each has so many. */
 const renderFor =
-  ({ metadata }: GitOpsDeployment, { render, objects }: Pick<SyncServices, 'render' | 'objects'>): Render =>
+  ({ metadata }: GitOpsDeployment, { render, objects, made }: Pick<SyncServices, 'render' | 'objects' | 'made'>): Render =>
   async (snapshot, path, how) => {
     const { namespace = '' } = metadata
-    const manifests = await render(snapshot, path, { ...how, tenant: namespace })
+    const keepMade = (bytes: number) => {
+      if (!made.keep(keyOf(metadata), namespace, bytes)) throw tooMuch(bytes, namespace, made.most)
+    }
+    const manifests = await render(snapshot, path, { ...how, tenant: namespace, made: keepMade })
     if (!objects.keep(keyOf(metadata), namespace, manifests.length)) throw tooMany(manifests.length, namespace, objects.most)
     return manifests
   }
@@ -84,6 +87,13 @@ const tooMany = (count: number, namespace: string, most: number): Failure =>
     'too-large',
     `the path describes ${count} objects, and all GitOpsDeployments of namespace ${namespace} may have ${most} together`,
     { reason: 'TooManyObjects', remedy: 'Leave some out, or apply them from another namespace.' },
+  )
+
+const tooMuch = (bytes: number, namespace: string, most: number): Failure =>
+  new Failure(
+    'too-large',
+    `what is rendered of the path has ${bytes} bytes, and that of all GitOpsDeployments of namespace ${namespace} may have ${most} together`,
+    { reason: 'RenderedTooLarge', remedy: 'Render less, or apply it from another namespace.' },
   )
 
 /** One pass: the commit is brought into effect, and what came of it is told. Where nothing changed it costs no request. */

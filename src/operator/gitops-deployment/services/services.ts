@@ -78,6 +78,8 @@ export interface SyncServices {
   render: Render
   /** How many objects of each deployment are kept. */
   objects: Allotments
+  /** How many bytes kustomize and helm have made for each deployment. */
+  made: Allotments
   variables: VariableReader
   decryptions: DecryptionReader
   /** Compiles health rules, or remembers them. */

@@ -47,8 +47,8 @@ export interface Following {
   readonly heardAt: number
 }
 
-/** Mebibytes of files that are kept for one namespace: as text, and again as objects. */
-const MOST_FILES = 64
+/** Mebibytes of files that are kept for one namespace: as text, and again as objects; and of what is rendered of them. */
+export const MOST_FILES = 64
 
 const CROWD = 100
 const LATER = seconds(1)
