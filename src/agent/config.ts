@@ -43,6 +43,8 @@ export const SETTINGS = {
     '/livez, /readyz, /metrics'),
   kubectl: setting('--kubectl <file>', 'BERTH_KUBECTL', anyText, 'kubectl',
     'what renders kustomizations: kubectl, or kustomize'),
+  helm: setting('--helm <file>', 'BERTH_HELM', anyText, 'helm',
+    'what renders Helm charts: helm 4; without it they are refused'),
   ...TRACE_SETTINGS,
   logLevel: setting('--log-level <level>', 'BERTH_LOG_LEVEL', logLevel, 'info',
     'debug, info, warn or error, until the configuration says otherwise'),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readOptional, tokenOf } from '../adapters/files/index.ts'
 import { dial, type GrpcConnection, objectStreamOver } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
-import { connect, openPassage } from '../adapters/kube/index.ts'
+import { capabilitiesOf, connect, type Kube, openPassage } from '../adapters/kube/index.ts'
 import { openTracer } from '../adapters/traces/index.ts'
 import { leaderMeter, leadInTurns, requestMeter } from '../engines/controller/index.ts'
 import { createTellSync, syncMeter } from '../engines/gitops/index.ts'
@@ -24,7 +24,7 @@ import {
   systemClock,
 } from '../std/index.ts'
 import type { AgentConfig } from './config.ts'
-import { createSupervisor } from './gitops/index.ts'
+import { createSupervisor, type Renderers } from './gitops/index.ts'
 import { createReporter, followConfiguration, register } from './kas/index.ts'
 import { createKubernetesApi } from './kubernetes-api/index.ts'
 import { createLeveledLog } from './log-level.ts'
@@ -43,7 +43,7 @@ export interface AgentSurroundings {
 /** After what failed in the cluster; agentk's. */
 const APPLY: Backoff = { base: seconds(10), max: minutes(1) }
 /** Bytes; the agent's container has 512 MiB. */
-const KUSTOMIZE_MEMORY = 160 * 2 ** 20
+const RENDER_MEMORY = 160 * 2 ** 20
 /** The log writes all lines that it is given: the leveled log around it decides. */
 const EVERYTHING: LogLevel = 'debug'
 
@@ -74,7 +74,7 @@ export async function start(config: AgentConfig, stopped: AbortSignal, surroundi
     reports,
     home: podNamespace,
     source: { stream: objectStreamOver(connection, clock, true), backoff: paces.source, yaml },
-    renderers: renderersOf(config, yaml, log),
+    renderers: renderersOf(config, { kube, yaml, log }),
     meter: syncMeter(metrics),
     tellSync: createTellSync({ log, tracer }),
     backoff: paces.apply ?? APPLY,
@@ -138,9 +138,13 @@ const refusedToken = ({ message }: Failure) =>
     remedy: 'Give it a token that `berth agent token list` shows as valid, or let it --wait for that.',
   })
 
-const renderersOf = ({ kubectl }: AgentConfig, yaml: ReadYaml, log: Log) => ({
-  kustomize: createRenderer({ kubectl, limits: { memory: KUSTOMIZE_MEMORY }, yaml, log }),
+const renderersOf = (
+  { kubectl, helm }: AgentConfig,
+  { kube, yaml, log }: { kube: Kube; yaml: ReadYaml; log: Log },
+): Renderers => ({
+  render: createRenderer({ kubectl, helm, limits: { memory: RENDER_MEMORY }, yaml, log }),
   readFiles: createFileReader(yaml),
+  capabilities: () => capabilitiesOf(kube),
 })
 
 /** To each kas that the name stands for: whichever ends, others are there already. */

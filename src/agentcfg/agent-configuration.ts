@@ -41,6 +41,7 @@ function withoutBerthKeys(gitops: GitopsCF): void {
     ...(gitops.namespaces.length > 0 ? ['gitops.namespaces'] : []),
     ...gitops.manifestProjects.flatMap(({ paths, deletion }, i) => [
       ...(paths.some(({ kustomize }) => kustomize !== '') ? [`gitops.manifest_projects[${i}].paths[].kustomize`] : []),
+      ...(paths.some(({ chart }) => chart !== undefined) ? [`gitops.manifest_projects[${i}].paths[].chart`] : []),
       ...(deletion === 'delete' ? [`gitops.manifest_projects[${i}].deletion`] : []),
     ]),
   ]

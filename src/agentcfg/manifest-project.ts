@@ -10,6 +10,7 @@ export interface ManifestProject {
   readonly globs: readonly string[]
   /** Folders with a kustomization. */
   readonly kustomize: readonly string[]
+  readonly charts: readonly ChartPath[]
   readonly prune: boolean
   /** As the API server writes it. */
   readonly propagation: 'Orphan' | 'Background' | 'Foreground'
@@ -25,6 +26,18 @@ export interface ManifestProject {
   readonly namespaces: readonly string[]
   readonly allowedKinds: readonly { readonly group: string; readonly kind: string }[]
 }
+
+/** A Helm chart in the repository. */
+export interface ChartPath {
+  readonly folder: string
+  readonly releaseName: string
+  /** From the folder; later ones win. */
+  readonly valueFiles: readonly string[]
+  readonly skipCrds: boolean
+}
+
+type PathCF = ManifestProjectCF['paths'][number]
+type ChartCF = NonNullable<PathCF['chart']>
 
 const POLICIES = ['must_match', 'adopt_if_no_inventory', 'adopt_all'] as const
 export type InventoryPolicy = (typeof POLICIES)[number]
@@ -69,11 +82,13 @@ function projectFrom(one: ManifestProjectCF, { at, fallback, namespaces, allowed
   const id = one.id || fallback
   if (id === '') throw wrong(`${at}.id`, 'is missing, and kas does not say which project the configuration is in')
   if (paths.length > MOST_PATHS) throw wrong(`${at}.paths`, `has ${paths.length} entries; at most ${MOST_PATHS} are read`)
-  const empty = paths.findIndex(({ glob, kustomize }) => (glob === '') === (kustomize === ''))
-  if (empty >= 0) throw wrong(`${at}.paths[${empty}]`, 'must have a glob or a kustomize, and not both')
+  const isOne = ({ glob, kustomize, chart }: PathCF) => [glob, kustomize, chart].filter(Boolean).length === 1
+  const odd = paths.findIndex((path) => !isOne(path))
+  if (odd >= 0) throw wrong(`${at}.paths[${odd}]`, 'must have a glob, a kustomize or a chart, and only one of them')
   const folders = paths.flatMap((path, index) =>
-    path.kustomize === '' ? [] : [folderIn(path.kustomize, `${at}.paths[${index}]`)],
+    path.kustomize === '' ? [] : [folderIn(path.kustomize, `${at}.paths[${index}].kustomize`)],
   )
+  const charts = paths.flatMap(({ chart }, index) => (chart ? [chartFrom(chart, id, `${at}.paths[${index}].chart`)] : []))
   const globs = paths.flatMap(({ glob }) => (glob === '' ? [] : [glob.replace(/^\//, '')]))
   return {
     id,
@@ -81,6 +96,7 @@ function projectFrom(one: ManifestProjectCF, { at, fallback, namespaces, allowed
     defaultNamespace: defaultNamespace(one.defaultNamespace, at, namespaces),
     globs: paths.length === 0 ? ALL : globs,
     kustomize: folders,
+    charts,
     prune: pruneOneof.case === 'prune' ? pruneOneof.value : true,
     propagation:
       PROPAGATIONS[oneOf(one.prunePropagationPolicy, ['foreground', 'background', 'orphan'], `${at}.prune_propagation_policy`)],
@@ -98,9 +114,18 @@ function folderIn(written: string, at: string): string {
   const folder = written.replace(/^\//, '')
   if (!/[\\\0]/.test(folder) && !folder.split('/').includes('..')) return folder
   throw wrong(
-    `${at}.kustomize`,
+    at,
     `is ${JSON.stringify(written.slice(0, 80))}, which is no folder inside the repository; write it like overlays/prod`,
   )
+}
+
+function chartFrom({ path, releaseName, valueFiles, skipCrds }: ChartCF, project: string, at: string): ChartPath {
+  const folder = folderIn(path, `${at}.path`)
+  const [name] = `${project}/${folder}`
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .slice(-1)
+  return { folder, releaseName: releaseName || (name ?? ''), valueFiles: [...valueFiles], skipCrds }
 }
 
 /** In namespaced mode the inventory lies in one of the namespaces too. */

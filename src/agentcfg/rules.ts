@@ -57,7 +57,7 @@ const namespace: Rule = (tree, path, findings) => {
   }
 }
 
-/** A folder with a kustomization, below the root of the repository. */
+/** A folder with a kustomization or a chart, below the root of the repository. */
 const folder: Rule = (tree, path, findings) => {
   const text = textOf(tree)
   if (text?.split('/').includes('..'))
@@ -83,7 +83,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   'AllowedKindCF.kind': [filled],
   'ManifestProjectCF.id': [filled],
   'ManifestProjectCF.default_namespace': [namespace],
-  'ManifestProjectCF.paths': [needs('glob', 'kustomize'), onlyOne('glob', 'kustomize')],
+  'ManifestProjectCF.paths': [needs('glob', 'kustomize', 'chart'), onlyOne('glob', 'kustomize', 'chart')],
   'ManifestProjectCF.dry_run_strategy': [oneOf('none', 'client', 'server')],
   'ManifestProjectCF.prune_propagation_policy': [oneOf('orphan', 'background', 'foreground')],
   'ManifestProjectCF.inventory_policy': [oneOf('must_match', 'adopt_if_no_inventory', 'adopt_all')],
@@ -91,6 +91,10 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   'ManifestProjectCF.ref': [needs('tag', 'branch', 'commit')],
   'PathCF.glob': [filled],
   'PathCF.kustomize': [filled, folder],
+  'PathCF.chart': [needs('path')],
+  'ChartCF.path': [filled, folder],
+  'ChartCF.release_name': [filled],
+  'ChartCF.value_files': [filled],
   'GitRefCF.tag': [filled],
   'GitRefCF.branch': [filled],
   'GitRefCF.commit': [filled],

@@ -4,6 +4,7 @@ import type { ScalarTag, Tags } from 'yaml'
 export const CORE = { schema: 'core', prettyErrors: false, uniqueKeys: false, logLevel: 'silent' } as const
 
 const INT = 'tag:yaml.org,2002:int'
+const FLOAT = 'tag:yaml.org,2002:float'
 
 /** Octal numbers as Go writes them, which neither YAML knows. */
 const goOctal: ScalarTag = {
@@ -19,6 +20,10 @@ const SPELLINGS: Record<string, RegExp> = {
   BIN: /^[-+]?0[bB]_*[01][01_]*$/,
   HEX: /^[-+]?0[xX]_*[\da-fA-F][\da-fA-F_]*$/,
 }
+
+/** Numbers that are none for Go are texts: `.`, `e5`, as a commit may be called, `._5`. It takes underscores anywhere but behind a point at the beginning. */
+const FRACTION = /^(?:\.\d+|[-+]_*\._*\d[\d_]*|(?:[-+]_*)?\d[\d_]*\.[\d_]*)$/
+const EXPONENT = /^(?:\.\d+[eE][-+]?\d+|(?:[-+]_*\._*\d[\d_]*|(?:[-+]_*)?\d[\d_]*(?:\.[\d_]*)?)[eE]_*(?:[-+]_*)?\d[\d_]*)$/
 
 /** No number has more digits; that of bits would have. */
 const MOST_DIGITS = 1100
@@ -40,7 +45,9 @@ const likeKubernetes = (tags: Tags): Tags => [
   ...tags
     .filter((tag) => typeof tag === 'string' || (tag.format !== 'TIME' && !tag.tag.endsWith(':timestamp')))
     .map((tag) => {
-      if (typeof tag === 'string' || tag.tag !== INT || 'collection' in tag) return tag
+      if (typeof tag === 'string' || 'collection' in tag) return tag
+      if (tag.tag === FLOAT && !tag.test?.test('.nan')) return { ...tag, test: tag.format === 'EXP' ? EXPONENT : FRACTION }
+      if (tag.tag !== INT) return tag
       const test = SPELLINGS[tag.format ?? '']
       return { ...tag, ...(test && { test }), resolve: exactly }
     }),

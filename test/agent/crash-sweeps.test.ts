@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf'
 import * as assert from 'uvu/assert'
 import { dial, objectStreamOver } from '../../src/adapters/grpc/index.ts'
-import type { Kube } from '../../src/adapters/kube/index.ts'
+import { capabilitiesOf, type Kube } from '../../src/adapters/kube/index.ts'
 import { createSupervisor } from '../../src/agent/gitops/index.ts'
 import { ConfigMaps } from '../../src/api/index.ts'
 import { noMeter } from '../../src/engines/gitops/sync/meter.ts'
@@ -36,7 +36,11 @@ describe('an agent that is killed', (it) => {
       reports: { configuration: () => undefined, project: () => undefined, forget: () => undefined, again: () => undefined },
       home: namespace,
       source: { stream: objectStreamOver(connection, clock, true), backoff: quick, yaml },
-      renderers: { kustomize: createRenderer({ kubectl: 'kubectl', yaml }), readFiles: createFileReader(yaml) },
+      renderers: {
+        render: createRenderer({ kubectl: 'kubectl', yaml }),
+        readFiles: createFileReader(yaml),
+        capabilities: () => capabilitiesOf(kube),
+      },
       meter: noMeter,
       tellSync: () => undefined,
       backoff: quick,

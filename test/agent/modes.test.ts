@@ -2,10 +2,13 @@ import * as assert from 'uvu/assert'
 import { ConfigMaps, Namespaces } from '../../src/api/index.ts'
 import { configMap, kubectl } from '../support/builders/snapshots.ts'
 import { testCluster } from '../support/control-plane.ts'
+import { helm, lacksHelm } from '../support/helm.ts'
 import { describe } from '../support/suite.ts'
 import { eventually, expectGone, expectObject } from '../support/verbs.ts'
 import { type ForeignKas, foreignKas } from './foreign-kas.ts'
 import { type RunningAgent, runAgent } from './running-agent.ts'
+
+const lacking = await lacksHelm()
 
 describe('agents and repositories', (it) => {
   const cluster = testCluster()
@@ -143,6 +146,31 @@ describe('agents and repositories', (it) => {
     await expectObject(kube, ConfigMaps, { name: 'other', namespace }, () => true)
     assert.is(await kube.get(ConfigMaps, { name: 'map', namespace }), undefined, 'what the kustomization reads is no manifest')
   })
+
+  if (lacking === undefined)
+    it('a chart is rendered, with the files that its values come from', async () => {
+      const chart = { path: 'charts/web', valueFiles: ['../../values/dev.yaml'] }
+      kas.configure({
+        gitops: {
+          manifestProjects: [
+            { id: 'shop', defaultNamespace: namespace, paths: [{ chart }, { glob: '**/*.yaml' }], ...background },
+          ],
+        },
+      })
+      kas.push('shop', {
+        'charts/web/Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\n',
+        'charts/web/values.yaml': 'mode: chart\n',
+        'charts/web/templates/map.yaml':
+          'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}-map}\ndata: {mode: {{ .Values.mode }}, in: {{ .Release.Namespace }}}\n',
+        'values/dev.yaml': 'mode: dev\n',
+        'plain/other.yaml': configMap('other'),
+      })
+      await begin({ kubectl: await kubectl(), helm: await helm() })
+      const { data } = await expectObject(kube, ConfigMaps, { name: 'web-map', namespace }, () => true)
+      assert.equal(data, { mode: 'dev', in: namespace })
+      await expectObject(kube, ConfigMaps, { name: 'other', namespace }, () => true)
+    })
+  else console.log(`LEFT OUT ${lacking}`)
 
   it('a dry run writes nothing and says what it would do', async () => {
     kas.configure({

@@ -24,11 +24,12 @@ export async function runAgent(given: {
   token?: string
   wait?: boolean
   kubectl?: string
+  helm?: string
   podName?: string
   caCertFile?: string
   lease?: { duration: number; renewWithin: number; retry: number }
 }): Promise<RunningAgent> {
-  const { kas, kubeconfig, namespace, token = 'secret-of-the-agent', kubectl = 'kubectl' } = given
+  const { kas, kubeconfig, namespace, token = 'secret-of-the-agent', kubectl = 'kubectl', helm = 'helm' } = given
   const podName = given.podName ?? `agent-${randomBytes(4).toString('hex')}`
   const own = {
     podName,
@@ -37,7 +38,7 @@ export async function runAgent(given: {
     ...(given.caCertFile && { caCertFile: given.caCertFile }),
     ...(given.wait && { wait: true }),
   }
-  const flags = { kasAddress: kas, kubeconfig, namespace, kubectl, ...own }
+  const flags = { kasAddress: kas, kubeconfig, namespace, kubectl, helm, ...own }
   const lines: string[] = []
   const ending = new AbortController()
   const up = Promise.withResolvers<string>()

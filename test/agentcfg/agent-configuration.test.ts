@@ -35,6 +35,7 @@ describe('agentcfg: what is sent', (it) => {
       'namespaces: [a]',
       'allowed_kinds: [{ kind: Pod }]',
       'manifest_projects: [{ paths: [{ kustomize: a }] }]',
+      'manifest_projects: [{ paths: [{ chart: { path: a } }] }]',
       'manifest_projects: [{ deletion: delete }]',
     ]) {
       const file = fileOf(`gitops: { ${key} }`)

@@ -27,6 +27,7 @@ describe('the manifest projects of a configuration', (it) => {
       defaultNamespace: 'default',
       globs: ['**/*.{yaml,yml,json}'],
       kustomize: [],
+      charts: [],
       prune: true,
       propagation: 'Foreground',
       inventoryPolicy: 'must_match',
@@ -52,6 +53,8 @@ describe('the manifest projects of a configuration', (it) => {
       const message = mistakeIn({ manifestProjects: [{ paths: [{ kustomize }] }] })
       assert.match(message, /paths\[0\]\.kustomize is ".*", which is no folder inside the repository/)
     }
+    const message = mistakeIn({ manifestProjects: [{ paths: [{ chart: { path: '../x' } }] }] })
+    assert.match(message, /paths\[0\]\.chart\.path is "\.\.\/x", which is no folder inside the repository/)
   })
 
   const MISTAKES = [

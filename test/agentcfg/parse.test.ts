@@ -34,6 +34,7 @@ describe('agentcfg: parse', (it) => {
       defaultNamespace: 'default',
       globs: ['**/*.{yaml,yml,json}'],
       kustomize: [],
+      charts: [],
       reconcileTimeout: 3_600_000,
       dryRun: 'none',
       prune: true,
@@ -55,7 +56,7 @@ gitops:
     - id: team/app
       ref: { tag: v1 }
       default_namespace: db
-      paths: [{ glob: '/a/*.yaml' }, { kustomize: overlays/prod }]
+      paths: [{ glob: '/a/*.yaml' }, { kustomize: overlays/prod }, { chart: { path: charts/db } }, { chart: { path: ., release_name: x, value_files: [a.yaml], skip_crds: true } }]
       reconcile_timeout: 1.5s
       dry_run_strategy: server
       prune: false
@@ -70,6 +71,10 @@ gitops:
       defaultNamespace: 'db',
       globs: ['a/*.yaml'],
       kustomize: ['overlays/prod'],
+      charts: [
+        { folder: 'charts/db', releaseName: 'db', valueFiles: [], skipCrds: false },
+        { folder: '.', releaseName: 'x', valueFiles: ['a.yaml'], skipCrds: true },
+      ],
       reconcileTimeout: 1500,
       dryRun: 'server',
       prune: false,
@@ -145,7 +150,12 @@ charts: []
     ['two refs', 'gitops: { manifest_projects: [{ ref: { tag: a, branch: b } }] }', /only one of them/],
     ['no ref', 'gitops: { manifest_projects: [{ ref: {} }] }', /needs one of tag, branch, commit/],
     ['an empty id', "gitops: { manifest_projects: [{ id: '' }] }", /id is empty/],
-    ['a path of nothing', 'gitops: { manifest_projects: [{ paths: [{}] }] }', /paths\[0\] needs one of glob, kustomize/],
+    ['a path of nothing', 'gitops: { manifest_projects: [{ paths: [{}] }] }', /paths\[0\] needs one of glob, kustomize, chart/],
+    [
+      'a chart without a path',
+      'gitops: { manifest_projects: [{ paths: [{ chart: { skip_crds: true } }] }] }',
+      /chart\.path is missing/,
+    ],
     ['a path of both', 'gitops: { manifest_projects: [{ paths: [{ glob: a, kustomize: b }] }] }', /only one of them/],
     ['a folder outside', 'gitops: { manifest_projects: [{ paths: [{ kustomize: ../x }] }] }', /below the root/],
     ['a number for a text', 'gitops: { manifest_projects: [{ id: 12 }] }', /id is 12; write a text/],

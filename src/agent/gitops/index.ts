@@ -6,4 +6,5 @@
  * release.ts hands everything back to agentk.
  */
 export { type ReleasedProject, releaseProjects } from './release.ts'
+export type { Renderers } from './render.ts'
 export { createSupervisor } from './supervisor.ts'

@@ -1,7 +1,7 @@
 import { parseConfig, SETTINGS, start } from '../../agent/index.ts'
 import { programVerb } from '../program-verb.ts'
 import { versionOf } from '../version.ts'
-import { which } from '../which.ts'
+import { which, whichIfAny } from '../which.ts'
 
 /** `berth agent run` */
 export const defineRun = programVerb({
@@ -13,6 +13,8 @@ export const defineRun = programVerb({
   ],
   async run(flags, { env, cwd, home, signal }, log) {
     const config = parseConfig(flags, env)
-    await start({ ...config, kubectl: which(config.kubectl, env.PATH, cwd) }, signal, { log, version: `v${versionOf(home)}` })
+    const kubectl = which(config.kubectl, env.PATH, cwd)
+    const helm = whichIfAny(config.helm, env.PATH, cwd)
+    await start({ ...config, kubectl, helm }, signal, { log, version: `v${versionOf(home)}` })
   },
 }).define

@@ -53,7 +53,7 @@ export async function chartIn({ files }: Snapshot, folder: string, settings: Cha
   if (releaseName.length > LONGEST_NAME)
     throw refused(
       `the name of the release ${JSON.stringify(releaseName)} has ${releaseName.length} characters, and Helm takes ${LONGEST_NAME}`,
-      'Write a shorter one in spec.source.helm.releaseName.',
+      'Give the release a shorter name.',
     )
   const named = valueFiles.map((written) => ({ written, path: valueFileIn(folder, written) }))
   const isWanted = withinAny([folder, ...named.map(({ path }) => path)])
@@ -64,7 +64,7 @@ export async function chartIn({ files }: Snapshot, folder: string, settings: Cha
   const absent = named.find(({ path }) => !paths.has(path))
   if (absent)
     throw refused(
-      `spec.source.helm.valueFiles: ${JSON.stringify(absent.written)} is not in the repository: there is no ${absent.path}`,
+      `the file with values ${JSON.stringify(absent.written)} is not in the repository: there is no ${absent.path}`,
       'Paths begin in the folder of the chart; correct the path or commit the file.',
     )
   return {
@@ -78,8 +78,7 @@ export async function chartIn({ files }: Snapshot, folder: string, settings: Cha
 }
 
 /** `prod.yaml` and `../values/prod.yaml` begin in the folder of the chart. */
-export const valueFileIn = (folder: string, written: string): string =>
-  resolvePath(folder, written, 'spec.source.helm.valueFiles')
+export const valueFileIn = (folder: string, written: string): string => resolvePath(folder, written, 'a file with values')
 
 /** In one text, so that values that come from Secrets reach helm without being written into a file. */
 async function mergedValues({ values }: ChartSettings, yaml: ReadYaml): Promise<string> {

@@ -136,8 +136,8 @@ function settingsFor(snapshot: Snapshot, folder: string, settings: ChartSettings
   }
   if (!settings.isExpected) return undefined
   throw refused(
-    `spec.source.helm: path ${JSON.stringify(folder || '.')} holds no Chart.yaml in commit ${snapshot.commitId.slice(0, 12)}`,
-    'Name the folder of the chart in spec.source.path, or leave spec.source.helm out.',
+    `path ${JSON.stringify(folder || '.')} is to be rendered by Helm, and holds no Chart.yaml in commit ${snapshot.commitId.slice(0, 12)}`,
+    'Name the folder of the chart, or leave out how a chart is rendered.',
   )
 }
 

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file agentcfg.proto.
  */
 export const file_agentcfg: GenFile = /*@__PURE__*/
-  fileDesc("Cg5hZ2VudGNmZy5wcm90bxIVZ2l0bGFiLmFnZW50LmFnZW50Y2ZnIioKBlBhdGhDRhIMCgRnbG9iGAEgASgJEhIKCWt1c3RvbWl6ZRjpByABKAkiRAoIR2l0UmVmQ0YSDQoDdGFnGAEgASgJSAASEAoGYnJhbmNoGAIgASgJSAASEAoGY29tbWl0GAMgASgJSABCBQoDcmVmIiwKDUFsbG93ZWRLaW5kQ0YSDQoFZ3JvdXAYASABKAkSDAoEa2luZBgCIAEoCSKfAwoRTWFuaWZlc3RQcm9qZWN0Q0YSDwoCaWQYASABKAlIAYgBARIZChFkZWZhdWx0X25hbWVzcGFjZRgEIAEoCRIsCgVwYXRocxgFIAMoCzIdLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5QYXRoQ0YSNAoRcmVjb25jaWxlX3RpbWVvdXQYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SGAoQZHJ5X3J1bl9zdHJhdGVneRgHIAEoCRIPCgVwcnVuZRgIIAEoCEgAEjAKDXBydW5lX3RpbWVvdXQYCSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SIAoYcHJ1bmVfcHJvcGFnYXRpb25fcG9saWN5GAogASgJEhgKEGludmVudG9yeV9wb2xpY3kYCyABKAkSLAoDcmVmGAwgASgLMh8uZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkdpdFJlZkNGEhEKCGRlbGV0aW9uGOkHIAEoCUINCgtwcnVuZV9vbmVvZkIFCgNfaWRKBAgCEANKBAgDEAQiqAEKCEdpdG9wc0NGEkMKEW1hbmlmZXN0X3Byb2plY3RzGAEgAygLMiguZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLk1hbmlmZXN0UHJvamVjdENGEjwKDWFsbG93ZWRfa2luZHMY6QcgAygLMiQuZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkFsbG93ZWRLaW5kQ0YSEwoKbmFtZXNwYWNlcxjqByADKAlKBAgCEAMikAEKCUxvZ2dpbmdDRhI0CgVsZXZlbBgBIAEoDjIlLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5sb2dfbGV2ZWxfZW51bRI+CgpncnBjX2xldmVsGAIgASgOMiUuZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLmxvZ19sZXZlbF9lbnVtSACIAQFCDQoLX2dycGNfbGV2ZWwiaAoQR29vZ2xlUHJvZmlsZXJDRhIPCgdlbmFibGVkGAEgASgIEhIKCnByb2plY3RfaWQYAiABKAkSGAoQY3JlZGVudGlhbHNfZmlsZRgDIAEoCRIVCg1kZWJ1Z19sb2dnaW5nGAQgASgIIoYBCg9PYnNlcnZhYmlsaXR5Q0YSMQoHbG9nZ2luZxgBIAEoCzIgLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5Mb2dnaW5nQ0YSQAoPZ29vZ2xlX3Byb2ZpbGVyGAIgASgLMicuZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkdvb2dsZVByb2ZpbGVyQ0YiKQoNRXh0cmFLZXlWYWxDRhILCgNrZXkYASABKAkSCwoDdmFsGAIgAygJIhMKEUNpQWNjZXNzQXNBZ2VudENGIn0KF0NpQWNjZXNzQXNJbXBlcnNvbmF0ZUNGEhAKCHVzZXJuYW1lGAEgASgJEg4KBmdyb3VwcxgCIAMoCRILCgN1aWQYAyABKAkSMwoFZXh0cmEYBCADKAsyJC5naXRsYWIuYWdlbnQuYWdlbnRjZmcuRXh0cmFLZXlWYWxDRiITChFDaUFjY2Vzc0FzQ2lKb2JDRiLSAQoMQ2lBY2Nlc3NBc0NGEjkKBWFnZW50GAEgASgLMiguZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkNpQWNjZXNzQXNBZ2VudENGSAASRQoLaW1wZXJzb25hdGUYAiABKAsyLi5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ2lBY2Nlc3NBc0ltcGVyc29uYXRlQ0ZIABI6CgZjaV9qb2IYAyABKAsyKC5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ2lBY2Nlc3NBc0NpSm9iQ0ZIAEIECgJhcyKIAQoRQ2lBY2Nlc3NQcm9qZWN0Q0YSCgoCaWQYASABKAkSGQoRZGVmYXVsdF9uYW1lc3BhY2UYAiABKAkSNgoJYWNjZXNzX2FzGAMgASgLMiMuZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkNpQWNjZXNzQXNDRhIUCgxlbnZpcm9ubWVudHMYBCADKAkihgEKD0NpQWNjZXNzR3JvdXBDRhIKCgJpZBgBIAEoCRIZChFkZWZhdWx0X25hbWVzcGFjZRgCIAEoCRI2CglhY2Nlc3NfYXMYAyABKAsyIy5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ2lBY2Nlc3NBc0NGEhQKDGVudmlyb25tZW50cxgEIAMoCSKAAQoKQ2lBY2Nlc3NDRhI6Cghwcm9qZWN0cxgBIAMoCzIoLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5DaUFjY2Vzc1Byb2plY3RDRhI2CgZncm91cHMYAiADKAsyJi5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ2lBY2Nlc3NHcm91cENGIhUKE1VzZXJBY2Nlc3NBc0FnZW50Q0YiFAoSVXNlckFjY2Vzc0FzVXNlckNGIo4BCg5Vc2VyQWNjZXNzQXNDRhI7CgVhZ2VudBgBIAEoCzIqLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5Vc2VyQWNjZXNzQXNBZ2VudENGSAASOQoEdXNlchgDIAEoCzIpLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5Vc2VyQWNjZXNzQXNVc2VyQ0ZIAEIECgJhcyIhChNVc2VyQWNjZXNzUHJvamVjdENGEgoKAmlkGAEgASgJIh8KEVVzZXJBY2Nlc3NHcm91cENGEgoKAmlkGAEgASgJIsABCgxVc2VyQWNjZXNzQ0YSOAoJYWNjZXNzX2FzGAEgASgLMiUuZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlVzZXJBY2Nlc3NBc0NGEjwKCHByb2plY3RzGAIgAygLMiouZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlVzZXJBY2Nlc3NQcm9qZWN0Q0YSOAoGZ3JvdXBzGAMgAygLMiguZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlVzZXJBY2Nlc3NHcm91cENGIioKFUdpdExhYldvcmtzcGFjZXNQcm94eRIRCgluYW1lc3BhY2UYASABKAkiOgoWV29ya3NwYWNlTmV0d29ya1BvbGljeRIUCgdlbmFibGVkGAEgASgISACIAQFCCgoIX2VuYWJsZWQivwIKE1JlbW90ZURldmVsb3BtZW50Q0YSDwoHZW5hYmxlZBgBIAEoCBIQCghkbnNfem9uZRgCIAEoCRI4ChVwYXJ0aWFsX3N5bmNfaW50ZXJ2YWwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SNQoSZnVsbF9zeW5jX2ludGVydmFsGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEk0KF2dpdGxhYl93b3Jrc3BhY2VzX3Byb3h5GAUgASgLMiwuZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkdpdExhYldvcmtzcGFjZXNQcm94eRJFCg5uZXR3b3JrX3BvbGljeRgGIAEoCzItLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5Xb3Jrc3BhY2VOZXR3b3JrUG9saWN5IiYKBkZsdXhDRhIcChR3ZWJob29rX3JlY2VpdmVyX3VybBgBIAEoCSJjChdDb250YWluZXJTY2FubmluZ0ZpbHRlchISCgpuYW1lc3BhY2VzGAEgAygJEhEKCXJlc291cmNlcxgCIAMoCRISCgpjb250YWluZXJzGAMgAygJEg0KBWtpbmRzGAQgAygJImoKE1Z1bG5lcmFiaWxpdHlSZXBvcnQSEgoKbmFtZXNwYWNlcxgBIAMoCRI/CgdmaWx0ZXJzGAIgAygLMi4uZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkNvbnRhaW5lclNjYW5uaW5nRmlsdGVyIicKCFJlc291cmNlEgsKA2NwdRgBIAEoCRIOCgZtZW1vcnkYAiABKAkiegoUUmVzb3VyY2VSZXF1aXJlbWVudHMSLwoGbGltaXRzGAEgASgLMh8uZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlJlc291cmNlEjEKCHJlcXVlc3RzGAIgASgLMh8uZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlJlc291cmNlIrwBChNDb250YWluZXJTY2FubmluZ0NGEkgKFHZ1bG5lcmFiaWxpdHlfcmVwb3J0GAEgASgLMiouZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlZ1bG5lcmFiaWxpdHlSZXBvcnQSDwoHY2FkZW5jZRgCIAEoCRJKChVyZXNvdXJjZV9yZXF1aXJlbWVudHMYAyABKAsyKy5naXRsYWIuYWdlbnQuYWdlbnRjZmcuUmVzb3VyY2VSZXF1aXJlbWVudHMitgMKEUNvbmZpZ3VyYXRpb25GaWxlEi8KBmdpdG9wcxgBIAEoCzIfLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5HaXRvcHNDRhI9Cg1vYnNlcnZhYmlsaXR5GAIgASgLMiYuZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLk9ic2VydmFiaWxpdHlDRhI0CgljaV9hY2Nlc3MYBCABKAsyIS5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ2lBY2Nlc3NDRhJGChJjb250YWluZXJfc2Nhbm5pbmcYBSABKAsyKi5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ29udGFpbmVyU2Nhbm5pbmdDRhI4Cgt1c2VyX2FjY2VzcxgGIAEoCzIjLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5Vc2VyQWNjZXNzQ0YSRgoScmVtb3RlX2RldmVsb3BtZW50GAcgASgLMiouZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlJlbW90ZURldmVsb3BtZW50Q0YSKwoEZmx1eBgIIAEoCzIdLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5GbHV4Q0ZKBAgDEAQi1gMKEkFnZW50Q29uZmlndXJhdGlvbhIvCgZnaXRvcHMYASABKAsyHy5naXRsYWIuYWdlbnQuYWdlbnRjZmcuR2l0b3BzQ0YSPQoNb2JzZXJ2YWJpbGl0eRgCIAEoCzImLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5PYnNlcnZhYmlsaXR5Q0YSEAoIYWdlbnRfaWQYBCABKAMSEgoKcHJvamVjdF9pZBgFIAEoAxI0CgljaV9hY2Nlc3MYBiABKAsyIS5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ2lBY2Nlc3NDRhJGChJjb250YWluZXJfc2Nhbm5pbmcYByABKAsyKi5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ29udGFpbmVyU2Nhbm5pbmdDRhIUCgxwcm9qZWN0X3BhdGgYCCABKAkSRgoScmVtb3RlX2RldmVsb3BtZW50GAkgASgLMiouZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlJlbW90ZURldmVsb3BtZW50Q0YSKwoEZmx1eBgKIAEoCzIdLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5GbHV4Q0YSGwoTZ2l0bGFiX2V4dGVybmFsX3VybBgLIAEoCUoECAMQBCo6Cg5sb2dfbGV2ZWxfZW51bRIICgRpbmZvEAASCQoFZGVidWcQARIICgR3YXJuEAISCQoFZXJyb3IQA2IGcHJvdG8z", [file_google_protobuf_duration]);
+  fileDesc("Cg5hZ2VudGNmZy5wcm90bxIVZ2l0bGFiLmFnZW50LmFnZW50Y2ZnIloKBlBhdGhDRhIMCgRnbG9iGAEgASgJEhIKCWt1c3RvbWl6ZRjpByABKAkSLgoFY2hhcnQY6gcgASgLMh4uZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkNoYXJ0Q0YiVQoHQ2hhcnRDRhIMCgRwYXRoGAEgASgJEhQKDHJlbGVhc2VfbmFtZRgCIAEoCRITCgt2YWx1ZV9maWxlcxgDIAMoCRIRCglza2lwX2NyZHMYBCABKAgiRAoIR2l0UmVmQ0YSDQoDdGFnGAEgASgJSAASEAoGYnJhbmNoGAIgASgJSAASEAoGY29tbWl0GAMgASgJSABCBQoDcmVmIiwKDUFsbG93ZWRLaW5kQ0YSDQoFZ3JvdXAYASABKAkSDAoEa2luZBgCIAEoCSKfAwoRTWFuaWZlc3RQcm9qZWN0Q0YSDwoCaWQYASABKAlIAYgBARIZChFkZWZhdWx0X25hbWVzcGFjZRgEIAEoCRIsCgVwYXRocxgFIAMoCzIdLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5QYXRoQ0YSNAoRcmVjb25jaWxlX3RpbWVvdXQYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SGAoQZHJ5X3J1bl9zdHJhdGVneRgHIAEoCRIPCgVwcnVuZRgIIAEoCEgAEjAKDXBydW5lX3RpbWVvdXQYCSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SIAoYcHJ1bmVfcHJvcGFnYXRpb25fcG9saWN5GAogASgJEhgKEGludmVudG9yeV9wb2xpY3kYCyABKAkSLAoDcmVmGAwgASgLMh8uZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkdpdFJlZkNGEhEKCGRlbGV0aW9uGOkHIAEoCUINCgtwcnVuZV9vbmVvZkIFCgNfaWRKBAgCEANKBAgDEAQiqAEKCEdpdG9wc0NGEkMKEW1hbmlmZXN0X3Byb2plY3RzGAEgAygLMiguZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLk1hbmlmZXN0UHJvamVjdENGEjwKDWFsbG93ZWRfa2luZHMY6QcgAygLMiQuZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkFsbG93ZWRLaW5kQ0YSEwoKbmFtZXNwYWNlcxjqByADKAlKBAgCEAMikAEKCUxvZ2dpbmdDRhI0CgVsZXZlbBgBIAEoDjIlLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5sb2dfbGV2ZWxfZW51bRI+CgpncnBjX2xldmVsGAIgASgOMiUuZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLmxvZ19sZXZlbF9lbnVtSACIAQFCDQoLX2dycGNfbGV2ZWwiaAoQR29vZ2xlUHJvZmlsZXJDRhIPCgdlbmFibGVkGAEgASgIEhIKCnByb2plY3RfaWQYAiABKAkSGAoQY3JlZGVudGlhbHNfZmlsZRgDIAEoCRIVCg1kZWJ1Z19sb2dnaW5nGAQgASgIIoYBCg9PYnNlcnZhYmlsaXR5Q0YSMQoHbG9nZ2luZxgBIAEoCzIgLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5Mb2dnaW5nQ0YSQAoPZ29vZ2xlX3Byb2ZpbGVyGAIgASgLMicuZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkdvb2dsZVByb2ZpbGVyQ0YiKQoNRXh0cmFLZXlWYWxDRhILCgNrZXkYASABKAkSCwoDdmFsGAIgAygJIhMKEUNpQWNjZXNzQXNBZ2VudENGIn0KF0NpQWNjZXNzQXNJbXBlcnNvbmF0ZUNGEhAKCHVzZXJuYW1lGAEgASgJEg4KBmdyb3VwcxgCIAMoCRILCgN1aWQYAyABKAkSMwoFZXh0cmEYBCADKAsyJC5naXRsYWIuYWdlbnQuYWdlbnRjZmcuRXh0cmFLZXlWYWxDRiITChFDaUFjY2Vzc0FzQ2lKb2JDRiLSAQoMQ2lBY2Nlc3NBc0NGEjkKBWFnZW50GAEgASgLMiguZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkNpQWNjZXNzQXNBZ2VudENGSAASRQoLaW1wZXJzb25hdGUYAiABKAsyLi5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ2lBY2Nlc3NBc0ltcGVyc29uYXRlQ0ZIABI6CgZjaV9qb2IYAyABKAsyKC5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ2lBY2Nlc3NBc0NpSm9iQ0ZIAEIECgJhcyKIAQoRQ2lBY2Nlc3NQcm9qZWN0Q0YSCgoCaWQYASABKAkSGQoRZGVmYXVsdF9uYW1lc3BhY2UYAiABKAkSNgoJYWNjZXNzX2FzGAMgASgLMiMuZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkNpQWNjZXNzQXNDRhIUCgxlbnZpcm9ubWVudHMYBCADKAkihgEKD0NpQWNjZXNzR3JvdXBDRhIKCgJpZBgBIAEoCRIZChFkZWZhdWx0X25hbWVzcGFjZRgCIAEoCRI2CglhY2Nlc3NfYXMYAyABKAsyIy5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ2lBY2Nlc3NBc0NGEhQKDGVudmlyb25tZW50cxgEIAMoCSKAAQoKQ2lBY2Nlc3NDRhI6Cghwcm9qZWN0cxgBIAMoCzIoLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5DaUFjY2Vzc1Byb2plY3RDRhI2CgZncm91cHMYAiADKAsyJi5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ2lBY2Nlc3NHcm91cENGIhUKE1VzZXJBY2Nlc3NBc0FnZW50Q0YiFAoSVXNlckFjY2Vzc0FzVXNlckNGIo4BCg5Vc2VyQWNjZXNzQXNDRhI7CgVhZ2VudBgBIAEoCzIqLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5Vc2VyQWNjZXNzQXNBZ2VudENGSAASOQoEdXNlchgDIAEoCzIpLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5Vc2VyQWNjZXNzQXNVc2VyQ0ZIAEIECgJhcyIhChNVc2VyQWNjZXNzUHJvamVjdENGEgoKAmlkGAEgASgJIh8KEVVzZXJBY2Nlc3NHcm91cENGEgoKAmlkGAEgASgJIsABCgxVc2VyQWNjZXNzQ0YSOAoJYWNjZXNzX2FzGAEgASgLMiUuZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlVzZXJBY2Nlc3NBc0NGEjwKCHByb2plY3RzGAIgAygLMiouZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlVzZXJBY2Nlc3NQcm9qZWN0Q0YSOAoGZ3JvdXBzGAMgAygLMiguZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlVzZXJBY2Nlc3NHcm91cENGIioKFUdpdExhYldvcmtzcGFjZXNQcm94eRIRCgluYW1lc3BhY2UYASABKAkiOgoWV29ya3NwYWNlTmV0d29ya1BvbGljeRIUCgdlbmFibGVkGAEgASgISACIAQFCCgoIX2VuYWJsZWQivwIKE1JlbW90ZURldmVsb3BtZW50Q0YSDwoHZW5hYmxlZBgBIAEoCBIQCghkbnNfem9uZRgCIAEoCRI4ChVwYXJ0aWFsX3N5bmNfaW50ZXJ2YWwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SNQoSZnVsbF9zeW5jX2ludGVydmFsGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEk0KF2dpdGxhYl93b3Jrc3BhY2VzX3Byb3h5GAUgASgLMiwuZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkdpdExhYldvcmtzcGFjZXNQcm94eRJFCg5uZXR3b3JrX3BvbGljeRgGIAEoCzItLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5Xb3Jrc3BhY2VOZXR3b3JrUG9saWN5IiYKBkZsdXhDRhIcChR3ZWJob29rX3JlY2VpdmVyX3VybBgBIAEoCSJjChdDb250YWluZXJTY2FubmluZ0ZpbHRlchISCgpuYW1lc3BhY2VzGAEgAygJEhEKCXJlc291cmNlcxgCIAMoCRISCgpjb250YWluZXJzGAMgAygJEg0KBWtpbmRzGAQgAygJImoKE1Z1bG5lcmFiaWxpdHlSZXBvcnQSEgoKbmFtZXNwYWNlcxgBIAMoCRI/CgdmaWx0ZXJzGAIgAygLMi4uZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLkNvbnRhaW5lclNjYW5uaW5nRmlsdGVyIicKCFJlc291cmNlEgsKA2NwdRgBIAEoCRIOCgZtZW1vcnkYAiABKAkiegoUUmVzb3VyY2VSZXF1aXJlbWVudHMSLwoGbGltaXRzGAEgASgLMh8uZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlJlc291cmNlEjEKCHJlcXVlc3RzGAIgASgLMh8uZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlJlc291cmNlIrwBChNDb250YWluZXJTY2FubmluZ0NGEkgKFHZ1bG5lcmFiaWxpdHlfcmVwb3J0GAEgASgLMiouZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlZ1bG5lcmFiaWxpdHlSZXBvcnQSDwoHY2FkZW5jZRgCIAEoCRJKChVyZXNvdXJjZV9yZXF1aXJlbWVudHMYAyABKAsyKy5naXRsYWIuYWdlbnQuYWdlbnRjZmcuUmVzb3VyY2VSZXF1aXJlbWVudHMitgMKEUNvbmZpZ3VyYXRpb25GaWxlEi8KBmdpdG9wcxgBIAEoCzIfLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5HaXRvcHNDRhI9Cg1vYnNlcnZhYmlsaXR5GAIgASgLMiYuZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLk9ic2VydmFiaWxpdHlDRhI0CgljaV9hY2Nlc3MYBCABKAsyIS5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ2lBY2Nlc3NDRhJGChJjb250YWluZXJfc2Nhbm5pbmcYBSABKAsyKi5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ29udGFpbmVyU2Nhbm5pbmdDRhI4Cgt1c2VyX2FjY2VzcxgGIAEoCzIjLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5Vc2VyQWNjZXNzQ0YSRgoScmVtb3RlX2RldmVsb3BtZW50GAcgASgLMiouZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlJlbW90ZURldmVsb3BtZW50Q0YSKwoEZmx1eBgIIAEoCzIdLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5GbHV4Q0ZKBAgDEAQi1gMKEkFnZW50Q29uZmlndXJhdGlvbhIvCgZnaXRvcHMYASABKAsyHy5naXRsYWIuYWdlbnQuYWdlbnRjZmcuR2l0b3BzQ0YSPQoNb2JzZXJ2YWJpbGl0eRgCIAEoCzImLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5PYnNlcnZhYmlsaXR5Q0YSEAoIYWdlbnRfaWQYBCABKAMSEgoKcHJvamVjdF9pZBgFIAEoAxI0CgljaV9hY2Nlc3MYBiABKAsyIS5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ2lBY2Nlc3NDRhJGChJjb250YWluZXJfc2Nhbm5pbmcYByABKAsyKi5naXRsYWIuYWdlbnQuYWdlbnRjZmcuQ29udGFpbmVyU2Nhbm5pbmdDRhIUCgxwcm9qZWN0X3BhdGgYCCABKAkSRgoScmVtb3RlX2RldmVsb3BtZW50GAkgASgLMiouZ2l0bGFiLmFnZW50LmFnZW50Y2ZnLlJlbW90ZURldmVsb3BtZW50Q0YSKwoEZmx1eBgKIAEoCzIdLmdpdGxhYi5hZ2VudC5hZ2VudGNmZy5GbHV4Q0YSGwoTZ2l0bGFiX2V4dGVybmFsX3VybBgLIAEoCUoECAMQBCo6Cg5sb2dfbGV2ZWxfZW51bRIICgRpbmZvEAASCQoFZGVidWcQARIICgR3YXJuEAISCQoFZXJyb3IQA2IGcHJvdG8z", [file_google_protobuf_duration]);
 
 /**
  * @generated from message gitlab.agent.agentcfg.PathCF
@@ -32,6 +32,13 @@ export type PathCF = Message<"gitlab.agent.agentcfg.PathCF"> & {
    * @generated from field: string kustomize = 1001;
    */
   kustomize: string;
+
+  /**
+   * Instead of both: a Helm chart.
+   *
+   * @generated from field: gitlab.agent.agentcfg.ChartCF chart = 1002;
+   */
+  chart?: ChartCF | undefined;
 };
 
 /**
@@ -40,6 +47,44 @@ export type PathCF = Message<"gitlab.agent.agentcfg.PathCF"> & {
  */
 export const PathCFSchema: GenMessage<PathCF> = /*@__PURE__*/
   messageDesc(file_agentcfg, 0);
+
+/**
+ * @generated from message gitlab.agent.agentcfg.ChartCF
+ */
+export type ChartCF = Message<"gitlab.agent.agentcfg.ChartCF"> & {
+  /**
+   * The folder with its Chart.yaml.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * Absent: the name of that folder.
+   *
+   * @generated from field: string release_name = 2;
+   */
+  releaseName: string;
+
+  /**
+   * From that folder; later ones win.
+   *
+   * @generated from field: repeated string value_files = 3;
+   */
+  valueFiles: string[];
+
+  /**
+   * @generated from field: bool skip_crds = 4;
+   */
+  skipCrds: boolean;
+};
+
+/**
+ * Describes the message gitlab.agent.agentcfg.ChartCF.
+ * Use `create(ChartCFSchema)` to create a new message.
+ */
+export const ChartCFSchema: GenMessage<ChartCF> = /*@__PURE__*/
+  messageDesc(file_agentcfg, 1);
 
 /**
  * Absent: the default branch.
@@ -76,7 +121,7 @@ export type GitRefCF = Message<"gitlab.agent.agentcfg.GitRefCF"> & {
  * Use `create(GitRefCFSchema)` to create a new message.
  */
 export const GitRefCFSchema: GenMessage<GitRefCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 1);
+  messageDesc(file_agentcfg, 2);
 
 /**
  * @generated from message gitlab.agent.agentcfg.AllowedKindCF
@@ -102,7 +147,7 @@ export type AllowedKindCF = Message<"gitlab.agent.agentcfg.AllowedKindCF"> & {
  * Use `create(AllowedKindCFSchema)` to create a new message.
  */
 export const AllowedKindCFSchema: GenMessage<AllowedKindCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 2);
+  messageDesc(file_agentcfg, 3);
 
 /**
  * @generated from message gitlab.agent.agentcfg.ManifestProjectCF
@@ -187,7 +232,7 @@ export type ManifestProjectCF = Message<"gitlab.agent.agentcfg.ManifestProjectCF
  * Use `create(ManifestProjectCFSchema)` to create a new message.
  */
 export const ManifestProjectCFSchema: GenMessage<ManifestProjectCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 3);
+  messageDesc(file_agentcfg, 4);
 
 /**
  * @generated from message gitlab.agent.agentcfg.GitopsCF
@@ -218,7 +263,7 @@ export type GitopsCF = Message<"gitlab.agent.agentcfg.GitopsCF"> & {
  * Use `create(GitopsCFSchema)` to create a new message.
  */
 export const GitopsCFSchema: GenMessage<GitopsCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 4);
+  messageDesc(file_agentcfg, 5);
 
 /**
  * @generated from message gitlab.agent.agentcfg.LoggingCF
@@ -242,7 +287,7 @@ export type LoggingCF = Message<"gitlab.agent.agentcfg.LoggingCF"> & {
  * Use `create(LoggingCFSchema)` to create a new message.
  */
 export const LoggingCFSchema: GenMessage<LoggingCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 5);
+  messageDesc(file_agentcfg, 6);
 
 /**
  * @generated from message gitlab.agent.agentcfg.GoogleProfilerCF
@@ -274,7 +319,7 @@ export type GoogleProfilerCF = Message<"gitlab.agent.agentcfg.GoogleProfilerCF">
  * Use `create(GoogleProfilerCFSchema)` to create a new message.
  */
 export const GoogleProfilerCFSchema: GenMessage<GoogleProfilerCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 6);
+  messageDesc(file_agentcfg, 7);
 
 /**
  * @generated from message gitlab.agent.agentcfg.ObservabilityCF
@@ -296,7 +341,7 @@ export type ObservabilityCF = Message<"gitlab.agent.agentcfg.ObservabilityCF"> &
  * Use `create(ObservabilityCFSchema)` to create a new message.
  */
 export const ObservabilityCFSchema: GenMessage<ObservabilityCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 7);
+  messageDesc(file_agentcfg, 8);
 
 /**
  * @generated from message gitlab.agent.agentcfg.ExtraKeyValCF
@@ -318,7 +363,7 @@ export type ExtraKeyValCF = Message<"gitlab.agent.agentcfg.ExtraKeyValCF"> & {
  * Use `create(ExtraKeyValCFSchema)` to create a new message.
  */
 export const ExtraKeyValCFSchema: GenMessage<ExtraKeyValCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 8);
+  messageDesc(file_agentcfg, 9);
 
 /**
  * @generated from message gitlab.agent.agentcfg.CiAccessAsAgentCF
@@ -331,7 +376,7 @@ export type CiAccessAsAgentCF = Message<"gitlab.agent.agentcfg.CiAccessAsAgentCF
  * Use `create(CiAccessAsAgentCFSchema)` to create a new message.
  */
 export const CiAccessAsAgentCFSchema: GenMessage<CiAccessAsAgentCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 9);
+  messageDesc(file_agentcfg, 10);
 
 /**
  * @generated from message gitlab.agent.agentcfg.CiAccessAsImpersonateCF
@@ -363,7 +408,7 @@ export type CiAccessAsImpersonateCF = Message<"gitlab.agent.agentcfg.CiAccessAsI
  * Use `create(CiAccessAsImpersonateCFSchema)` to create a new message.
  */
 export const CiAccessAsImpersonateCFSchema: GenMessage<CiAccessAsImpersonateCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 10);
+  messageDesc(file_agentcfg, 11);
 
 /**
  * @generated from message gitlab.agent.agentcfg.CiAccessAsCiJobCF
@@ -376,7 +421,7 @@ export type CiAccessAsCiJobCF = Message<"gitlab.agent.agentcfg.CiAccessAsCiJobCF
  * Use `create(CiAccessAsCiJobCFSchema)` to create a new message.
  */
 export const CiAccessAsCiJobCFSchema: GenMessage<CiAccessAsCiJobCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 11);
+  messageDesc(file_agentcfg, 12);
 
 /**
  * @generated from message gitlab.agent.agentcfg.CiAccessAsCF
@@ -411,7 +456,7 @@ export type CiAccessAsCF = Message<"gitlab.agent.agentcfg.CiAccessAsCF"> & {
  * Use `create(CiAccessAsCFSchema)` to create a new message.
  */
 export const CiAccessAsCFSchema: GenMessage<CiAccessAsCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 12);
+  messageDesc(file_agentcfg, 13);
 
 /**
  * @generated from message gitlab.agent.agentcfg.CiAccessProjectCF
@@ -443,7 +488,7 @@ export type CiAccessProjectCF = Message<"gitlab.agent.agentcfg.CiAccessProjectCF
  * Use `create(CiAccessProjectCFSchema)` to create a new message.
  */
 export const CiAccessProjectCFSchema: GenMessage<CiAccessProjectCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 13);
+  messageDesc(file_agentcfg, 14);
 
 /**
  * @generated from message gitlab.agent.agentcfg.CiAccessGroupCF
@@ -475,7 +520,7 @@ export type CiAccessGroupCF = Message<"gitlab.agent.agentcfg.CiAccessGroupCF"> &
  * Use `create(CiAccessGroupCFSchema)` to create a new message.
  */
 export const CiAccessGroupCFSchema: GenMessage<CiAccessGroupCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 14);
+  messageDesc(file_agentcfg, 15);
 
 /**
  * @generated from message gitlab.agent.agentcfg.CiAccessCF
@@ -497,7 +542,7 @@ export type CiAccessCF = Message<"gitlab.agent.agentcfg.CiAccessCF"> & {
  * Use `create(CiAccessCFSchema)` to create a new message.
  */
 export const CiAccessCFSchema: GenMessage<CiAccessCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 15);
+  messageDesc(file_agentcfg, 16);
 
 /**
  * @generated from message gitlab.agent.agentcfg.UserAccessAsAgentCF
@@ -510,7 +555,7 @@ export type UserAccessAsAgentCF = Message<"gitlab.agent.agentcfg.UserAccessAsAge
  * Use `create(UserAccessAsAgentCFSchema)` to create a new message.
  */
 export const UserAccessAsAgentCFSchema: GenMessage<UserAccessAsAgentCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 16);
+  messageDesc(file_agentcfg, 17);
 
 /**
  * @generated from message gitlab.agent.agentcfg.UserAccessAsUserCF
@@ -523,7 +568,7 @@ export type UserAccessAsUserCF = Message<"gitlab.agent.agentcfg.UserAccessAsUser
  * Use `create(UserAccessAsUserCFSchema)` to create a new message.
  */
 export const UserAccessAsUserCFSchema: GenMessage<UserAccessAsUserCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 17);
+  messageDesc(file_agentcfg, 18);
 
 /**
  * @generated from message gitlab.agent.agentcfg.UserAccessAsCF
@@ -552,7 +597,7 @@ export type UserAccessAsCF = Message<"gitlab.agent.agentcfg.UserAccessAsCF"> & {
  * Use `create(UserAccessAsCFSchema)` to create a new message.
  */
 export const UserAccessAsCFSchema: GenMessage<UserAccessAsCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 18);
+  messageDesc(file_agentcfg, 19);
 
 /**
  * @generated from message gitlab.agent.agentcfg.UserAccessProjectCF
@@ -569,7 +614,7 @@ export type UserAccessProjectCF = Message<"gitlab.agent.agentcfg.UserAccessProje
  * Use `create(UserAccessProjectCFSchema)` to create a new message.
  */
 export const UserAccessProjectCFSchema: GenMessage<UserAccessProjectCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 19);
+  messageDesc(file_agentcfg, 20);
 
 /**
  * @generated from message gitlab.agent.agentcfg.UserAccessGroupCF
@@ -586,7 +631,7 @@ export type UserAccessGroupCF = Message<"gitlab.agent.agentcfg.UserAccessGroupCF
  * Use `create(UserAccessGroupCFSchema)` to create a new message.
  */
 export const UserAccessGroupCFSchema: GenMessage<UserAccessGroupCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 20);
+  messageDesc(file_agentcfg, 21);
 
 /**
  * @generated from message gitlab.agent.agentcfg.UserAccessCF
@@ -613,7 +658,7 @@ export type UserAccessCF = Message<"gitlab.agent.agentcfg.UserAccessCF"> & {
  * Use `create(UserAccessCFSchema)` to create a new message.
  */
 export const UserAccessCFSchema: GenMessage<UserAccessCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 21);
+  messageDesc(file_agentcfg, 22);
 
 /**
  * @generated from message gitlab.agent.agentcfg.GitLabWorkspacesProxy
@@ -630,7 +675,7 @@ export type GitLabWorkspacesProxy = Message<"gitlab.agent.agentcfg.GitLabWorkspa
  * Use `create(GitLabWorkspacesProxySchema)` to create a new message.
  */
 export const GitLabWorkspacesProxySchema: GenMessage<GitLabWorkspacesProxy> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 22);
+  messageDesc(file_agentcfg, 23);
 
 /**
  * @generated from message gitlab.agent.agentcfg.WorkspaceNetworkPolicy
@@ -647,7 +692,7 @@ export type WorkspaceNetworkPolicy = Message<"gitlab.agent.agentcfg.WorkspaceNet
  * Use `create(WorkspaceNetworkPolicySchema)` to create a new message.
  */
 export const WorkspaceNetworkPolicySchema: GenMessage<WorkspaceNetworkPolicy> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 23);
+  messageDesc(file_agentcfg, 24);
 
 /**
  * @generated from message gitlab.agent.agentcfg.RemoteDevelopmentCF
@@ -689,7 +734,7 @@ export type RemoteDevelopmentCF = Message<"gitlab.agent.agentcfg.RemoteDevelopme
  * Use `create(RemoteDevelopmentCFSchema)` to create a new message.
  */
 export const RemoteDevelopmentCFSchema: GenMessage<RemoteDevelopmentCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 24);
+  messageDesc(file_agentcfg, 25);
 
 /**
  * @generated from message gitlab.agent.agentcfg.FluxCF
@@ -706,7 +751,7 @@ export type FluxCF = Message<"gitlab.agent.agentcfg.FluxCF"> & {
  * Use `create(FluxCFSchema)` to create a new message.
  */
 export const FluxCFSchema: GenMessage<FluxCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 25);
+  messageDesc(file_agentcfg, 26);
 
 /**
  * @generated from message gitlab.agent.agentcfg.ContainerScanningFilter
@@ -738,7 +783,7 @@ export type ContainerScanningFilter = Message<"gitlab.agent.agentcfg.ContainerSc
  * Use `create(ContainerScanningFilterSchema)` to create a new message.
  */
 export const ContainerScanningFilterSchema: GenMessage<ContainerScanningFilter> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 26);
+  messageDesc(file_agentcfg, 27);
 
 /**
  * @generated from message gitlab.agent.agentcfg.VulnerabilityReport
@@ -760,7 +805,7 @@ export type VulnerabilityReport = Message<"gitlab.agent.agentcfg.VulnerabilityRe
  * Use `create(VulnerabilityReportSchema)` to create a new message.
  */
 export const VulnerabilityReportSchema: GenMessage<VulnerabilityReport> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 27);
+  messageDesc(file_agentcfg, 28);
 
 /**
  * @generated from message gitlab.agent.agentcfg.Resource
@@ -782,7 +827,7 @@ export type Resource = Message<"gitlab.agent.agentcfg.Resource"> & {
  * Use `create(ResourceSchema)` to create a new message.
  */
 export const ResourceSchema: GenMessage<Resource> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 28);
+  messageDesc(file_agentcfg, 29);
 
 /**
  * @generated from message gitlab.agent.agentcfg.ResourceRequirements
@@ -804,7 +849,7 @@ export type ResourceRequirements = Message<"gitlab.agent.agentcfg.ResourceRequir
  * Use `create(ResourceRequirementsSchema)` to create a new message.
  */
 export const ResourceRequirementsSchema: GenMessage<ResourceRequirements> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 29);
+  messageDesc(file_agentcfg, 30);
 
 /**
  * @generated from message gitlab.agent.agentcfg.ContainerScanningCF
@@ -831,7 +876,7 @@ export type ContainerScanningCF = Message<"gitlab.agent.agentcfg.ContainerScanni
  * Use `create(ContainerScanningCFSchema)` to create a new message.
  */
 export const ContainerScanningCFSchema: GenMessage<ContainerScanningCF> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 30);
+  messageDesc(file_agentcfg, 31);
 
 /**
  * config.yaml: its keys are these names.
@@ -880,7 +925,7 @@ export type ConfigurationFile = Message<"gitlab.agent.agentcfg.ConfigurationFile
  * Use `create(ConfigurationFileSchema)` to create a new message.
  */
 export const ConfigurationFileSchema: GenMessage<ConfigurationFile> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 31);
+  messageDesc(file_agentcfg, 32);
 
 /**
  * What the agent gets. Beware: the numbers are not those of the file.
@@ -946,7 +991,7 @@ export type AgentConfiguration = Message<"gitlab.agent.agentcfg.AgentConfigurati
  * Use `create(AgentConfigurationSchema)` to create a new message.
  */
 export const AgentConfigurationSchema: GenMessage<AgentConfiguration> = /*@__PURE__*/
-  messageDesc(file_agentcfg, 32);
+  messageDesc(file_agentcfg, 33);
 
 /**
  * @generated from enum gitlab.agent.agentcfg.log_level_enum

@@ -36,7 +36,9 @@ const ARRIVES: [why: string, path: string, text: string][] = [
   [
     'numbers in many spellings',
     `${APPS}/NS/controllerrevisions`,
-    revision('{a: [0o17, 0O17, 017, 0x1F, 0X1F, 0b11, 0B11, 1_000, 08, 1e3, .5, 9007199254740992, 1e20, 0o8, 0x]}'),
+    revision(
+      '{a: [0o17, 0O17, 017, 0x1F, 0X1F, 0b11, 0B11, 1_000, 08, 1e3, .5, 9007199254740992, 1e20, 0o8, 0x, ., e5, -e5, E12, .e5, ._5, -._5, 1.e5, 1e_5, 5_.]}',
+    ),
   ],
   [
     'words, dates and keys that are none',

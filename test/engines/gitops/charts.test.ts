@@ -172,7 +172,7 @@ metadata: {name: web, annotations: {version: {{ .Capabilities.KubeVersion.Versio
 
   it('that are expected where there is none are refused', async () => {
     const failure = await failureOf(() => render(snapshot({ 'a/b.yaml': configMap('b') }), 'a', { chart: settings() }))
-    assert.match(failure.message, 'spec.source.helm: path "a" holds no Chart.yaml')
+    assert.match(failure.message, 'path "a" is to be rendered by Helm, and holds no Chart.yaml')
   })
 
   it('see neither the machine nor its network', async () => {

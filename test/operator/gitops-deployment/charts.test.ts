@@ -226,7 +226,7 @@ spec:
     assert.match((await stage.complains('SourceRefused', 'no-file')).message, '"none.yaml" is not in the repository')
     assert.match(
       (await stage.complains('SourceRefused', 'no-chart')).message,
-      'spec.source.helm: path "plain" holds no Chart.yaml',
+      'path "plain" is to be rendered by Helm, and holds no Chart.yaml',
     )
   })
 
