@@ -14,7 +14,7 @@ import { at, openStage, type Stage } from '../../support/deployments.ts'
 import { helm, lacksHelm } from '../../support/helm.ts'
 import { refusalOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
-import { eventually, expectObject } from '../../support/verbs.ts'
+import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
 
 /** A chart in the path that stages follow. */
 const CHART = {
@@ -242,6 +242,8 @@ spec:
     const { message } = await stage.complains('RenderedTooLarge', 'two')
     assert.match(message, `and that of all GitOpsDeployments of namespace ${stage.namespace} may have 1048576 together`)
     await kube.delete(GitOpsDeployments, { name: 'one', namespace: stage.namespace })
+    await expectGone(kube, GitOpsDeployments, { name: 'one', namespace: stage.namespace })
+    await kube.patch(GitOpsDeployments, { name: 'two', namespace: stage.namespace }, { spec: { interval: '11m' } })
     await stage.synced(commit, 'two')
   })
 
