@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process'
+import { rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { equal, is, match, not, ok } from 'uvu/assert'
 import { conditionOf, type GitProject, GitProjects, isTrue, Secrets } from '../../src/api/index.ts'
 import { seconds } from '../../src/std/index.ts'
@@ -16,6 +20,7 @@ interface CoreEvent {
   involvedObject: { name: string }
 }
 
+const IDENTITY = ['-c', 'user.name=test', '-c', 'user.email=test@example.com']
 const never = new AbortController().signal
 
 describe('kas: signed commits', (it) => {
@@ -188,4 +193,72 @@ describe('kas: signed commits', (it) => {
     const encoded = Object.entries(data).map(([key, text]) => [key, text === null ? null : Buffer.from(text).toString('base64')])
     return cluster.kube.patch(Secrets, { name, namespace }, { data: Object.fromEntries(encoded) })
   }
+
+  const bare = async (name: string, words: string[], input?: string): Promise<string> => {
+    const running = promisify(execFile)('git', [...IDENTITY, ...words], { cwd: join(host.folder, `${name}.git`) })
+    if (input !== undefined) running.child.stdin?.end(input)
+    return (await running).stdout.trim()
+  }
+  /** A signed commit with these parents, to which main leads from now on. */
+  const lead = async (name: string, parents: string[], tree: string) => {
+    const words = ['commit-tree', '-S', '-m', `on ${parents.join()}`, ...parents.flatMap((one) => ['-p', one]), tree]
+    const commit = await bare(name, [...ann.sign, ...words])
+    await bare(name, ['update-ref', 'refs/heads/main', commit])
+    return commit
+  }
+
+  it('look at what a merge brings in, without its files where the server can leave them out', async () => {
+    const { repository } = await given('merged', { mode: 'EveryCommit', secretRef: { name: 'ann' } })
+    await bare('merged', ['config', 'uploadpack.allowFilter', 'true'])
+    await repository.commit({ b: '1' }, 'side', { sign: ann.sign })
+    const good = await repository.commit({ b: '2' }, 'side', { sign: ann.sign })
+    await repository.branch('main', good)
+    await readyFor('merged', good)
+    const bad = await repository.commit({ b: '3' }, 'side')
+    const merge = await lead('merged', [good, bad], `${bad}^{tree}`)
+    const { message } = await refusalOf('merged', 'CommitNotSigned', merge)
+    match(message, `commit ${bad} is not signed, and comes with ${merge} (refs/heads/main)`)
+    is(await served('merged'), good)
+    const again = await lead('merged', [good], `${bad}^{tree}`)
+    await readyFor('merged', again)
+    is(await served('merged'), again)
+  })
+
+  it('follow a branch that is pushed over by force while it can be told what is new', async () => {
+    const { commit } = await given('forced', { mode: 'EveryCommit', secretRef: { name: 'ann' } })
+    const second = await lead('forced', [commit], `${commit}^{tree}`)
+    await readyFor('forced', second)
+    await bare('forced', ['update-ref', 'refs/heads/main', commit])
+    await readyFor('forced', commit)
+    const alone = await lead('forced', [], `${commit}^{tree}`)
+    await readyFor('forced', alone)
+    const unsigned = await bare('forced', ['commit-tree', '-m', 'x', `${commit}^{tree}`])
+    const top = await lead('forced', [unsigned], `${commit}^{tree}`)
+    match((await refusalOf('forced', 'CommitNotSigned', top)).message, unsigned)
+    is(await served('forced'), alone)
+  })
+
+  it('refuse what nobody can look at: a history that is gone, and one that is too long', async () => {
+    const { commit } = await given('gone', { mode: 'EveryCommit', secretRef: { name: 'ann' } })
+    const other = await host.repository('other')
+    const root = await other.commit({ c: '1' }, 'main', { sign: ann.sign })
+    const [here, there, away] = ['gone', 'other', 'away'].map((name) => join(host.folder, `${name}.git`))
+    await rename(here ?? '', away ?? '')
+    await rename(there ?? '', here ?? '')
+    match((await refusalOf('gone', 'CommitHistoryUnknown', root)).message, commit)
+    const patch = { spec: { verify: { mode: 'HEAD', secretRef: { name: 'ann' } } } }
+    await cluster.kube.patch(GitProjects, { name: 'gone', namespace }, patch)
+    await readyFor('gone', root)
+
+    const long = await given('long', { mode: 'EveryCommit', secretRef: { name: 'ann' } })
+    const commits = Array.from(
+      { length: 1100 },
+      () => 'commit refs/heads/main\ncommitter test <test@example.com> 0 +0000\ndata 0\n',
+    )
+    commits[0] = `${commits[0]}from ${long.commit}\n`
+    await bare('long', ['fast-import', '--quiet', '--force'], commits.join('').replaceAll('refs/heads/main', 'refs/heads/side'))
+    const top = await lead('long', ['refs/heads/side'], `${long.commit}^{tree}`)
+    match((await refusalOf('long', 'CommitHistoryTooLong', top)).message, `more than 1000 commits lead to it from ${long.commit}`)
+    is(await served('long'), long.commit)
+  })
 })
