@@ -169,7 +169,12 @@ const ONCE = 'Look at them yourself, set spec.verify.mode to HEAD until this one
 async function signerIn(question: Question, from: Mirror, commits: readonly string[], signal: AbortSignal): Promise<string> {
   const { judge } = await import('../../adapters/signatures/index.ts')
   let signer = ''
-  for (const [at, raw] of (await from.commits(commits, signal)).entries()) {
+  const raws = await from.commits(commits, signal).catch((thrown: unknown) => {
+    if (!isFailure(thrown, 'too-large')) throw thrown
+    const what = `${commits[0]} is too long to be verified, or is with those after it: ${thrown.message}`
+    throw refusal('CommitSignatureInvalid', question, what, 'Write it anew with a shorter message.', thrown)
+  })
+  for (const [at, raw] of raws.entries()) {
     const id = commits[at] ?? ''
     const verdict = await judge({ id, raw }, question.keys.keyring, question.now)
     if ('signer' in verdict) signer = verdict.signer
