@@ -7,8 +7,9 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   BackupFailed: 'The last backup failed; the message says at what',
   CommitHistoryTooLong:
     '`spec.verify` asks for every commit, and more than a thousand lead from the one that was served last to the new one',
-  CommitHistoryUnknown:
-    '`spec.verify` asks for every commit, and the one that was served last is no longer in the repository',
+  CommitHistoryUnknown: '`spec.verify` asks for every commit, and the one that was served last is no longer in the repository',
+  CommitSignatureInvalid:
+    'The signature of the commit that the message names is not one of this commit, or cannot be read; the message says why. The one before stays in effect',
   CannotDelete:
     'The deployment is being deleted, and the destination refuses to delete some of its objects; the message names them',
   DefinitionInUse:
@@ -93,10 +94,6 @@ export const COMPUTED: Readonly<Record<string, readonly (readonly [reason: strin
     [
       'CommitNotSigned',
       'The commit that the message names is not signed, and `spec.verify` of the GitProject asks for it; the one before stays in effect',
-    ],
-    [
-      'CommitSignatureInvalid',
-      'The signature of the commit that the message names is not one of this commit, or cannot be read; the message says why. The one before stays in effect',
     ],
     [
       'CommitSignerNotAllowed',

@@ -34,7 +34,16 @@ import {
 import { destinationOf } from '../services/targets.ts'
 import { nameOfProject } from '../source/repository.ts'
 import { pendingPruneOf } from '../status/attention.ts'
-import { tellChanges, tellContested, tellFights, tellLeftBehind, tellNotRun, tellPending, tellRepairs } from '../status/events.ts'
+import {
+  tellChanges,
+  tellContested,
+  tellFights,
+  tellLeftBehind,
+  tellNotRun,
+  tellPending,
+  tellRefused,
+  tellRepairs,
+} from '../status/events.ts'
 import { askedOf, isConfirmed, useUp } from '../status/requests.ts'
 import { statusAfter, statusBetweenRuns, withHealth } from '../status/status.ts'
 import { isEarly } from './hand-over.ts'
@@ -89,6 +98,7 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   rememberWrite(deployment, result, services)
   tellChanges(events, deployment, result.commitId, withoutRepairs(result))
   tellNotRun(events, deployment, result.changes)
+  tellRefused(events, deployment, pass.source)
   tellPending(events, deployment, pendingPruneOf(deployment, result.changes, result.commitId))
   tellRepairs(events, deployment, result.repairs)
   tellFights(events, deployment, result.fights)

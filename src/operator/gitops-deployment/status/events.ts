@@ -1,6 +1,7 @@
 import type { EventRecorder, Occurrence } from '../../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, type Statement } from '../../../api/index.ts'
 import { sayId, sayIds } from '../../../engines/apply/index.ts'
+import { sentenceOf } from '../../../engines/controller/index.ts'
 import {
   type Entry,
   entriesOf,
@@ -10,6 +11,7 @@ import {
   sayEntry,
   sayFight,
 } from '../../../engines/gitops/index.ts'
+import type { Failure } from '../../../std/index.ts'
 import type { PendingPrune } from './attention.ts'
 import { isHookFailed, isNotRun, messageOf } from './hooks.ts'
 
@@ -43,6 +45,14 @@ export function tellNotRun(events: EventRecorder, deployment: GitOpsDeployment, 
   const shown = new Set((deployment.status?.resources ?? []).map(({ message }) => message))
   const fresh = entries.filter((entry) => isNotRun(entry) && !shown.has(messageOf(entry)))
   if (fresh.length > 0) events.record(deployment, { type: 'Warning', reason: 'HookNotRun', message: sayEntries(fresh) })
+}
+
+/** A newer commit that kas does not give out: told once for each thing that is to be said of it. The status says it all the time. */
+export function tellRefused(events: EventRecorder, deployment: GitOpsDeployment, source: Failure | undefined): void {
+  if (!source?.reason?.startsWith('Commit')) return
+  const [reason, message] = [source.reason, sentenceOf(source)]
+  const told = conditionOf(deployment.status?.conditions, 'ErrorOccurred')
+  if (told?.reason !== reason || told.message !== message) events.record(deployment, { type: 'Warning', reason, message })
 }
 
 /** Told once for each commit and guard: the status says it all the time. */
