@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
+import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { is, match, ok } from 'uvu/assert'
 import { judge, type Keyring, readKeyring, type SignatureVerdict } from '../../../src/adapters/signatures/index.ts'
+import { strings } from '../../../src/adapters/ssh/index.ts'
 import { type Signer, signers } from '../../support/signers.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -12,6 +14,29 @@ const IDENTITY = ['-c', 'user.name=test', '-c', 'user.email=test@example.com']
 
 const whyOf = (verdict: SignatureVerdict): string =>
   'why' in verdict ? `${verdict.reason}: ${verdict.why}` : `signed by ${verdict.signer}`
+
+/** What no program can do without the device, which signs a digest of what it is shown. */
+function securityKey(type: string) {
+  const isEdwards = type.includes('ed25519')
+  const pair = isEdwards ? generateKeyPairSync('ed25519') : generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { x = '', y = '' } = pair.publicKey.export({ format: 'jwk' })
+  const [left, right] = [x, y].map((half) => Buffer.from(half, 'base64url'))
+  const point = isEdwards
+    ? [left ?? '']
+    : ['nistp256', Buffer.concat([Buffer.from([4]), left ?? '', right ?? ''].map((part) => Buffer.from(part)))]
+  const digestOf = (data: Buffer | string) => createHash('sha256').update(data).digest()
+  return {
+    blob: strings(type, ...point, 'ssh:'),
+    signatureOf(data: Buffer, flags: number, counter: number): Buffer {
+      const rest = Buffer.from([flags, 0, 0, 0, counter])
+      const shown = Buffer.concat([digestOf('ssh:'), rest, digestOf(data)])
+      if (isEdwards) return Buffer.concat([strings(type, sign(null, shown, pair.privateKey)), rest])
+      const both = sign('sha256', shown, { key: pair.privateKey, dsaEncoding: 'ieee-p1363' })
+      const numbers = [both.subarray(0, 32), both.subarray(32)].map((number) => Buffer.concat([Buffer.from([0]), number]))
+      return Buffer.concat([strings(type, strings(...numbers)), rest])
+    },
+  }
+}
 
 describe('signatures of commits', (it) => {
   let people: Awaited<ReturnType<typeof signers>>
@@ -173,6 +198,25 @@ describe('signatures of commits', (it) => {
     }
     match(await judged(changed(raw, '\nauthor test', '\nauthor text')), 'signed is not this commit')
   })
+
+  const SECURITY_KEYS = ['sk-ssh-ed25519@openssh.com', 'sk-ecdsa-sha2-nistp256@openssh.com']
+  for (const type of SECURITY_KEYS)
+    it(`are those of a security key that was touched: ${type}`, async () => {
+      const { blob, signatureOf } = securityKey(type)
+      const ring = await readKeyring(new Map([['key.pub', `${type} ${blob.toString('base64')} ann`]]))
+      const { raw } = commitBy()
+      const by = (flags: number, counter = 7) => {
+        const digest = createHash('sha512').update(raw).digest()
+        const signed = Buffer.concat([Buffer.from('SSHSIG'), strings('git', '', 'sha512', digest)])
+        const head = Buffer.concat([Buffer.from('SSHSIG'), Buffer.from([0, 0, 0, 1])])
+        const body = Buffer.concat([head, strings(blob, 'git', '', 'sha512', signatureOf(signed, flags, counter))])
+        const armor = ['-----BEGIN SSH SIGNATURE-----', body.toString('base64'), '-----END SSH SIGNATURE-----'].join('\n ')
+        return changed(raw, '\n\n', `\ngpgsig ${armor}\n\n`)
+      }
+      match(await judged(by(1), ring), `signed by ann (${type} `)
+      match(await judged(by(0), ring), 'CommitSignatureInvalid: has no valid signature: what ')
+      match(await judged(changed(by(1), 'change', 'chance'), ring), 'CommitSignatureInvalid')
+    })
 
   it('are refused where they were made for something else', async () => {
     const file = join(people.folder, 'payload')
