@@ -5,6 +5,11 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   ApplyFailed: 'Objects of the commit could not be applied; the message names the first of them, and why',
   AsExpected: 'Nothing is wrong',
   BackupFailed: 'The last backup failed; the message says at what',
+  CommitHistoryTooLong:
+    '`spec.verify` asks for every commit, and more than a thousand lead from the one that was served last to the new one',
+  CommitHistoryUnknown: '`spec.verify` asks for every commit, and the one that was served last is no longer in the repository',
+  CommitSignatureInvalid:
+    'The signature of the commit that the message names is not one of this commit, or cannot be read; the message says why. The one before stays in effect',
   CannotDelete:
     'The deployment is being deleted, and the destination refuses to delete some of its objects; the message names them',
   DefinitionInUse:
@@ -86,6 +91,16 @@ export const COMPUTED: Readonly<Record<string, readonly (readonly [reason: strin
     ['SourceFailed', 'No newer commit can be had; the message says why'],
     ['Succeeded', 'The run is done, and what it asked for is in effect'],
     ['Failed', 'The run failed for good; the message says why. Mend it and create another run'],
+  ],
+  'GitProject, and what reads one': [
+    [
+      'CommitNotSigned',
+      'The commit that the message names is not signed, and `spec.verify` of the GitProject asks for it; the one before stays in effect',
+    ],
+    [
+      'CommitSignerNotAllowed',
+      'The commit that the message names is signed by a key that is not in the Secret of `spec.verify`, has expired or is revoked; the message names the key. The one before stays in effect',
+    ],
   ],
   'Workspace and WorkspaceClass': [
     ['Resolved', 'Of ClassResolved: the class was found, and its settings are taken'],

@@ -32,7 +32,7 @@ import { createDevfileFetcher, createDevfileService, type FetchDevfile } from '.
 import { serveExternalEndpoint } from './external-endpoint/index.ts'
 import { createGates, type Gates, type KasParts, watchObjects } from './gates.ts'
 import { serveGitCredentials } from './git-credentials/index.ts'
-import { createCredentials, createPolls, pokeByAnnotation } from './git-polling/index.ts'
+import { createCredentials, createPolls, type LastSeen, pokeByAnnotation } from './git-polling/index.ts'
 import { reportStatus } from './git-project-status/index.ts'
 import { serveKubernetesApi } from './kubernetes-api/index.ts'
 import { createObjectStreamService } from './object-stream/index.ts'
@@ -123,7 +123,8 @@ async function open(
   const credentials = createCredentials(kube)
   const tracer = await openTracer(config.otlpEndpoint, { service: 'berth-kas', version, instance: config.identity, log })
   closing.push(() => tracer.stop())
-  const polls = await openPolls(config, credentials, meters, { log, tracer })
+  const lastSeen: LastSeen = (ref, refName) => objects.gitProjects.get(ref)?.status?.refs?.find(({ name }) => name === refName)
+  const polls = await openPolls(config, credentials, { meters, lastSeen, log, tracer })
   closing.push(() => polls.stop())
   const fetchDevfile = await devfileFetcherOf(config)
   const ready = () => waitingFor(caches) ?? (state.phase === 'serving' ? undefined : `kas is ${state.phase}`)
@@ -175,8 +176,7 @@ function traceTransfer({ commit, milliseconds, bytes, failure }: Transfer, trace
 async function openPolls(
   config: KasConfig,
   credentials: Credentials,
-  meters: KasMeters,
-  { log, tracer }: { log: Log; tracer: Tracer },
+  { meters, lastSeen, log, tracer }: { meters: KasMeters; lastSeen: LastSeen; log: Log; tracer: Tracer },
 ): Promise<Polls> {
   const { protocols } = config
   const mirrors = await openMirrors({
@@ -192,7 +192,7 @@ async function openPolls(
     clock,
   })
   const concurrency = config.gitProcesses
-  const polls = createPolls({ mirrors, credentials, protocols, concurrency, clock, log, onLook: meters.looked })
+  const polls = createPolls({ mirrors, credentials, protocols, concurrency, lastSeen, clock, log, onLook: meters.looked })
   meters.watch({ waiting: () => polls.waiting, bytes: () => mirrors.bytes, sightings: () => polls.sightings })
   polls.onOutcome(({ sighting }) => meters.found(sighting))
   return polls

@@ -37,6 +37,7 @@ export const LAW: Record<string, Room> = {
   'adapters/git': { imports: ['std', 'adapters/processes'], packages: ['semver', 'simple-git'], casts: true },
   'adapters/grpc': { imports: ['std', 'rpc'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf', 'ws'], casts: true },
   'adapters/ssh': { imports: ['std'], packages: ['ssh2'], casts: true },
+  'adapters/signatures': { imports: ['std', 'adapters/ssh'], packages: ['openpgp'] },
   'adapters/redis': { imports: ['std'], packages: ['@redis/client'] },
   'adapters/http': { imports: ['std'], packages: ['prom-client', 'undici'], casts: true },
   'adapters/traces': {
@@ -96,6 +97,7 @@ export const LAW: Record<string, Room> = {
       'adapters/git',
       'adapters/grpc',
       'adapters/redis',
+      'adapters/signatures',
       'engines/tunnel',
       'engines/devfiles',
       'engines/access',

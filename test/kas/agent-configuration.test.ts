@@ -3,10 +3,11 @@ import { equal, is, match, ok } from 'uvu/assert'
 import { Agents, conditionOf, GitProjects } from '../../src/api/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { type GitHost, gitHost } from '../support/git-host.ts'
+import { signers } from '../support/signers.ts'
 import { describe } from '../support/suite.ts'
 import { eventually, expectObject } from '../support/verbs.ts'
 import { codes, rawAgent } from './raw-agent.ts'
-import { createAgent, createProject, type RunningKas, runKas } from './running-kas.ts'
+import { createAgent, createProject, createSecret, type RunningKas, runKas } from './running-kas.ts'
 
 const APP = 'gitops: { manifest_projects: [{ id: team/app }] }\n'
 const meta = (podName: string) => ({ version: 'v16.5.0', commitId: 'abc', podNamespace: 'ns', podName })
@@ -88,6 +89,33 @@ describe('kas: agent configuration', (it) => {
     const next = await repository.commit({ [file]: 'flux: {}' })
     is((await eventually(() => again.responses[0])).commitId, next)
     again.cancel()
+  })
+
+  it('keeps the configuration of the last signed commit, and says which newer one is refused', async () => {
+    const people = await signers()
+    try {
+      const { sign, public: key } = await people.ssh('ann@example.com')
+      await createSecret(cluster.kube, namespace, 'signers', { 'ann.pub': key })
+      const verify = { mode: 'HEAD' as const, secretRef: { name: 'signers' } }
+      const { repository, agent, file } = await given('signed', undefined, { spec: { verify } })
+      const first = await repository.commit({ [file]: APP }, 'main', { sign })
+      const stream = agent.configuration()
+      is((await eventually(() => stream.responses[0])).commitId, first)
+      const unsigned = await repository.commit({ [file]: APP.replace('team/app', 'team/other') })
+      const { status } = await validity('signed', 'CommitNotSigned')
+      match(conditionOf(status?.conditions, 'ConfigurationValid')?.message ?? '', unsigned)
+      // Who comes now is configured by what is in effect.
+      const late = agent.configuration()
+      is((await eventually(() => late.responses[0])).commitId, first)
+      is(stream.responses.length, 1)
+      const signed = await repository.commit({ [file]: APP.replace('team/app', 'team/third') }, 'main', { sign })
+      is((await eventually(() => stream.responses[1])).commitId, signed)
+      await validity('signed', 'Valid')
+      stream.cancel()
+      late.cancel()
+    } finally {
+      await people.close()
+    }
   })
 
   it('reads the file where GitLab has it, and prefers its own place', async () => {

@@ -12,6 +12,8 @@ const IDENTITY = ['-c', 'user.name=test', '-c', 'user.email=test@example.com']
 interface Said {
   author?: string
   message?: string
+  /** Of settings with which git signs it. */
+  sign?: readonly string[]
 }
 
 export interface TestRepository {
@@ -87,7 +89,7 @@ function repositoryIn(bare: string, work: string, url: string): TestRepository {
   }
   return {
     url,
-    async commit(files, branch = 'main', { author = 'test', message = 'change' } = {}) {
+    async commit(files, branch = 'main', { author = 'test', message = 'change', sign } = {}) {
       await prepare(branch)
       for (const [path, content] of Object.entries(files)) {
         const file = join(work, path)
@@ -97,7 +99,8 @@ function repositoryIn(bare: string, work: string, url: string): TestRepository {
       await git(work, 'add', '--all')
       await writeFile(join(work, '.git', 'said'), message)
       const said = ['--author', `${author} <author@example.com>`, '--cleanup=verbatim', '--file', '.git/said']
-      await git(work, ...IDENTITY, 'commit', '--quiet', '--allow-empty', ...said)
+      const [settings, signing] = sign ? [sign, ['-S']] : [[], []]
+      await git(work, ...IDENTITY, ...settings, 'commit', '--quiet', '--allow-empty', ...signing, ...said)
       await git(work, 'push', '--quiet', '--force', bare, branch)
       return git(work, 'rev-parse', 'HEAD')
     },

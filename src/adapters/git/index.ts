@@ -5,7 +5,7 @@
  * remote.ts keeps credentials out of texts, failures.ts turns the words of git into ours.
  */
 export type { DiskLimits } from './data-folder.ts'
-export { anywhere, type Mirror, type MirrorOptions, type Mirrors, openMirrors, type Transfer } from './mirrors.ts'
+export { anywhere, type Mirror, type MirrorOptions, type Mirrors, MOST_BETWEEN, openMirrors, type Transfer } from './mirrors.ts'
 export type { ReachRules, Resolve } from './reach.ts'
 export { type GitAccess, type GitCredential, PROTOCOLS, type Protocol, type Remote, remoteUrl, type SshKey } from './remote.ts'
 export { checkRevision, type Revision } from './revision.ts'

@@ -10,7 +10,7 @@ import { createRecent } from './recent.ts'
 import { mirrorName, type Remote } from './remote.ts'
 import { checkRevision, describeRevision, parseRefs, pickRef, type Refs, type Revision, refsOf, remedyFor } from './revision.ts'
 import { contentsOf, type GitProgramSettings, type GitRun, git } from './run.ts'
-import { type CommitLine, parseBatch, parseLine, parseTree, type TreeFile } from './tree.ts'
+import { type CommitLine, parseBatch, parseLine, parseSizes, parseTree, type TreeFile } from './tree.ts'
 
 /** The place in the repository to which a revision leads. */
 interface LocatedCommit {
@@ -55,6 +55,25 @@ const MOST_FILES = 32 * 2 ** 20
 
 /** Of what git says of one commit: a message may be as long as a file. */
 const MOST_OF_COMMIT = 2 ** 16
+
+/** Bytes of commits that are read together: each may be as long as whoever wrote it likes. */
+const MOST_OF_COMMITS = 16 * 2 ** 20
+
+/** What a mirror has of its commits. */
+interface Extent {
+  suffix: string
+  options: readonly string[]
+  /** What has to be there of a commit that was fetched. */
+  proof: 'tree' | 'commit'
+}
+
+const FILES: Extent = { suffix: '', options: ['--depth=1'], proof: 'tree' }
+
+/** The most commits that lead from one to another. */
+export const MOST_BETWEEN = 1000
+
+/** Nothing but commits: servers that do not know the filter send the files of all of them, as far as there is room. */
+const HISTORY: Extent = { suffix: '-history', options: [`--depth=${MOST_BETWEEN + 1}`, '--filter=tree:0'], proof: 'commit' }
 
 /** All mirrors share these. */
 interface MirrorServices {
@@ -102,10 +121,12 @@ export class Mirror {
   readonly #name: string
   readonly #place: string
   readonly #remote: Remote
+  readonly #extent: Extent
 
-  constructor(services: MirrorServices, remote: Remote) {
+  constructor(services: MirrorServices, remote: Remote, extent = FILES) {
     this.#services = services
-    this.#name = `${mirrorName(remote)}.git`
+    this.#extent = extent
+    this.#name = `${mirrorName(remote)}${extent.suffix}.git`
     this.#place = services.data.place(this.#name)
     this.#remote = remote
   }
@@ -155,6 +176,39 @@ export class Mirror {
     return parseLine(await this.#git(['log', '-1', '--no-show-signature', '--format=%an%x00%s', commit, '--'], run))
   }
 
+  /** Another copy, of commits without their files. */
+  history(): Mirror {
+    return new Mirror(this.#services, this.#remote, HISTORY)
+  }
+
+  /**
+   * The commits that the one has and the other has not, the newest first; one more than MOST_BETWEEN where there are more. Of a history.
+   * What is older than that is not here: a commit that comes in by a branch that began so long ago counts as one that the other has not.
+   */
+  async between(from: string, to: string, signal: AbortSignal): Promise<string[]> {
+    await this.fetch(to, signal)
+    if (!(await this.#isThere(from, signal))) await this.fetch(from, signal)
+    const words = ['rev-list', `--max-count=${MOST_BETWEEN + 1}`, to, `^${from}`, '--']
+    return (await this.#orThrowAway(() => this.#git(words, { signal }))).split('\n').filter(Boolean)
+  }
+
+  /** Commits that were fetched, as Git keeps them, in the same order. */
+  async commits(ids: readonly string[], signal: AbortSignal): Promise<Buffer[]> {
+    const input = `${ids.join('\n')}\n`
+    return this.#orThrowAway(async () => {
+      const sizes = parseSizes(await this.#git(['cat-file', '--batch-check'], { input, signal }), ids)
+      const bytes = sizes.reduce((sum, size) => sum + size, 0)
+      if (bytes > MOST_OF_COMMITS)
+        throw new Failure('too-large', `${ids.length} commits have ${bytes} bytes; at most ${MOST_OF_COMMITS} are read`)
+      const contents = await this.#guarded(contentsOf(this.#services.settings, { folder: this.#place, input, signal }))
+      return parseBatch(
+        Buffer.from(contents),
+        sizes.map((size) => ({ size })),
+        'commit',
+      )
+    })
+  }
+
   /** Their contents, in the same order, read by one process. */
   async read(files: readonly TreeFile[], signal: AbortSignal): Promise<Uint8Array[]> {
     if (files.length === 0) return []
@@ -190,8 +244,12 @@ export class Mirror {
     const ref = `refs/berth/${commit}`
     const isLoose = await stat(join(this.#place, ref)).then(Boolean, () => false)
     if (!isLoose && !(await readFile(join(this.#place, 'packed-refs'), 'utf8').catch(() => '')).includes(ref)) return false
+    return this.#isThere(`${ref}^{${this.#extent.proof}}`, signal)
+  }
+
+  async #isThere(object: string, signal: AbortSignal): Promise<boolean> {
     try {
-      await this.#git(['rev-parse', '--verify', '--quiet', `${ref}^{tree}`], { signal })
+      await this.#git(['cat-file', '-e', object], { signal })
       return true
     } catch (thrown) {
       if (isFailure(thrown, 'cancelled')) throw thrown
@@ -223,7 +281,7 @@ export class Mirror {
     const isThere = await stat(join(this.#place, 'HEAD')).then(Boolean, () => false)
     if (!isThere) await this.#git(['init', '--bare', '--quiet', '--template='], { signal })
     // Not --quiet: simple-git waits 50 ms longer for a process that says nothing.
-    const options = ['--depth=1', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head']
+    const options = [...this.#extent.options, '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head']
     await withKeys(this.#services.settings.home, this.#remote, pin, (keys) =>
       this.#git(['fetch', ...options, '--', this.#remote.url, `+${commit}:refs/berth/${commit}`], {
         remote: this.#remote,

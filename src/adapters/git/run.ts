@@ -134,7 +134,8 @@ function runnerOf(settings: GitProgramSettings, run: GitRun, excess?: AbortSigna
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_OPTIONAL_LOCKS: '0',
-    GIT_ALLOW_PROTOCOL: settings.protocols.join(':'),
+    // What only reads a mirror asks nobody for what is missing there: that would be without the pin.
+    GIT_ALLOW_PROTOCOL: run.remote ? settings.protocols.join(':') : '',
     ...settingsOf(run),
   })
 }

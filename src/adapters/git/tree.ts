@@ -59,18 +59,28 @@ const NEWLINE = 0x0a
  * Reads `git cat-file --batch`: a line with the size, the content, a newline; in the order in which they were asked for.
  * Half an answer is refused, whatever cut it off: who acts on it would prune what merely had not arrived.
  */
-export function parseBatch(output: Buffer, files: readonly TreeFile[]): Buffer[] {
+export function parseBatch(output: Buffer, objects: readonly { size: number }[], kind: 'blob' | 'commit' = 'blob'): Buffer[] {
   let at = 0
-  const contents = files.map(({ size: wanted }) => {
+  const contents = objects.map(({ size: wanted }) => {
     const end = output.indexOf(NEWLINE, at)
     const [, type, size] = output.toString('latin1', at, end).split(' ')
     const start = end + 1
-    if (end < 0 || type !== 'blob' || Number(size) !== wanted || start + wanted >= output.length) throw damaged()
+    if (end < 0 || type !== kind || Number(size) !== wanted || start + wanted >= output.length) throw damaged()
     at = start + wanted + 1
     return output.subarray(start, at - 1)
   })
   if (at !== output.length) throw damaged()
   return contents
+}
+
+/** Reads `git cat-file --batch-check`: the sizes of commits, in the order in which they were asked for. */
+export function parseSizes(output: string, commits: readonly string[]): number[] {
+  const lines = output.split('\n')
+  return commits.map((commit, at) => {
+    const [id, type, size] = lines[at]?.split(' ') ?? []
+    if (id !== commit || type !== 'commit') throw damaged()
+    return Number(size)
+  })
 }
 
 const damaged = () => new Failure('internal', 'the mirror did not give what was asked for', { reason: 'MirrorDamaged' })

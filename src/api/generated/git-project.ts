@@ -62,6 +62,24 @@ export interface GitProjectSpec {
     }[]
   }
   /**
+   * Commits are served only when they are signed by one of these keys. One that is not is refused, and the one before stays in effect.
+   */
+  verify?: {
+    /**
+     * HEAD - the commit that is served. EveryCommit - also each one between the last that was served from this ref and this one, merges and what they bring in included. Default: HEAD.
+     */
+    mode?: 'HEAD' | 'EveryCommit'
+    /**
+     * Secret in the same namespace with the public keys - `allowed_signers` as OpenSSH has it, `*.pub` with keys of SSH, `*.asc` with armored keys of PGP.
+     */
+    secretRef: {
+      /**
+       * Name of the Secret.
+       */
+      name: string
+    }
+  }
+  /**
    * Secret in the same namespace whose key `secret` signs the webhooks of the Git server.
    */
   webhookSecretRef?: {
@@ -96,6 +114,10 @@ export interface GitProjectStatus {
      * Commit.
      */
     commit: string
+    /**
+     * Who signed the commit, where `spec.verify` has it asked - the principal or holder, and the key.
+     */
+    signer?: string
     /**
      * When the commit was first seen.
      */

@@ -166,6 +166,7 @@ async function* fromAdmitted(visit: Visit, admission: Admission, changed: AbortS
     for (let seen = await following.next(undefined, ended); seen; seen = await following.next(seen, ended)) {
       const response = await responseTo(visit, admission, seen, ended)
       if (response) yield response
+      if ('snapshot' in seen && seen.refused) visit.report({ failure: seen.refused })
     }
   } catch (thrown) {
     if (!ended.aborted) throw thrown

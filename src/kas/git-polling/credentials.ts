@@ -1,6 +1,6 @@
 import type { GitAccess, GitCredential, SshKey } from '../../adapters/git/index.ts'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type CoreSecret, keyOf, type Ref, textIn } from '../../api/index.ts'
+import { type CoreSecret, dataOf, keyOf, type Ref, textIn } from '../../api/index.ts'
 import { Failure, Secret } from '../../std/index.ts'
 import type { Credentials } from '../ports/ports.ts'
 import type { Project } from '../projects/project.ts'
@@ -17,7 +17,7 @@ export const createCredentials = (kube: Kube): Credentials => ({
   async versionOf({ credentials }) {
     // That it cannot be read is told by the next look, with words for it.
     const secret = credentials && (await readSecret(kube, credentials).catch(() => undefined))
-    return secret && `${secret.metadata.uid}/${secret.metadata.resourceVersion}`
+    return secret && versionIn(secret)
   },
   async forWebhooks(project) {
     const ref = project.webhookSecret
@@ -28,7 +28,16 @@ export const createCredentials = (kube: Kube): Credentials => ({
       throw invalid(project, `Secret ${keyOf(ref)} has no key secret`, 'Put the secret of the webhook under the key secret.')
     return secret
   },
+  async forCommits(project) {
+    const ref = project.verify?.keys
+    if (!ref) throw failure(project, 'SecretNotFound', 'it has no keys for commits', 'Name a Secret in spec.verify.secretRef.')
+    const secret = await read(kube, project, ref, 'verify.secretRef')
+    const files = new Map(Object.keys(dataOf(secret)).map((name) => [name, textIn(secret, name) ?? '']))
+    return { files, version: versionIn(secret), secret: keyOf(ref) }
+  },
 })
+
+const versionIn = ({ metadata }: CoreSecret): string => `${metadata.uid}/${metadata.resourceVersion}`
 
 async function read(kube: Kube, project: Project, ref: Ref, field: string): Promise<CoreSecret> {
   const secret = await readSecret(kube, ref)

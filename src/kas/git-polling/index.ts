@@ -5,3 +5,4 @@
  */
 export { createCredentials } from './credentials.ts'
 export { createPolls, pokeByAnnotation } from './polls.ts'
+export type { LastSeen } from './verification.ts'

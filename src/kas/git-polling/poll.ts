@@ -161,8 +161,8 @@ export class Poll {
     this.#version = this.#failures > 0 ? await this.#work.version?.() : undefined
     const sighting = await this.#work.look()
     if (signal.aborted) return
-    // What the user has to mend in the cluster costs nothing to look at again, so it is not made to wait.
-    const isOurs = 'failure' in sighting && !/^(?:Secret|NamespaceNotOnboarded$)/.test(sighting.failure.reason ?? '')
+    // What the user has to mend in the cluster, or to sign, costs nothing to look at again, so it is not made to wait.
+    const isOurs = 'failure' in sighting && !/^(?:Secret|Commit|NamespaceNotOnboarded$)/.test(sighting.failure.reason ?? '')
     this.#failures = isOurs ? this.#failures + 1 : 0
     // Of a poke that came meanwhile the next look is made, and of one that found nothing out.
     if (!('failure' in sighting) && this.#pokedAt === pokedAt) this.#pokedAt = undefined
@@ -253,6 +253,9 @@ export class Poll {
 function isSameAndHere(known: PollSighting, now: PollSighting): boolean {
   if (!('snapshot' in known && 'snapshot' in now)) return false
   return (
-    known.snapshot.isFetched && known.snapshot.commit === now.snapshot.commit && known.snapshot.refName === now.snapshot.refName
+    known.refused?.message === now.refused?.message &&
+    known.snapshot.isFetched &&
+    known.snapshot.commit === now.snapshot.commit &&
+    known.snapshot.refName === now.snapshot.refName
   )
 }

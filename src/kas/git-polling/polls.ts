@@ -10,6 +10,7 @@ import { createLanes, type Lanes } from './lanes.ts'
 import { createPace, type PollPace } from './pace.ts'
 import { Poll } from './poll.ts'
 import { createSnapshot, type Trees } from './snapshot.ts'
+import { createVerification, type LastSeen, type Located, type Verified } from './verification.ts'
 
 export interface PollingOptions {
   mirrors: Mirrors
@@ -17,6 +18,7 @@ export interface PollingOptions {
   protocols: readonly Protocol[]
   /** Git processes at once, over all repositories that answer; half as many for those that do not. */
   concurrency: number
+  lastSeen: LastSeen
   clock: Clock
   log: Log
   /** Told how long the Git server took, in milliseconds. */
@@ -37,6 +39,7 @@ export function createPolls(options: PollingOptions): Polls {
   }
 
   const start = (key: string, project: Project, revision: Revision): Poll => {
+    const tellRefused = refusalTeller(project, log)
     const poll = new Poll({
       clock,
       ...createLooker(options, shared, project, revision, stopping.signal),
@@ -45,6 +48,7 @@ export function createPolls(options: PollingOptions): Polls {
       report(projects, sighting, since) {
         if ('failure' in sighting)
           log.warn('A repository could not be read', { project: keyOf(project.ref), error: sighting.failure })
+        else if ('snapshot' in sighting) tellRefused(sighting.refused)
         for (const listener of listeners) listener({ projects, revision, sighting, since })
       },
     })
@@ -102,9 +106,21 @@ export const pokeByAnnotation = (cache: Cache<GitProject>, polls: Polls): (() =>
 
 const noteOf = (object: GitProject | undefined): string | undefined => object?.metadata.annotations?.[annotations.poke]
 
-/** The credential by its name: its value is read at each poll. Without one everybody shares. */
-const keyFor = ({ url, credentials }: Project, revision: Revision): string =>
-  JSON.stringify([url, ownerOf(credentials), revision])
+/** Tells each refusal once. */
+function refusalTeller({ ref }: Project, log: Log): (refused: Failure | undefined) => void {
+  let told: string | undefined
+  return (refused) => {
+    if (refused && refused.message !== told) log.warn('A commit was refused', { project: keyOf(ref), error: refused })
+    told = refused?.message
+  }
+}
+
+/**
+ * The credential by its name: its value is read at each poll. Without one everybody shares, but for those who have commits verified:
+ * what was served last is another one in each project.
+ */
+const keyFor = ({ ref, url, credentials, verify }: Project, revision: Revision): string =>
+  JSON.stringify([url, ownerOf(credentials), revision, verify ? [keyOf(ref), verify] : ''])
 
 const ownerOf = (credentials: Ref | undefined): string => (credentials ? keyOf(credentials) : '')
 
@@ -131,6 +147,7 @@ function createLooker(
   const repository = JSON.stringify([project.url, ownerOf(project.credentials)])
   const lane = lanes.lane(repository, namespace)
   const patience = createFetchBackoff(clock)
+  const verify = project.verify && createVerification({ project, credentials, lastSeen: options.lastSeen, clock })
   let earlier: string | undefined
   const onListed = (commit: string) => {
     earlier = commit
@@ -154,7 +171,10 @@ function createLooker(
         onLook?.(clock.now() - began)
       }
     })
-    return found ? { snapshot: createSnapshot(found, { ...tools, mirror, earlier }) } : { empty: true }
+    if (!found) return { empty: true }
+    const served: Located & Partial<Verified> = verify ? await lane.pass(() => verify(found, mirror, signal)) : found
+    const snapshot = createSnapshot(served, { ...tools, mirror, earlier })
+    return { snapshot, ...(served.refused && { refused: served.refused }) }
   }
   return {
     look: (): Promise<PollSighting> => look().catch((thrown: unknown) => ({ failure: Failure.from(thrown) })),

@@ -30,10 +30,9 @@ export interface SnapshotTools {
 
 /** A commit whose files are fetched when the first stream wants them, and listed once for all that come while the list is remembered. */
 export function createSnapshot(
-  found: { commit: string; refName: string | undefined },
+  { commit, refName, signer }: { commit: string; refName: string | undefined; signer?: string | undefined },
   { repository, trees, mirror, lane, lanes, namespace, patience, signal, earlier, onListed, onFailed }: SnapshotTools,
 ): CommitSnapshot {
-  const { commit } = found
   const nameOf = (one: string) => `${one} ${repository}`
   let listing: Promise<FileTree<TreeFile>> | undefined
   let isFetched = false
@@ -72,7 +71,9 @@ export function createSnapshot(
     pass: (work) => lanes.pass(namespace, work),
   })
   return {
-    ...found,
+    commit,
+    refName,
+    signer,
     get earlier(): Listed | undefined {
       if (earlier === undefined || earlier === commit) return undefined
       const tree = trees.get(nameOf(earlier))

@@ -2,6 +2,7 @@ import type { Cache } from '../../adapters/kube/index.ts'
 import { type GitProject, isDeleting, isTrue, keyOf, type Ref, refOf } from '../../api/index.ts'
 import type { Polls } from '../ports/ports.ts'
 import { projectFrom } from '../projects/project.ts'
+import { failureIn } from './status.ts'
 
 interface Look {
   generation: number | undefined
@@ -49,7 +50,7 @@ async function untilSeen(polls: Polls, object: GitProject, ended: AbortSignal): 
   const following = polls.follow(projectFrom(object), { kind: 'default' }, by)
   try {
     let seen = await following.next(undefined, ended)
-    while (seen && 'failure' in seen) seen = await following.next(seen, ended)
+    while (seen && failureIn(seen)) seen = await following.next(seen, ended)
   } finally {
     following.close()
   }

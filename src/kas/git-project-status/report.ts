@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Cache, EventRecorder, Kube } from '../../adapters/kube/index.ts'
 import {
+  conditionOf,
   type GitProject,
   type GitProjectStatus,
   GitProjects,
@@ -138,10 +139,18 @@ async function write(
   const path = pathStatement(object, cache.by(byPath, object.spec.path), holders)
   const status = path ? { ...found, conditions: withConditions(found?.conditions, [path], timestamp(clock.now())) } : found
   if (!status || isDeepStrictEqual(status, object.status)) return
+  tellRefusal(object, status, events)
   if (path && isNews(object, status)) events.record(object, { type: 'Warning', reason: path.reason, message: path.message })
   const patch = { metadata: { uid: project.uid }, status }
   await kube.patch(GitProjects, project.ref, patch, { subresource: 'status', manager: 'berth-kas' })
   tellCommits(current, object, { log, tracer })
+}
+
+/** A commit that is refused, once for each thing that is to be said of it. */
+function tellRefusal(object: GitProject, status: GitProjectStatus, events: EventRecorder): void {
+  const [now, before] = [status, object.status].map((one) => conditionOf(one?.conditions, 'Ready'))
+  if (!now?.reason.startsWith('Commit') || (before?.reason === now.reason && before.message === now.message)) return
+  events.record(object, { type: 'Warning', reason: now.reason, message: now.message })
 }
 
 /** Each new commit once: from now on the status has it, also for another kas and for the one after this. */

@@ -1,6 +1,6 @@
 import type { Revision } from '../../adapters/git/index.ts'
 import { type Condition, type GitProjectStatus, type Statement, withConditions } from '../../api/index.ts'
-import { timestamp } from '../../std/index.ts'
+import { type Failure, timestamp } from '../../std/index.ts'
 import type { PollSighting } from '../ports/ports.ts'
 import { sentenceOf } from '../ports/refusals.ts'
 import type { Project } from '../projects/project.ts'
@@ -28,11 +28,11 @@ export function statusAfter(
   const statement = readiness(project, revision, sighting)
   if (statement) status.conditions = withConditions(conditionsOf(before), [statement], at)
   if (!('snapshot' in sighting) || !sighting.snapshot.refName) return status
-  const { refName, commit } = sighting.snapshot
+  const { refName, commit, signer } = sighting.snapshot
   if (revision.kind === 'default' || (revision.kind === 'branch' && revision.name === project.defaultBranch)) {
     status.defaultBranch = refName.replace(/^refs\/heads\//, '')
   }
-  status.refs = withRef(before?.refs ?? [], { name: refName, commit, seenAt: at })
+  status.refs = withRef(before?.refs ?? [], { name: refName, commit, ...(signer !== undefined && { signer }), seenAt: at })
   return status
 }
 
@@ -42,11 +42,12 @@ const conditionsOf = (status: GitProjectStatus | undefined): Condition[] =>
 /** `undefined`: the finding says nothing of the project as a whole. That somebody follows a branch that is not there is theirs. */
 function readiness(project: Project, revision: Revision, sighting: PollSighting): Statement | undefined {
   const ready = { type: 'Ready', observedGeneration: project.generation }
-  if ('failure' in sighting) {
+  const failure = failureIn(sighting)
+  if (failure) {
     const isDefault = revision.kind === 'default' || (revision.kind === 'branch' && revision.name === project.defaultBranch)
-    if (!isDefault && /^Ref/.test(sighting.failure.reason ?? '')) return undefined
-    const message = sentenceOf(sighting.failure, 'internal error; the cause is in the log of kas')
-    return { ...ready, status: 'False', reason: sighting.failure.reason ?? 'GitFailed', message }
+    if (!isDefault && /^Ref/.test(failure.reason ?? '')) return undefined
+    const message = sentenceOf(failure, 'internal error; the cause is in the log of kas')
+    return { ...ready, status: 'False', reason: failure.reason ?? 'GitFailed', message }
   }
   if ('empty' in sighting) {
     const message = 'The repository can be read; nothing has been pushed yet. Push a commit to it.'
@@ -55,9 +56,14 @@ function readiness(project: Project, revision: Revision, sighting: PollSighting)
   return { ...ready, status: 'True', reason: 'Reachable', message: 'The repository can be read.' }
 }
 
+/** Why there is nothing new to serve. */
+export const failureIn = (sighting: PollSighting): Failure | undefined =>
+  'failure' in sighting ? sighting.failure : 'snapshot' in sighting ? sighting.refused : undefined
+
 interface SeenRef {
   name: string
   commit: string
+  signer?: string
   seenAt?: string
 }
 
@@ -73,6 +79,10 @@ const KEPT = 32
 /** Newest first; a commit that was seen before keeps its time. */
 function withRef(before: readonly SeenRef[], seen: SeenRef): SeenRef[] {
   const known = before.find(({ name }) => name === seen.name)
-  if (known?.commit === seen.commit) return [...before]
+  // Who signed it may be known only now.
+  if (known?.commit === seen.commit) {
+    const { signer = known.signer } = seen
+    return before.map((ref) => (ref === known && signer !== undefined ? { ...ref, signer } : ref))
+  }
   return [seen, ...before.filter(({ name }) => name !== seen.name)].slice(0, KEPT)
 }

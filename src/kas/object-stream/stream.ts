@@ -171,6 +171,8 @@ async function newCommit(
   for (let seen = await next(undefined); seen; seen = await next(seen)) {
     if ('failure' in seen) throw outward(seen.failure)
     if ('snapshot' in seen && seen.snapshot.commit !== known) return seen.snapshot
+    // Who has what is in effect is told why it gets nothing newer.
+    if ('snapshot' in seen && seen.refused) throw outward(seen.refused)
     onNothing('snapshot' in seen ? known : undefined)
     call.accept()
   }

@@ -77,8 +77,10 @@ export function createMeters(metrics: Metrics) {
   }
 }
 
-const outcomeOf = (told: PollSighting | Pick<Transfer, 'failure'>): string =>
-  'failure' in told && told.failure ? (told.failure.reason ?? 'failed') : 'ok'
+function outcomeOf(told: PollSighting | Pick<Transfer, 'failure'>): string {
+  const failure = 'refused' in told ? told.refused : 'failure' in told ? told.failure : undefined
+  return failure ? (failure.reason ?? 'failed') : 'ok'
+}
 
 export const metersOf = (metrics: Metrics) => ({
   counter: (name: string, help: string, ...labels: string[]) => metrics.counter({ name, help, labels }),

@@ -161,6 +161,8 @@ export interface CommitSnapshot {
   readonly commit: string
   /** Full name of the ref; `undefined` for a commit that was asked for by its id. */
   readonly refName: string | undefined
+  /** Who signed it, where the project has it asked. */
+  readonly signer?: string | undefined
   /** True once the files are in the mirror. */
   readonly isFetched: boolean
   tree(): Promise<FileTree<TreeFile>>
@@ -177,8 +179,8 @@ export interface Listed {
   readonly tree: FileTree<TreeFile>
 }
 
-/** The result of a poll. */
-export type PollSighting = { snapshot: CommitSnapshot } | { empty: true } | { failure: Failure }
+/** The result of a poll. `refused`: why a newer commit is not served; the snapshot is the one before, which stays in effect. */
+export type PollSighting = { snapshot: CommitSnapshot; refused?: Failure | undefined } | { empty: true } | { failure: Failure }
 
 export interface PollSubscription {
   /** The first sighting that is not `seen`, at once if it is known and fresh. `undefined` when the signal aborts first. */
@@ -222,6 +224,8 @@ export interface Credentials {
   /** Changes whenever the Secret of `forGit` does; `undefined` when there is none, or it cannot be read. Never throws. */
   versionOf(project: Project): Promise<string | undefined>
   forWebhooks(project: Project): Promise<string>
+  /** The public keys by which the commits of the project may be signed, by the names of their files. */
+  forCommits(project: Project): Promise<{ files: Map<string, string>; version: string; secret: string }>
 }
 
 /** Access rules decide who may reach the cluster of an agent: they come from its last good file. */

@@ -15,6 +15,8 @@ export interface Project {
   readonly defaultBranch: string | undefined
   readonly credentials: Ref | undefined
   readonly webhookSecret: Ref | undefined
+  /** Whose signatures its commits need, and which of them. */
+  readonly verify: { readonly mode: 'HEAD' | 'EveryCommit'; readonly keys: Ref } | undefined
   readonly visibility: 'private' | 'internal' | 'public'
   readonly agents: readonly Grantee[]
   readonly serviceAccounts: readonly Grantee[]
@@ -40,6 +42,7 @@ export function projectFrom(object: GitProject): Project {
     defaultBranch: spec.defaultBranch,
     credentials: secret(spec.credentialsSecretRef),
     webhookSecret: secret(spec.webhookSecretRef),
+    verify: spec.verify && { mode: spec.verify.mode ?? 'HEAD', keys: { namespace, name: spec.verify.secretRef.name } },
     visibility: spec.visibility ?? 'private',
     agents: (spec.grants?.agents ?? []).map(grantee),
     serviceAccounts: (spec.grants?.serviceAccounts ?? []).map(grantee),
@@ -50,8 +53,8 @@ export function projectFrom(object: GitProject): Project {
 }
 
 /** Streams depend on these fields: when one of them changes they are opened anew. */
-export const sourceOf = ({ uid, url, credentials, defaultBranch, pollInterval }: Project): string =>
-  JSON.stringify([uid, url, credentials ? keyOf(credentials) : '', defaultBranch ?? '', pollInterval])
+export const sourceOf = ({ uid, url, credentials, defaultBranch, pollInterval, verify }: Project): string =>
+  JSON.stringify([uid, url, credentials ? keyOf(credentials) : '', defaultBranch ?? '', pollInterval, verify ?? ''])
 
 /** All GitProjects, by the names that callers use. */
 export interface Projects {

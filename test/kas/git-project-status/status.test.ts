@@ -1,7 +1,7 @@
 import { equal, is } from 'uvu/assert'
 import type { GitProjectStatus } from '../../../src/api/index.ts'
 import { newCommitIn, statusAfter } from '../../../src/kas/git-project-status/status.ts'
-import type { PollSighting } from '../../../src/kas/ports/ports.ts'
+import type { CommitSnapshot, PollSighting } from '../../../src/kas/ports/ports.ts'
 import { projectFrom } from '../../../src/kas/projects/project.ts'
 import { treeOf } from '../../../src/kas/projects/tree.ts'
 import { Failure } from '../../../src/std/index.ts'
@@ -53,6 +53,19 @@ describe('GitProject status', (it) => {
       [condition?.status, condition?.reason, condition?.message],
       ['False', 'AuthenticationFailed', 'it did not work. Mend it.'],
     )
+  })
+
+  it('keeps the commit in effect, and who signed it, while a newer one is refused', () => {
+    const sighting = seen('c1')
+    const snapshot = { ...('snapshot' in sighting && sighting.snapshot), signer: 'ann' } as CommitSnapshot
+    const first = after(after(undefined, seen('c1'), T1), { snapshot }, T2)
+    equal(first.refs, [{ name: 'refs/heads/main', commit: 'c1', signer: 'ann', seenAt: T1 }])
+    const refused = new Failure('invalid', 'commit c2 is not signed', { reason: 'CommitNotSigned', remedy: 'Sign it.' })
+    const status = after(first, { snapshot, refused }, T3)
+    equal(status.refs, first.refs)
+    const [condition] = status.conditions ?? []
+    equal([condition?.reason, condition?.message], ['CommitNotSigned', 'commit c2 is not signed. Sign it.'])
+    equal(after(status, seen('c3'), T3).refs?.[0], { name: 'refs/heads/main', commit: 'c3', seenAt: T3 })
   })
 
   it('does not blame the project for a branch that somebody else misses', () => {

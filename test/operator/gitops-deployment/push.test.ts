@@ -254,6 +254,22 @@ describe('a GitOpsDeployment', (it) => {
     assert.match((await complains('ProjectNotAccessible')).message, /may not be read/)
   })
 
+  it('keeps what is in effect when kas refuses the next commit, and tells which that is', async () => {
+    await deploy()
+    const commit = await git.push({ 'deploy/a.yaml': configMap('a') })
+    await synced(commit)
+    const told = `commit ${'c'.repeat(40)} is not signed`
+    git.fail(new Failure('invalid', told, { reason: 'CommitNotSigned', remedy: 'Sign it.' }))
+    assert.match((await complains('CommitNotSigned')).message, told)
+    assert.equal((await status()).sync?.revision, commit)
+    assert.ok(await inTarget('a'))
+    await eventually(async () => {
+      const path = `/api/v1/namespaces/${namespace}/events`
+      const { items } = await kube.read<{ items: { reason: string; message: string }[] }>(path)
+      return items.some(({ reason, message }) => reason === 'CommitNotSigned' && message.includes(told))
+    })
+  })
+
   it('keeps what is in effect when a push cannot be rendered', async () => {
     await deploy()
     const commit = await git.push({ 'deploy/a.yaml': configMap('a') })

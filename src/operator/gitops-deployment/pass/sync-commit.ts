@@ -43,6 +43,7 @@ import {
   tellLookups,
   tellNotRun,
   tellPending,
+  tellRefused,
   tellRepairs,
 } from '../status/events.ts'
 import { askedOf, isConfirmed, useUp } from '../status/requests.ts'
@@ -110,6 +111,7 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   tellChanges(events, deployment, result.commitId, withoutRepairs(result))
   tellLookups(events, deployment, pass.snapshot)
   tellNotRun(events, deployment, result.changes)
+  tellRefused(events, deployment, pass.source)
   tellPending(events, deployment, pendingPruneOf(deployment, result.changes, result.commitId))
   tellRepairs(events, deployment, result.repairs)
   tellFights(events, deployment, result.fights)

@@ -1,6 +1,7 @@
 import type { EventRecorder, Occurrence } from '../../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, type Statement } from '../../../api/index.ts'
 import { sayId, sayIds } from '../../../engines/apply/index.ts'
+import { sentenceOf } from '../../../engines/controller/index.ts'
 import {
   type Entry,
   entriesOf,
@@ -11,6 +12,7 @@ import {
   sayFight,
 } from '../../../engines/gitops/index.ts'
 import { lookupsIn, type Snapshot } from '../../../engines/render/index.ts'
+import type { Failure } from '../../../std/index.ts'
 import type { PendingPrune } from './attention.ts'
 import { isHookFailed, isNotRun, messageOf } from './hooks.ts'
 
@@ -54,6 +56,14 @@ export function tellLookups(events: EventRecorder, deployment: GitOpsDeployment,
   const others = more.length > 0 ? ` and ${more.length} more` : ''
   const message = `${first}${others} asks the cluster for objects by lookup, which finds nothing where a chart is rendered from Git; give it as a value what it makes up then`
   events.record(deployment, { type: 'Warning', reason: 'LookupFindsNothing', message })
+}
+
+/** A newer commit that kas does not give out: told once for each thing that is to be said of it. The status says it all the time. */
+export function tellRefused(events: EventRecorder, deployment: GitOpsDeployment, source: Failure | undefined): void {
+  if (!source?.reason?.startsWith('Commit')) return
+  const [reason, message] = [source.reason, sentenceOf(source)]
+  const told = conditionOf(deployment.status?.conditions, 'ErrorOccurred')
+  if (told?.reason !== reason || told.message !== message) events.record(deployment, { type: 'Warning', reason, message })
 }
 
 /** Told once for each commit and guard: the status says it all the time. */

@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { equal, is, match } from 'uvu/assert'
+import { type Mirrors, openMirrors } from '../../../src/adapters/git/index.ts'
+import { systemClock } from '../../../src/std/index.ts'
+import { type GitHost, gitHost } from '../../support/git-host.ts'
+import { failureOf } from '../../support/refusal.ts'
+import { describe } from '../../support/suite.ts'
+
+const never = new AbortController().signal
+
+describe('git histories', (it) => {
+  let host: GitHost
+  let folder = ''
+  let mirrors: Mirrors
+  it.before(async () => {
+    host = await gitHost()
+    folder = await mkdtemp(join(tmpdir(), 'berth-history-'))
+    mirrors = await openMirrors({ folder, environment: host.environment, protocols: ['http'], clock: systemClock })
+  })
+  it.after(async () => {
+    await host.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  for (const filter of [true, false])
+    it(`say what lies between two commits, from a server that ${filter ? 'leaves files out' : 'sends all'}`, async () => {
+      const repository = await host.repository(`filter-${filter}`)
+      const bare = join(host.folder, `filter-${filter}.git`)
+      execFileSync('git', ['config', 'uploadpack.allowFilter', String(filter)], { cwd: bare })
+      const commits: string[] = []
+      for (const a of ['1', '2', '3', '4']) commits.push(await repository.commit({ a }))
+      const [first = '', second = '', third = '', fourth = ''] = commits
+      const mirror = mirrors.of({ url: repository.url, owner: '' })
+      const history = mirror.history()
+      equal(await history.between(first, third, never), [third, second])
+      equal(await history.between(third, fourth, never), [fourth])
+      equal(await history.between(fourth, second, never), [])
+      const raw = await history.commits([third, first], never)
+      equal(
+        raw.map((one) =>
+          one.equals(execFileSync('git', ['cat-file', 'commit', raw.indexOf(one) ? first : third], { cwd: bare })),
+        ),
+        [true, true],
+      )
+      const places = (await readdir(join(folder, 'mirrors'))).filter((name) => name.endsWith('-history.git')).map(placeOf)
+      const blob = String(execFileSync('git', ['rev-parse', `${fourth}:a`], { cwd: bare })).trim()
+      is(
+        places.some((place) => hasObject(place, blob)),
+        !filter,
+      )
+      // The files of one that is fetched as a whole are in another place.
+      await mirror.fetch(fourth, never)
+      is((await mirror.files(fourth, never)).length, 1)
+    })
+
+  const placeOf = (name: string) => join(folder, 'mirrors', name)
+  /** Without asking the server for it. */
+  const hasObject = (place: string, object: string): boolean => {
+    try {
+      execFileSync('git', ['cat-file', '-e', object], {
+        cwd: place,
+        stdio: 'ignore',
+        env: { ...process.env, GIT_ALLOW_PROTOCOL: '' },
+      })
+      return true
+    } catch {
+      // It is not there.
+      return false
+    }
+  }
+
+  it('read no more of commits than fits', async () => {
+    const repository = await host.repository('large')
+    const commit = await repository.commit({ a: '1' }, 'main', { message: 'x'.repeat(17 * 2 ** 20) })
+    const mirror = mirrors.of({ url: repository.url, owner: '' })
+    await mirror.fetch(commit, never)
+    const failure = await failureOf(() => mirror.commits([commit], never))
+    is(failure.code, 'too-large')
+    match(failure.message, '1 commits have')
+  })
+})
