@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { PrivateKey } from 'openpgp'
 import { beginningOf, Failure } from '../../std/index.ts'
-import { type PgpKeys, readPgpKeys } from './pgp.ts'
+import { type PrivatePgpKeys, readPgpKeys } from './pgp.ts'
 
 /** The private keys with which files are read. */
 export interface SopsKeys {
@@ -9,7 +9,7 @@ export interface SopsKeys {
   origin: string
   /** Of age, by the recipient that each of them is. */
   age: ReadonlyMap<string, string>
-  pgp: PgpKeys
+  pgp: PrivatePgpKeys
   /** The same for the same keys. */
   digest: string
 }

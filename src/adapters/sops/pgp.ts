@@ -1,7 +1,7 @@
 import type { PrivateKey } from 'openpgp'
 
 /** By the fingerprints of the key and of its subkeys, in capital letters. */
-export type PgpKeys = ReadonlyMap<string, PrivateKey>
+export type PrivatePgpKeys = ReadonlyMap<string, PrivateKey>
 
 /** A data key has 32 bytes, and a message with much else in it is none. */
 const MOST_BYTES = 2 ** 14
@@ -24,7 +24,7 @@ export async function readPgpKeys(armored: string, bad: (what: string) => Error)
 }
 
 /** The key that a file names, by its fingerprint or its long id. */
-export function pgpKeyFor(name: string, keys: PgpKeys): PrivateKey | undefined {
+export function pgpKeyFor(name: string, keys: PrivatePgpKeys): PrivateKey | undefined {
   const wanted = name.replaceAll(' ', '').toUpperCase()
   const exact = keys.get(wanted)
   if (exact || wanted.length < LEAST) return exact

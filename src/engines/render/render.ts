@@ -11,7 +11,7 @@ import {
 } from '../../std/index.ts'
 import { type Chart, type ChartSettings, chartIn, createHelm, isChart, partsOf } from './chart.ts'
 import { createConfined, RENDER_LIMITS, type RenderLimits } from './confined.ts'
-import { createReader, type Found } from './documents.ts'
+import { createReader, type Found, type Reader } from './documents.ts'
 import { withPieces, withStandIns } from './generated.ts'
 import { asChecked, foldersIn, type KustomizationReach, kustomizationIn, namingFile, reachOf } from './kustomization.ts'
 import { createKustomize } from './kustomize.ts'
@@ -104,13 +104,7 @@ export function createRenderer({
     const before = known.get(key)
     if (before) return before
     const printed = await turns.pass(tenant, () => helm(chart, signal))
-    const manifests: Manifest[] = []
-    const problems: string[] = []
-    for (const { source, text } of partsOf(printed, chart.folder)) {
-      const read = await reader.read(`in what helm made of ${source || '.'}`, text, { withoutLines: true, tenant })
-      for (const manifest of read.manifests) manifests.push(manifest)
-      for (const problem of read.problems) problems.push(problem)
-    }
+    const { manifests, problems } = await readPrinted(printed, chart.folder, { reader, tenant })
     const found = await withTheirFiles(checkRendered(manifests, problems), chart.files, tenant)
     return remembered(key, { manifests: found, bytes: printed.length }, chart.files)
   }
@@ -139,6 +133,21 @@ export function createRenderer({
     how.made?.(bytes)
     return manifests
   }
+}
+
+/** Each object is told with the template that it is from. */
+async function readPrinted(
+  printed: string,
+  folder: string,
+  { reader, tenant }: { reader: Reader; tenant: string },
+): Promise<Found> {
+  const all: Found = { manifests: [], problems: [] }
+  for (const { source, text } of partsOf(printed, folder)) {
+    const read = await reader.read(`in what helm made of ${source || '.'}`, text, { withoutLines: true, tenant })
+    for (const manifest of read.manifests) all.manifests.push(manifest)
+    for (const problem of read.problems) all.problems.push(problem)
+  }
+  return all
 }
 
 /** A kustomization beside a chart is what counts, unless somebody wrote how the chart is rendered. */
