@@ -5,12 +5,18 @@ import type { Metadata, SopsRecipient } from './metadata.ts'
 import { openPgpMessage, pgpKeyFor } from './pgp.ts'
 import { KEY } from './values.ts'
 
+/** SOPS names nobody twice; each try is work, and a file may have hundreds. */
+const MOST_TRIES = 2
+
 /** The key with which all values of a file are encrypted, from the first recipient that is one of ours. */
 export async function dataKeyOf({ recipients }: Metadata, keys: SopsKeys, source: string): Promise<Uint8Array> {
   let damaged: SopsRecipient | undefined
+  const tries = new Map<string, number>()
   for (const recipient of recipients) {
-    const opening = openingOf(recipient, keys)
+    const { name } = recipient
+    const opening = (tries.get(name) ?? 0) < MOST_TRIES ? openingOf(recipient, keys) : undefined
     if (!opening) continue
+    tries.set(name, (tries.get(name) ?? 0) + 1)
     const found = await opening()
     if (found?.length === KEY) return found
     damaged ??= recipient

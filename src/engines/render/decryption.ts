@@ -27,6 +27,8 @@ export interface Decryption {
   open(manifests: readonly Manifest[]): Promise<readonly Manifest[]>
   /** What was decrypted the last time, and the time before: it is never shown. The same set until that changes. */
   secrets(): ReadonlySet<string>
+  /** Whether all of a commit was ever decrypted: until then nobody knows what is not to be shown. */
+  hasOpened(): boolean
 }
 
 /** Files whose keys are remembered: it takes a millisecond or two to have one. */
@@ -37,12 +39,14 @@ interface Opened {
   secrets: readonly string[]
 }
 
-/** `former`: what was decrypted with other keys before, and is to be hidden still. */
-export function createDecryption(keys: SopsKeys, former: ReadonlySet<string> = new Set()): Decryption {
+/** `last`: what decrypted with other keys before; that is to be hidden still. */
+export function createDecryption(keys: SopsKeys, last?: Decryption): Decryption {
+  const former = last?.secrets() ?? new Set<string>()
   const opened = openerWith(keys)
   const known = new WeakMap<Manifest, Opened>()
   let [now, before, undone] = [former, new Set<string>(), new Set<string>()]
   let all = former
+  let hasOpened = last?.hasOpened() ?? false
   const openedOnce = async (manifest: Manifest, sealed: Sealed, secrets: Set<string>): Promise<Manifest> => {
     const earlier = known.get(manifest)
     const own = new Set(earlier?.secrets)
@@ -65,8 +69,12 @@ export function createDecryption(keys: SopsKeys, former: ReadonlySet<string> = n
   return {
     digest: keys.digest,
     secrets: () => all,
+    hasOpened: () => hasOpened,
     async open(manifests) {
-      if (manifests.every(({ sealed }) => sealed === undefined)) return manifests
+      if (manifests.every(({ sealed }) => sealed === undefined)) {
+        hasOpened = true
+        return manifests
+      }
       const secrets = new Set<string>()
       const found: Manifest[] = []
       let isDone = false
@@ -74,6 +82,7 @@ export function createDecryption(keys: SopsKeys, former: ReadonlySet<string> = n
         for (const manifest of manifests)
           found.push(manifest.sealed ? await openedOnce(manifest, manifest.sealed, secrets) : manifest)
         isDone = true
+        hasOpened = true
       } finally {
         remember(secrets, isDone)
       }

@@ -270,6 +270,17 @@ describe(
       assert.ok(decryption.secrets().has('in effect') && !decryption.secrets().has('third'))
     })
 
+    it('is known to be hidden once all of a commit was decrypted, with other keys as well', async () => {
+      const decryption = await withKeys(age.key)
+      const text = await sops.encrypt('a.yaml', JSON.stringify(secret({ a: 'b' })), '--age', age.recipient)
+      await refusal(text.replace('mac: ENC', 'mac: ENX'), decryption)
+      assert.is(decryption.hasOpened(), false)
+      await objectsIn(text, decryption)
+      assert.is(decryption.hasOpened(), true)
+      const keys = await readKeys({ 'a.agekey': hybrid.key }, 'Secret sops-keys')
+      assert.is(createDecryption(keys, decryption).hasOpened(), true)
+    })
+
     it('costs little that was made to cost much', async () => {
       const text = await sops.encrypt('a.yaml', JSON.stringify(secret({ a: 'b' })), '--age', age.recipient)
       const enc = /enc: [\s\S]*?END AGE ENCRYPTED FILE-----/.exec(text)?.[0] ?? ''
@@ -293,6 +304,12 @@ describe(
         sops: { mac: 'ENC[', lastmodified: '', age: [{ recipient: age.recipient, enc: armored }] },
       })
       assert.match(await refusal(withPassphrase), /the data key that it holds for age1\w+ is damaged, or is for another key/)
+
+      // Each try of a key of ours is work; sops names nobody twice.
+      const damaged = `        - ${enc.replace(/\n {12}\w{20}/, (line) => line.toLowerCase())}\n          recipient: ${age.recipient}\n`
+      const after = (count: number) => text.replace(/\n {4}age:\n/, `\n    age:\n${damaged.repeat(count)}`)
+      assert.is((await objectsIn(after(1))).length, 1)
+      assert.match(await refusal(after(2)), /the data key that it holds for age1\w+ is damaged, or is for another key/)
 
       const deep = JSON.stringify(secret({ a: 'b' })).replace('"b"', `${'['.repeat(500)}${']'.repeat(500)}`)
       const large = `${text}# ${'x'.repeat(4 * 2 ** 20)}\n`

@@ -43,12 +43,13 @@ export function createDecryptionReader(
       if (isSame && age < intervalOf(spec.interval)) return last.decryption
       const keys = await read(deployment, spec.decryption, kube)
       const isAsBefore = last?.decryption.digest === keys.digest
-      const decryption = isAsBefore ? last.decryption : createDecryption(keys, last?.decryption.secrets())
+      const decryption = isAsBefore ? last.decryption : createDecryption(keys, last?.decryption)
       kept.set(key, { version, sources, at, decryption })
       return decryption
     },
     /** Says whether `secretsOf` is all that was ever decrypted for it: not after a restart, until a commit is brought into effect. */
-    isKnown: ({ metadata, spec }: GitOpsDeployment): boolean => !spec.decryption || kept.has(keyOf(metadata)),
+    isKnown: ({ metadata, spec }: GitOpsDeployment): boolean =>
+      !spec.decryption || kept.get(keyOf(metadata))?.decryption.hasOpened() === true,
     /** The values that were encrypted. The same set until it changes. */
     secretsOf: (key: string): ReadonlySet<string> | undefined => kept.get(key)?.decryption.secrets(),
     forget(key: string): void {
