@@ -1,13 +1,13 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { createMetrics } from '../../../src/adapters/http/index.ts'
 import { GitOpsDeploymentSyncRuns, GitOpsDeployments, Secrets } from '../../../src/api/index.ts'
+import { createRenderer } from '../../../src/engines/render/index.ts'
 import { gitopsMeter } from '../../../src/operator/gitops-deployment/index.ts'
 import { createLog } from '../../../src/std/index.ts'
-import { configMap } from '../../support/builders/snapshots.ts'
+import { configMap, kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'
 import { ageKey, lacksSops, realSops, type Sops } from '../../support/sops.ts'
@@ -25,41 +25,18 @@ function notIn(text: string, where: string): void {
   }
 }
 
-/** What builds have in their folders while they run, read over and over. */
-function watchBuilds() {
-  const seen = new Map<string, string>()
-  const look = (folder: string): void => {
-    for (const name of readdirSync(folder)) {
-      const path = join(folder, name)
-      try {
-        if (statSync(path).isDirectory()) look(path)
-        else seen.set(path, readFileSync(path, 'latin1'))
-      } catch {
-        // It is gone already.
-      }
-    }
-  }
-  let isOver = false
-  const watching = (async () => {
-    while (!isOver) {
-      for (const name of readdirSync(tmpdir()))
-        if (name.startsWith('berth-render-')) {
-          try {
-            look(join(tmpdir(), name))
-          } catch {
-            // It is gone already.
-          }
-        }
-      await sleep(1)
-    }
-  })()
-  return {
-    seen,
-    async stop() {
-      isOver = true
-      await watching
-    },
-  }
+/** A kubectl that keeps what it is given: files, arguments and environment. */
+async function keepingKubectl() {
+  const kept = mkdtempSync(join(tmpdir(), 'berth-canary-'))
+  const program = join(kept, 'kubectl')
+  const keep = `/bin/cp -r .. ${kept}/$$; echo "$@" > ${kept}/$$/arguments; /usr/bin/env > ${kept}/$$/environment`
+  writeFileSync(program, `#!/bin/sh\n${keep}\nexec ${await kubectl()} "$@"\n`, { mode: 0o755 })
+  const look = (folder: string): [path: string, content: string][] =>
+    readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name)
+      return entry.isDirectory() ? look(path) : [[path, readFileSync(path, 'latin1')] satisfies [string, string]]
+    })
+  return { program, seen: () => new Map(look(kept)), remove: () => rmSync(kept, { recursive: true }) }
 }
 
 describe(
@@ -72,12 +49,13 @@ describe(
     let stage: Stage
     let sops: Sops
     let age: Awaited<ReturnType<typeof ageKey>>
+    let builds: Awaited<ReturnType<typeof keepingKubectl>>
 
     it.before(async () => {
-      ;[sops, age] = await Promise.all([realSops(), ageKey()])
+      ;[sops, age, builds] = await Promise.all([realSops(), ageKey(), keepingKubectl()])
       stage = await openStage(cluster, {
         log: createLog('debug', { write: (line) => lines.push(line) }),
-        settings: { meter: gitopsMeter(metrics) },
+        settings: { meter: gitopsMeter(metrics), render: createRenderer({ kubectl: builds.program }) },
       })
       await kube.create(Secrets, {
         apiVersion: 'v1',
@@ -89,6 +67,7 @@ describe(
     it.after(async () => {
       await stage.stop()
       await cluster.close()
+      builds.remove()
     })
 
     const encrypted = (object: object) =>
@@ -96,7 +75,6 @@ describe(
 
     it('appears in no status, Event, log line, metric, difference or file of a build', async () => {
       const { namespace, git } = stage
-      const builds = watchBuilds()
       await stage.deploy({ decryption: { provider: 'sops', secretRef: { name: 'sops-keys' } } })
       const env = await sops.encrypt('v.env', `CANARY=${CANARY}\n`, '--age', age.recipient)
       const good = {
@@ -152,14 +130,18 @@ describe(
         assert.is(run?.status?.phase, 'Succeeded', JSON.stringify(run?.status))
         return true
       })
-      await builds.stop()
       for (const [where, text] of Object.entries(await everythingTold())) {
         assert.ok(text.length > 100, where)
         notIn(text, where)
       }
       assert.ok((await stage.events('SyncFailed')).some((message) => message.includes('***')))
-      assert.ok([...builds.seen.keys()].some((path) => path.endsWith('/v.env')))
-      for (const [path, text] of builds.seen) notIn(text, path)
+      const seen = builds.seen()
+      for (const name of ['/v.env', '/arguments', '/environment'])
+        assert.ok(
+          [...seen.keys()].some((path) => path.endsWith(name)),
+          name,
+        )
+      for (const [path, text] of seen) if (path !== builds.program) notIn(text, path)
     })
 
     async function everythingTold(): Promise<Record<string, string>> {
