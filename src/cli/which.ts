@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { Failure } from '../std/index.ts'
+import type { Shell } from './shell.ts'
 
 /** The program's whole path, as the shell would find it: the operator runs it with an empty PATH. */
 export function which(
@@ -19,8 +20,19 @@ export function which(
   throw new Failure('not-found', `there is no program "${program}" in PATH`, { remedy })
 }
 
-/** The same for a program that only some need: where there is none, who needs it is told so. */
-export function whichIfAny(program: string, path: string | undefined, cwd: string): string {
+interface RenderPrograms {
+  kubectl: string
+  helm: string
+}
+
+/** The settings of a program that renders, with whole paths. Where there is no helm, who needs it is told so: most never do. */
+export const withRenderPrograms = <T extends RenderPrograms>(config: T, { env, cwd }: Pick<Shell, 'env' | 'cwd'>): T => ({
+  ...config,
+  kubectl: which(config.kubectl, env.PATH, cwd),
+  helm: whichIfAny(config.helm, env.PATH, cwd),
+})
+
+function whichIfAny(program: string, path: string | undefined, cwd: string): string {
   try {
     return which(program, path, cwd)
   } catch {

@@ -23,7 +23,7 @@ import { grant } from './builders/credentials.ts'
 import { kubectl, snapshot } from './builders/snapshots.ts'
 import type { TestCluster } from './control-plane.ts'
 import { type OperatorOptions, type RunningOperator, startOperator } from './operator.ts'
-import { eventually, type Patience } from './verbs.ts'
+import { eventually, expectObject, type Patience } from './verbs.ts'
 
 type Follow = Parameters<Source['follow']>
 
@@ -175,6 +175,21 @@ export async function openStage(
     },
     stop: () => operator.stop(),
   }
+}
+
+/** Asks what `shop` would do, and waits until that is told. */
+export async function dryRun({ kube }: TestCluster, { namespace }: Stage): Promise<GitOpsDeploymentSyncRun['status']> {
+  const ref = { name: 'dry', namespace }
+  await kube.create(GitOpsDeploymentSyncRuns, {
+    apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+    kind: 'GitOpsDeploymentSyncRun',
+    metadata: ref,
+    spec: { gitopsDeploymentName: 'shop', dryRun: true },
+  })
+  const told = await expectObject(kube, GitOpsDeploymentSyncRuns, ref, ({ status }) =>
+    assert.is(status?.phase, 'Succeeded', JSON.stringify(status)),
+  )
+  return told.status
 }
 
 /** Has the GitProject of a stage say that nothing was pushed yet, as kas does. */

@@ -60,11 +60,11 @@ async function adopt(shell: Shell, kube: Kube, name: string, options: Options): 
       await undo(kube, made)
       return exitCodes.ok
     }
+    await sameRelease(kube, ref, release)
   } catch (thrown) {
     await undo(kube, made)
     throw thrown
   }
-  await undoIfChanged(kube, { ref, release, made })
   const deployment = await kube.patch(GitOpsDeployments, refOf(made), { spec: { suspend: false } })
   const { generation = 0 } = deployment.metadata
   const answered = ({ status }: GitOpsDeployment) => (status?.observedGeneration ?? 0) >= generation
@@ -90,15 +90,6 @@ async function sameRelease(kube: Kube, ref: Ref, { revision }: HelmRelease): Pro
     remedy:
       'Helm still knows the release. Have nobody upgrade it, delete the GitOpsDeployment and the Secret with its values, and adopt it again.',
   })
-}
-
-async function undoIfChanged(kube: Kube, { ref, release, made }: { ref: Ref; release: HelmRelease; made: GitOpsDeployment }) {
-  try {
-    await sameRelease(kube, ref, release)
-  } catch (thrown) {
-    await undo(kube, made)
-    throw thrown
-  }
 }
 
 /** A status names so many objects. */
@@ -131,18 +122,21 @@ const finished = ({ name }: HelmRelease, deployment: GitOpsDeployment): string =
   `Helm does not know the release ${name} any more. From now on the chart is changed in Git, and its values in Secret ${keyOf(valuesOf(deployment))}.`
 
 /** Beside the deployment. */
-const valuesOf = ({ metadata: { name, namespace } }: GitOpsDeployment) => ({ name: `${name}-values`, namespace })
+const valuesOf = ({ metadata: { name, namespace } }: Pick<GitOpsDeployment, 'metadata'>) => ({
+  name: `${name}-values`,
+  namespace,
+})
 
 /** One that rests yet, so that it can be asked what it would do. What people gave to Helm may be secret, and stands in a Secret there, too. */
 async function makeDeployment(kube: Kube, release: HelmRelease, options: Options): Promise<GitOpsDeployment> {
   const { namespace, name = release.name } = options
   const source = await sourceOf(kube, options)
-  const values = `${name}-values`
+  const values = valuesOf({ metadata: { name, namespace } })
   const deployment: GitOpsDeployment = {
     ...typeMetaOf(GitOpsDeployments),
     metadata: { name, namespace },
     spec: {
-      source: { ...source, helm: { releaseName: release.name, valuesFrom: [{ kind: 'Secret', name: values }] } },
+      source: { ...source, helm: { releaseName: release.name, valuesFrom: [{ kind: 'Secret', name: values.name }] } },
       type: 'automated',
       suspend: true,
     },
@@ -156,7 +150,7 @@ async function makeDeployment(kube: Kube, release: HelmRelease, options: Options
   try {
     await kube.create(Secrets, {
       ...typeMetaOf(Secrets),
-      metadata: { name: values, namespace },
+      metadata: { name: values.name, namespace },
       data: { 'values.yaml': Buffer.from(JSON.stringify(release.values, undefined, 2)).toString('base64') },
     })
   } catch (thrown) {

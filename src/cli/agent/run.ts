@@ -1,7 +1,7 @@
 import { parseConfig, SETTINGS, start } from '../../agent/index.ts'
 import { programVerb } from '../program-verb.ts'
 import { versionOf } from '../version.ts'
-import { which, whichIfAny } from '../which.ts'
+import { withRenderPrograms } from '../which.ts'
 
 /** `berth agent run` */
 export const defineRun = programVerb({
@@ -12,9 +12,7 @@ export const defineRun = programVerb({
     ['berth agent run --kas-address grpc://127.0.0.1:8150 --token-file t --namespace x --pod-name me', 'by hand'],
   ],
   async run(flags, { env, cwd, home, signal }, log) {
-    const config = parseConfig(flags, env)
-    const kubectl = which(config.kubectl, env.PATH, cwd)
-    const helm = whichIfAny(config.helm, env.PATH, cwd)
-    await start({ ...config, kubectl, helm }, signal, { log, version: `v${versionOf(home)}` })
+    const config = withRenderPrograms(parseConfig(flags, env), { env, cwd })
+    await start(config, signal, { log, version: `v${versionOf(home)}` })
   },
 }).define

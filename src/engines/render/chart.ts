@@ -146,6 +146,8 @@ export function createHelm(path: string, run: RunConfined): Helm {
     path,
     name: 'helm',
     rendered: 'chart',
+    suspect: 'loops',
+    isWordy: true,
     absent: { reason: 'HelmNotFound', remedy: 'Install Helm 4, or give the operator its full path (--helm)' },
   }
   return ({ folder, files, valueFiles, values, settings, capabilities }, signal) => {
@@ -170,7 +172,7 @@ interface Part {
 }
 
 /** What helm printed, with the file of the repository that each part came from. */
-export function partsOf(printed: string, folder: string): Part[] {
+export function templatesIn(printed: string, folder: string): Part[] {
   const parts: Part[] = []
   for (const text of printed.split(/^---\n(?=# Source: )/m)) {
     const named = /^# Source: ([^/\n]{1,300})\/([^\n]{1,1000})/.exec(text)?.[2]

@@ -27,6 +27,10 @@ export interface Renderer {
   name: 'kustomize' | 'helm'
   /** What a commit is asked to mend. */
   rendered: 'kustomization' | 'chart'
+  /** What takes much memory without looking like it. */
+  suspect: string
+  /** Whether all that it complains of counts, and not its first line alone. */
+  isWordy: boolean
   /** What is said where there is no such program. */
   absent: { reason: string; remedy: string }
 }
@@ -167,7 +171,7 @@ function run({ program, command, input, room, limits, running, signal }: Run): P
     else if (killed) reject(broken(program, 'invalid', `${name} was ended after ${limits.time / 1000} s`))
     else if (code === NOT_FOUND) reject(isAbsent(program))
     else if (code === 0) resolve(Buffer.concat(output).toString('utf8'))
-    else reject(broken(program, 'invalid', plain(name, complaint, room)))
+    else reject(broken(program, 'invalid', plain(program, complaint, room)))
   })
   return promise
 }
@@ -187,16 +191,16 @@ const tooMuchMemory = (program: Renderer, { memory }: RenderLimits): Failure =>
   broken(
     program,
     'too-large',
-    `${program.name} took too much of ${memory >> 20} MiB of memory, and was ended; look for ${program.name === 'helm' ? 'loops' : 'anchors that multiply'}`,
+    `${program.name} took too much of ${memory >> 20} MiB of memory, and was ended; look for ${program.suspect}`,
   )
 
 const DEAD_END = 'http://127.0.0.1:9'
 
-/** What it said and is no warning, without the names of our folders. kustomize says all that counts in one line, and helm on the last ones, too. */
-function plain(name: Renderer['name'], complaint: string, room: string): string {
+/** What it said and is no warning, without the names of our folders. */
+function plain({ name, isWordy }: Renderer, complaint: string, room: string): string {
   const lines = complaint.trim().split('\n')
   const telling = lines.filter((line) => !IS_WARNING.test(line)).map((line) => line.trim())
-  const said = (name === 'helm' ? telling.join(' ') : telling[0]) || (lines[0] ?? '')
+  const said = (isWordy ? telling.join(' ') : telling[0]) || (lines[0] ?? '')
   const text = said.replaceAll(`${room}/checkout/`, '').replaceAll(`${room}/checkout`, '.')
   // That it was cut is seen: it may end in the beginning of what is secret.
   return `${name}: ${beginningOf(text.replace(/^error: /i, ''), 600)}`

@@ -12,6 +12,8 @@ export function createKustomize(path: string, run: RunConfined): Kustomize {
     path,
     name: 'kustomize',
     rendered: 'kustomization',
+    suspect: 'anchors that multiply',
+    isWordy: false,
     absent: {
       reason: 'KubectlNotFound',
       remedy: 'Give the operator the full path of kubectl or kustomize (--kubectl)',

@@ -9,7 +9,7 @@ import {
   type ReadYamlTree,
   silentLog,
 } from '../../std/index.ts'
-import { type Chart, type ChartSettings, chartIn, createHelm, isChart, partsOf } from './chart.ts'
+import { type Chart, type ChartSettings, chartIn, createHelm, isChart, templatesIn } from './chart.ts'
 import { createConfined, RENDER_LIMITS, type RenderLimits } from './confined.ts'
 import { createReader, type Found, type Reader } from './documents.ts'
 import { withPieces, withStandIns } from './generated.ts'
@@ -142,7 +142,7 @@ async function readPrinted(
   { reader, tenant }: { reader: Reader; tenant: string },
 ): Promise<Found> {
   const all: Found = { manifests: [], problems: [] }
-  for (const { source, text } of partsOf(printed, folder)) {
+  for (const { source, text } of templatesIn(printed, folder)) {
     const read = await reader.read(`in what helm made of ${source || '.'}`, text, { withoutLines: true, tenant })
     for (const manifest of read.manifests) all.manifests.push(manifest)
     for (const problem of read.problems) all.problems.push(problem)

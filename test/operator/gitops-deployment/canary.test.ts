@@ -13,7 +13,7 @@ import { createLog, silentLog, systemClock } from '../../../src/std/index.ts'
 import { managedEnvironment, managedSecret } from '../../support/builders/environments.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
-import { openStage, type Stage } from '../../support/deployments.ts'
+import { dryRun, openStage, type Stage } from '../../support/deployments.ts'
 import { describe } from '../../support/suite.ts'
 import { kubeconfigFor } from '../../support/targets.ts'
 import { eventually } from '../../support/verbs.ts'
@@ -127,17 +127,8 @@ describe('secrets of a GitOpsDeployment', (it) => {
     await stage.deploy({ variables, destination: { environment: 'far' } }, 'far')
     await stage.deploy({ source: { repoURL: `https://me:${WORD}@git.example.com/none`, path: 'deploy' } }, 'nowhere')
     await stage.complains('GitProjectNotFound', 'nowhere')
-    await kube.create(GitOpsDeploymentSyncRuns, {
-      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-      kind: 'GitOpsDeploymentSyncRun',
-      metadata: { name: 'dry', namespace },
-      spec: { gitopsDeploymentName: 'shop', dryRun: true },
-    })
-    await eventually(async () => {
-      const run = await kube.get(GitOpsDeploymentSyncRuns, { name: 'dry', namespace })
-      assert.is(run?.status?.phase, 'Succeeded', JSON.stringify(run?.status))
-      return conditionOf((await stage.status('far')).conditions, 'Ready')?.message
-    })
+    await dryRun(cluster, stage)
+    await eventually(async () => conditionOf((await stage.status('far')).conditions, 'Ready')?.message)
     await eventually(async () => (await stage.events('NotificationFailed')).length >= 2)
 
     const { conditions } = await stage.status()

@@ -1,16 +1,9 @@
 import * as assert from 'uvu/assert'
-import {
-  ConfigMaps,
-  type GitOpsDeployment,
-  GitOpsDeploymentSyncRuns,
-  GitOpsDeployments,
-  Jobs,
-  Secrets,
-} from '../../../src/api/index.ts'
+import { ConfigMaps, type GitOpsDeployment, GitOpsDeployments, Jobs, Secrets } from '../../../src/api/index.ts'
 import { createRenderer } from '../../../src/engines/render/index.ts'
 import { configMap, kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
-import { at, openStage, type Stage } from '../../support/deployments.ts'
+import { at, dryRun, openStage, type Stage } from '../../support/deployments.ts'
 import { helm, lacksHelm } from '../../support/helm.ts'
 import { refusalOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
@@ -128,16 +121,7 @@ const charts: Parameters<typeof describe>[1] = (it) => {
       { name: 'shop-url', namespace: stage.namespace },
       { data: { url: 'by hand, without hunter2-for-all' } },
     )
-    const ref = { name: 'look', namespace: stage.namespace }
-    await kube.create(GitOpsDeploymentSyncRuns, {
-      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-      kind: 'GitOpsDeploymentSyncRun',
-      metadata: ref,
-      spec: { gitopsDeploymentName: 'shop', dryRun: true },
-    })
-    const { status } = await expectObject(kube, GitOpsDeploymentSyncRuns, ref, ({ status: now }) =>
-      assert.is(now?.phase, 'Succeeded', JSON.stringify(now)),
-    )
+    const status = await dryRun(cluster, stage)
     assert.match(JSON.stringify(status), '"path":"/data/url"')
     assert.not.match(JSON.stringify([status, await stage.status(), await stage.events('SyncFailed')]), 'hunter2')
   })

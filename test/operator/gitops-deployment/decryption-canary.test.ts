@@ -9,10 +9,9 @@ import { gitopsMeter } from '../../../src/operator/gitops-deployment/index.ts'
 import { createLog } from '../../../src/std/index.ts'
 import { configMap, kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
-import { openStage, type Stage } from '../../support/deployments.ts'
+import { dryRun, openStage, type Stage } from '../../support/deployments.ts'
 import { ageKey, lacksSops, realSops, type Sops } from '../../support/sops.ts'
 import { describe } from '../../support/suite.ts'
-import { eventually } from '../../support/verbs.ts'
 
 /** Neither a label nor a type may be so: the API server quotes it. */
 const CANARY = 'canary 4712 must: not be seen'
@@ -119,17 +118,7 @@ describe(
       await stage.complains('SyncFailed')
       // So that a difference is shown of what is there, too.
       await kube.patch(Secrets, { name: 'good', namespace }, { data: { a: Buffer.from('changed').toString('base64') } })
-      await kube.create(GitOpsDeploymentSyncRuns, {
-        apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-        kind: 'GitOpsDeploymentSyncRun',
-        metadata: { name: 'dry', namespace },
-        spec: { gitopsDeploymentName: 'shop', dryRun: true },
-      })
-      await eventually(async () => {
-        const run = await kube.get(GitOpsDeploymentSyncRuns, { name: 'dry', namespace })
-        assert.is(run?.status?.phase, 'Succeeded', JSON.stringify(run?.status))
-        return true
-      })
+      await dryRun(cluster, stage)
       for (const [where, text] of Object.entries(await everythingTold())) {
         assert.ok(text.length > 100, where)
         notIn(text, where)
