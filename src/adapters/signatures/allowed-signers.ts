@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises'
 import { Failure } from '../../std/index.ts'
 import { type SshPublicKey, sshKeyFrom } from './ssh-key.ts'
 import { NAMESPACE } from './ssh-signature.ts'
@@ -13,25 +14,37 @@ export interface AllowedSigner {
 }
 
 /** Reads a file of `gpg.ssh.allowedSignersFile` (ssh-keygen(1), ALLOWED SIGNERS). Throws `invalid` with the line that it cannot read. */
-export const readAllowedSigners = (text: string): AllowedSigner[] => linesOf(text, signerIn)
+export const readAllowedSigners = (text: string): Promise<AllowedSigner[]> => readEach(text, signerIn)
 
 /** Reads a public key as ssh-keygen writes it, `ssh-ed25519 AAAA… comment`, or several. `name`: of whom has no comment. */
-export const readPublicKeys = (text: string, name: string): AllowedSigner[] =>
-  linesOf(text, (line) => {
+export const readPublicKeys = (text: string, name: string): Promise<AllowedSigner[]> =>
+  readEach(text, (line) => {
     const [type = '', blob = '', ...comment] = line.split(/\s+/)
     return { principals: comment.join(' ') || name, key: keyIn(type, blob), after: undefined, before: undefined }
   })
 
-function linesOf(text: string, read: (line: string) => AllowedSigner | undefined): AllowedSigner[] {
-  return text.split('\n').flatMap((whole, at) => {
-    const line = whole.trim()
-    if (line === '' || line.startsWith('#')) return []
+/** How many keys stand there at most, one on a line. */
+export const countKeys = (text: string): number => linesOf(text).length
+
+const linesOf = (text: string): { line: string; number: number }[] =>
+  text
+    .split('\n')
+    .map((line, at) => ({ line: line.trim(), number: at + 1 }))
+    .filter(({ line }) => line !== '' && !line.startsWith('#'))
+
+async function readEach(text: string, read: (line: string) => AllowedSigner | undefined): Promise<AllowedSigner[]> {
+  const signers: AllowedSigner[] = []
+  for (const { line, number } of linesOf(text)) {
+    // A key of RSA takes a tenth of a millisecond.
+    await breathe()
     try {
-      return read(line) ?? []
+      const signer = read(line)
+      if (signer) signers.push(signer)
     } catch (thrown) {
-      throw new Failure('invalid', `line ${at + 1}: ${Failure.from(thrown).message}`, { cause: thrown })
+      throw new Failure('invalid', `line ${number}: ${Failure.from(thrown).message}`, { cause: thrown })
     }
-  })
+  }
+  return signers
 }
 
 /** `undefined`: he may sign something else than commits. */
@@ -73,24 +86,42 @@ interface SignerOptions {
   before?: number
 }
 
+/** One after the other, from the first letter to the last. */
+const OPTION = /([^=,"\s]+)(?:="([^"\\]*)")?(?:,(?=.)|$)/y
+
 function optionsIn(text: string): SignerOptions {
-  const found: SignerOptions = {}
-  for (const [, name = '', value = ''] of text.matchAll(/(?:^|,)([^=,"]+)(?:="([^"]*)"|=([^,"]*))?/g)) {
+  const values = new Map<string, string>()
+  const pattern = new RegExp(OPTION)
+  while (pattern.lastIndex < text.length) {
+    const { lastIndex } = pattern
+    const [, name = '', value = ''] = pattern.exec(text) ?? []
     const option = name.toLowerCase()
+    if (option === '') throw new Failure('invalid', `the options cannot be read from ${quoted(text.slice(lastIndex))} on`)
     if (option === 'cert-authority') throw new Failure('invalid', 'cert-authority is not supported: name the keys themselves')
-    if (option === 'namespaces') found.isForCommits = includesCommits(value)
-    else if (option === 'valid-after') found.after = timeIn(name, value)
-    else if (option === 'valid-before') found.before = timeIn(name, value)
-    else throw new Failure('invalid', `the option ${JSON.stringify(name.slice(0, 64))} is not known`)
+    if (!OPTIONS.includes(option)) throw new Failure('invalid', `the option ${quoted(name)} is not known`)
+    if (values.has(option)) throw new Failure('invalid', `the option ${option} is there twice`)
+    values.set(option, value)
   }
+  const [namespaces, after, before] = OPTIONS.map((option) => values.get(option))
+  const found: SignerOptions = {
+    ...(namespaces !== undefined && { isForCommits: includesCommits(namespaces) }),
+    ...(after !== undefined && { after: timeIn('valid-after', after) }),
+    ...(before !== undefined && { before: timeIn('valid-before', before) }),
+  }
+  if (found.after !== undefined && found.before !== undefined && found.after >= found.before)
+    throw new Failure('invalid', `valid-after="${after}" is not before valid-before="${before}": that is never`)
   return found
 }
+
+const OPTIONS = ['namespaces', 'valid-after', 'valid-before']
+
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 64))
 
 function includesCommits(list: string): boolean {
   const names = list.split(',').map((name) => name.trim())
   const bad = names.find((name) => name !== '*' && !/^[A-Za-z0-9@._-]+$/.test(name))
   if (bad !== undefined)
-    throw new Failure('invalid', `namespaces="${bad.slice(0, 64)}" is a pattern; write whole names such as ${NAMESPACE}, or *`)
+    throw new Failure('invalid', `namespaces="${bad.slice(0, 64)}" is no list of whole names such as ${NAMESPACE}, or *`)
   return names.includes(NAMESPACE) || names.includes('*')
 }
 

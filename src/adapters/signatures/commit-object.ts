@@ -15,14 +15,23 @@ const SPACE = 0x20
 const HEADERS = ['gpgsig', 'gpgsig-sha256']
 
 /**
+ * What Git reads, where it reads it: https://git-scm.com/docs/git-hash-object. Behind anything else it sees no parent, while one who
+ * takes the signature out would find the parents that were signed.
+ */
+const BEGINNING = /^tree [0-9a-f]{40,64}\n(?:parent [0-9a-f]{40,64}\n)*author [^\n]*\ncommitter [^\n]*\n/
+
+/**
  * Takes a commit apart as git-verify-commit does. Only what stands before the first empty line are headers: a message says what it
- * likes. Throws `invalid` where a signature stands there twice, for then each reader could mean another one.
+ * likes. Throws `invalid` where a signature stands there twice, or a header where Git has none, for then each reader could mean
+ * something else.
  */
 export function partsOf(raw: Buffer, id: string): SignedParts {
   const wanted = id.length === 64 ? 'gpgsig-sha256' : 'gpgsig'
   const kept: Buffer[] = []
   const signatures = new Map<string, Buffer[]>()
   let current: Buffer[] | undefined
+  if (!BEGINNING.test(raw.toString('latin1', 0, Math.max(raw.indexOf('\n\n') + 1, 0))))
+    throw new Failure('invalid', 'its headers are not in the order in which Git reads them')
   let at = 0
   while (at < raw.length && raw[at] !== NEWLINE) {
     const end = raw.indexOf(NEWLINE, at)

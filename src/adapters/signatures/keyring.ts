@@ -1,5 +1,5 @@
 import { beginningOf, Failure } from '../../std/index.ts'
-import { type AllowedSigner, readAllowedSigners, readPublicKeys } from './allowed-signers.ts'
+import { type AllowedSigner, countKeys, readAllowedSigners, readPublicKeys } from './allowed-signers.ts'
 import type { PgpKeys } from './pgp.ts'
 
 /** The keys by which commits may be signed. */
@@ -9,34 +9,43 @@ export interface Keyring {
   readonly pgp: PgpKeys | undefined
 }
 
-export const MOST_KEYS = 1000
+const MOST_KEYS = 1000
 
 /**
  * Reads `allowed_signers`, `*.pub` and `*.asc`; other files are not looked at. Throws `invalid` with the name of the file that it
  * cannot read: a key that were left out in silence would be missed when a commit comes.
  */
 export async function readKeyring(files: ReadonlyMap<string, string>): Promise<Keyring> {
-  const ssh = [...files].flatMap(([name, text]) => {
-    if (name === 'allowed_signers') return inFile(name, () => readAllowedSigners(text))
-    return name.endsWith('.pub') ? inFile(name, () => readPublicKeys(text, name.slice(0, -'.pub'.length))) : []
-  })
+  const lists = [...files].filter(([name]) => name === 'allowed_signers' || name.endsWith('.pub'))
   const armored = [...files].filter(([name]) => name.endsWith('.asc'))
+  // Before one of them is read: whoever writes the Secret does it at the cost of all.
+  requireFew(lists.reduce((sum, [, text]) => sum + countKeys(text), 0))
+  const ssh: AllowedSigner[] = []
+  for (const [name, text] of lists) ssh.push(...(await inFile(name, () => signersIn(name, text))))
   const pgp = armored.length === 0 ? undefined : await pgpKeysIn(armored)
   const keys = ssh.length + (pgp?.size ?? 0)
   if (keys === 0)
     throw new Failure('invalid', 'it has no public key: neither allowed_signers with one for commits, nor one in *.pub or *.asc')
-  if (keys > MOST_KEYS) throw new Failure('invalid', `it has ${keys} public keys; at most ${MOST_KEYS} are taken`)
+  requireFew(keys)
   return { ssh: Map.groupBy(ssh, ({ key }) => key.fingerprint), pgp }
 }
 
+function requireFew(keys: number): void {
+  if (keys > MOST_KEYS) throw new Failure('invalid', `it has ${keys} public keys; at most ${MOST_KEYS} are taken`)
+}
+
+const signersIn = (name: string, text: string): Promise<AllowedSigner[]> =>
+  name === 'allowed_signers' ? readAllowedSigners(text) : readPublicKeys(text, name.slice(0, -'.pub'.length))
+
 async function pgpKeysIn(files: readonly (readonly [name: string, text: string])[]): Promise<PgpKeys> {
-  const { readPgpKeys } = await import('./pgp.ts')
+  const { countPgpKeys, readPgpKeys } = await import('./pgp.ts')
+  requireFew(files.reduce((sum, [, text]) => sum + countPgpKeys(text), 0))
   return readPgpKeys(files)
 }
 
-function inFile<T>(name: string, read: () => T): T {
+async function inFile<T>(name: string, read: () => Promise<T>): Promise<T> {
   try {
-    return read()
+    return await read()
   } catch (thrown) {
     throw new Failure('invalid', `its ${beginningOf(name, 253)}: ${Failure.from(thrown).message}`, { cause: thrown })
   }

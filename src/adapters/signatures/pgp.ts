@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises'
 import { createMessage, enums, type Key, readKeys, readSignature, type SignaturePacket, verify } from 'openpgp'
 import { beginningOf, Failure, harmlessLine, minutes } from '../../std/index.ts'
 import type { SignatureVerdict } from './verdict.ts'
@@ -18,6 +19,9 @@ const SKEW = minutes(5)
 /** Of one key, that are looked at. */
 const MOST_FORMS = 8
 
+/** How many blocks of keys there are. */
+export const countPgpKeys = (text: string): number => text.split(KEY).length - 1
+
 /** Throws `invalid` with the file that it cannot read. */
 export async function readPgpKeys(files: readonly (readonly [name: string, text: string])[]): Promise<PgpKeys> {
   const keys: Key[] = []
@@ -28,7 +32,10 @@ export async function readPgpKeys(files: readonly (readonly [name: string, text:
         'invalid',
         `its ${beginningOf(name, 253)}: there is no public key in it, such as gpg --armor --export writes`,
       )
-    for (const block of blocks) keys.push(...(await keysIn(name, `${KEY}${block}`)))
+    for (const block of blocks) {
+      await breathe()
+      keys.push(...(await keysIn(name, `${KEY}${block}`)))
+    }
   }
   const byId = Map.groupBy(
     keys.flatMap((key) => [...new Set(key.getKeys().map((part) => part.getKeyID().toHex()))].map((id) => ({ id, key }))),

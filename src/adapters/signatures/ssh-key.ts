@@ -12,8 +12,9 @@ export interface SshPublicKey {
 }
 
 const LEAST_BITS_OF_RSA = 2048
-/** More cost a second for each signature. */
-const MOST_BITS_OF_RSA = 16_384
+/** Hardly anybody has a larger one, and each signature by it would cost more than its share. */
+const MOST_BITS_OF_RSA = 8192
+const MOST_BYTES_OF_EXPONENT = 4
 
 /** Throws `invalid` for what is no key, and for one that is not good enough. */
 export function sshKeyFrom(blob: Buffer): SshPublicKey {
@@ -107,7 +108,8 @@ function elliptic(reader: WireReader, { name, crv, hash, bytes }: Curve): Check 
 
 function rsa(reader: WireReader): HasSigned {
   const [e, n] = [reader.bytes(), reader.bytes()]
-  if (n.length * 8 > MOST_BITS_OF_RSA + 8 || e.length > 8) throw new Failure('invalid', 'the key of RSA is too large')
+  if (n.length * 8 > MOST_BITS_OF_RSA + 8 || e.length > MOST_BYTES_OF_EXPONENT)
+    throw new Failure('invalid', 'the key of RSA is too large')
   const key = keyOrRefuse({ kty: 'RSA', e: e.toString('base64url'), n: n.toString('base64url') })
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
   if (bits < LEAST_BITS_OF_RSA) throw new Failure('invalid', `a key of RSA needs ${LEAST_BITS_OF_RSA} bits, and has ${bits}`)

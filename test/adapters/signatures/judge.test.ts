@@ -185,7 +185,7 @@ describe('signatures of commits', (it) => {
       [changed(raw, /\n (?=[A-Za-z0-9])/, '\r\n '), 'it is not written as ssh-keygen writes it'],
       [changed(raw, 'gpgsig -----BEGIN', 'gpgsig x-----BEGIN'), 'it is neither of SSH nor of PGP'],
       [changed(raw, ' -----END SSH', ` ${'QUJD'.repeat(2 ** 20)}\n -----END SSH`), 'bytes long; at most 65536 are read'],
-      [changed(raw, ' -----END SSH', ' QUJD\n -----END SSH'), 'signature'],
+      [changed(raw, ' -----END SSH', ' QUJD\n -----END SSH'), 'it is not written as ssh-keygen writes it'],
       [
         changed(raw, ' -----END SSH', ' -----END SSH SIGNATURE-----\n -----BEGIN SSH SIGNATURE-----\n -----END SSH'),
         'it is not written',
@@ -197,6 +197,38 @@ describe('signatures of commits', (it) => {
       match(said, why)
     }
     match(await judged(changed(raw, '\nauthor test', '\nauthor text')), 'signed is not this commit')
+  })
+
+  it('are refused where a header stands where Git would not see the parents behind it', async () => {
+    const parent = String(git('rev-parse', 'HEAD')).trim()
+    const { raw } = commitBy(ann)
+    const [signature = ''] = /gpgsig [\s\S]*?END SSH SIGNATURE-----\n/.exec(raw.toString('latin1')) ?? []
+    const without = changed(raw, signature, '')
+    /** With the signature before the line that begins so. */
+    const before = (name: string) => changed(without, `\n${name} `, `\n${signature}${name} `)
+    /** Whatever git makes of it: the parents that it sees. */
+    const parentsOf = (commit: Buffer) => {
+      const id = execFileSync('git', ['hash-object', '--literally', '-t', 'commit', '-w', '--stdin'], {
+        cwd: work,
+        input: commit,
+      })
+      return String(git('log', '-1', '--format=%P', String(id).trim())).trim()
+    }
+    is(parentsOf(raw), parent)
+    match(await judged(raw), 'signed by ann')
+    const moved = before('parent')
+    is(parentsOf(moved), '')
+    const why = 'CommitSignatureInvalid: has no valid signature: its headers are not in the order in which Git reads them'
+    for (const one of [moved, before('author'), before('committer'), Buffer.concat([Buffer.from(signature), without])])
+      is(await judged(one), why)
+    is(await judged(changed(raw, '\nauthor', '\nencoding UTF-8\nauthor')), why)
+    is(await judged(changed(raw, '\nparent', '\n parent')), why)
+    // Behind the committer a header may stand anywhere.
+    const encoded = commitBy(ann, 'encoded')
+    match(
+      await judged(changed(encoded.raw, '\ngpgsig', '\nx-other 1\ngpgsig')),
+      'CommitSignatureInvalid: has no valid signature: what',
+    )
   })
 
   const SECURITY_KEYS = ['sk-ssh-ed25519@openssh.com', 'sk-ecdsa-sha2-nistp256@openssh.com']
@@ -256,6 +288,7 @@ describe('signatures of commits', (it) => {
 
   it('need keys that can be read, each with the file and line that cannot', async () => {
     const weak = await people.ssh('weak', 'rsa', 1024)
+    const huge = { public: `ssh-rsa ${strings('ssh-rsa', Buffer.from([1, 0, 1]), Buffer.alloc(1026, 1)).toString('base64')}` }
     const [type = '', blob = ''] = ann.public.split(' ')
     const cases: [Record<string, string>, RegExp][] = [
       [{}, /it has no public key/],
@@ -264,7 +297,19 @@ describe('signatures of commits', (it) => {
       [{ allowed_signers: `ann ${ann.public}\nbob ssh-ed25519 AAAA` }, /its allowed_signers: line \d: /],
       [{ allowed_signers: `ann cert-authority ${ann.public}` }, /line 1: cert-authority is not supported/],
       [{ allowed_signers: `ann namespaces="git",cert-authority ${ann.public}` }, /cert-authority is not supported/],
-      [{ allowed_signers: `ann namespaces="g*" ${ann.public}` }, /namespaces="g\*" is a pattern/],
+      [{ allowed_signers: `ann namespaces="g*" ${ann.public}` }, /namespaces="g\*" is no list of whole names/],
+      // All of these let ann sign files and nothing else, for who reads but a part of them.
+      [{ allowed_signers: `ann "namespaces=file" ${ann.public}` }, /the options cannot be read from "\\"namespaces=file\\"" on/],
+      [{ allowed_signers: `ann namespaces=file ${ann.public}` }, /the options cannot be read from "namespaces=file" on/],
+      [{ allowed_signers: `ann namespaces="file"x ${ann.public}` }, /the options cannot be read from/],
+      [{ allowed_signers: `ann namespaces="file",=,valid-after="20200101" ${ann.public}` }, /cannot be read from "=,valid/],
+      [{ allowed_signers: `ann namespaces="file", ${ann.public}` }, /the options cannot be read from/],
+      [{ allowed_signers: `ann namespaces="file",NAMESPACES="git" ${ann.public}` }, /the option namespaces is there twice/],
+      [{ allowed_signers: `ann valid-before="20200101",valid-before="20400101" ${ann.public}` }, /valid-before is there twice/],
+      [
+        { allowed_signers: `ann valid-after="20300101",valid-before="20200101" ${ann.public}` },
+        /is not before .*: that is never/,
+      ],
       [{ allowed_signers: `ann valid-after="soon" ${ann.public}` }, /valid-after="soon" is no time/],
       [{ allowed_signers: `ann valid-after="20260231" ${ann.public}` }, /is no time/],
       [{ allowed_signers: `ann colour="red" ${ann.public}` }, /the option "colour" is not known/],
@@ -278,6 +323,10 @@ describe('signatures of commits', (it) => {
       [{ 'a.asc': '-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n-----END PGP PUBLIC KEY BLOCK-----' }, /its a\.asc: /],
       [{ 'a.asc': '-----BEGIN PGP PRIVATE KEY BLOCK-----' }, /there is no public key in it/],
       [{ 'a.pub': ann.public.repeat(1001) }, /it has 1001 public keys; at most 1000 are taken/],
+      // They are counted before one is read.
+      [{ 'a.pub': 'hello\n'.repeat(600), allowed_signers: 'hello\n'.repeat(600) }, /it has 1200 public keys/],
+      [{ 'a.asc': '-----BEGIN PGP PUBLIC KEY BLOCK-----\n'.repeat(1001) }, /it has 1001 public keys/],
+      [{ 'a.pub': huge.public }, /the key of RSA is too large/],
     ]
     for (const [files, why] of cases) {
       const said = await readKeyring(new Map(Object.entries(files))).then(
