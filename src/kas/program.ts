@@ -123,7 +123,7 @@ async function open(
   const credentials = createCredentials(kube)
   const tracer = await openTracer(config.otlpEndpoint, { service: 'berth-kas', version, instance: config.identity, log })
   closing.push(() => tracer.stop())
-  const lastSeen: LastSeen = (ref, refName) => objects.gitProjects.get(ref)?.status?.refs?.find(({ name }) => name === refName)
+  const lastSeen: LastSeen = (ref) => objects.gitProjects.get(ref)?.status?.refs ?? []
   const polls = await openPolls(config, credentials, { meters, lastSeen, log, tracer })
   closing.push(() => polls.stop())
   const fetchDevfile = await devfileFetcherOf(config)

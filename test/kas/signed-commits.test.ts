@@ -3,6 +3,7 @@ import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { equal, is, match, not, ok } from 'uvu/assert'
+import type { WantedFiles } from '../../src/adapters/grpc/index.ts'
 import { conditionOf, type GitProject, GitProjects, isTrue, Secrets } from '../../src/api/index.ts'
 import { seconds } from '../../src/std/index.ts'
 import { testCluster } from '../support/control-plane.ts'
@@ -67,10 +68,10 @@ describe('kas: signed commits', (it) => {
     return { repository, commit }
   }
   /** Polls are made for whoever follows. */
-  const follow = (name: string) => {
+  const follow = (name: string, want = wanted(name)) => {
     const { signal } = ending
     const quickly = { base: 50, max: 200 }
-    following.push(kas.stream(agent).follow(wanted(name), { onBatch: () => undefined, backoff: quickly, signal }))
+    following.push(kas.stream(agent).follow(want, { onBatch: () => undefined, backoff: quickly, signal }))
   }
   const readyFor = (name: string, commit: string) =>
     expectObject(
@@ -98,7 +99,7 @@ describe('kas: signed commits', (it) => {
     )
     return { message: conditionOf(status?.conditions, 'Ready')?.message ?? '', refs: status?.refs }
   }
-  const wanted = (name: string) => ({ projectId: `${namespace}/${name}`, ref: { kind: 'default' as const }, globs: ['**'] })
+  const wanted = (name: string): WantedFiles => ({ projectId: `${namespace}/${name}`, ref: { kind: 'default' }, globs: ['**'] })
   const served = async (name: string) => (await kas.stream(agent).fetchObjects(wanted(name), never))?.commitId
 
   it('serve one that is signed, and say by whom', async () => {
@@ -123,6 +124,25 @@ describe('kas: signed commits', (it) => {
     const signed = await repository.commit({ a: '3' }, 'main', { sign: ann.sign })
     await readyFor('unsigned', signed)
     is(await served('unsigned'), signed)
+  })
+
+  it('tell of one that is refused on another branch by an Event, and leave the project Ready', async () => {
+    const { repository, commit } = await given('side', { secretRef: { name: 'ann' } })
+    const unsigned = await repository.commit({ a: '2' }, 'feature')
+    follow('side', { ...wanted('side'), ref: { kind: 'branch', name: 'feature' } })
+    const { message } = await eventOf('side', 'CommitNotSigned')
+    match(message, `commit ${unsigned} is not signed (refs/heads/feature)`)
+    await repository.branch('main', await repository.commit({ a: '3' }, 'main', { sign: ann.sign }))
+    const { status } = await expectObject(
+      cluster.kube,
+      GitProjects,
+      { name: 'side', namespace },
+      ({ status: now }) => {
+        ok(now?.refs?.[0]?.commit !== commit)
+      },
+      soon,
+    )
+    equal([status?.refs?.length, isTrue(status?.conditions, 'Ready')], [1, true])
   })
 
   it('keep what is in effect over a restart while the newest is refused', async () => {

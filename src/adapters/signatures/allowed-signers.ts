@@ -87,20 +87,19 @@ interface SignerOptions {
 }
 
 /** One after the other, from the first letter to the last. */
-const OPTION = /([^=,"\s]+)(?:="([^"\\]*)")?(?:,(?=.)|$)/y
+const OPTION = /^([^=,"\s]+)(?:="([^"\\]*)")?(?:,(?=.)|$)/
 
 function optionsIn(text: string): SignerOptions {
   const values = new Map<string, string>()
-  const pattern = new RegExp(OPTION)
-  while (pattern.lastIndex < text.length) {
-    const { lastIndex } = pattern
-    const [, name = '', value = ''] = pattern.exec(text) ?? []
+  for (let rest = text; rest !== ''; ) {
+    const [whole = '', name = '', value = ''] = OPTION.exec(rest) ?? []
     const option = name.toLowerCase()
-    if (option === '') throw new Failure('invalid', `the options cannot be read from ${quoted(text.slice(lastIndex))} on`)
+    if (option === '') throw new Failure('invalid', `the options cannot be read from ${quoted(rest)} on`)
     if (option === 'cert-authority') throw new Failure('invalid', 'cert-authority is not supported: name the keys themselves')
     if (!OPTIONS.includes(option)) throw new Failure('invalid', `the option ${quoted(name)} is not known`)
     if (values.has(option)) throw new Failure('invalid', `the option ${option} is there twice`)
     values.set(option, value)
+    rest = rest.slice(whole.length)
   }
   const [namespaces, after, before] = OPTIONS.map((option) => values.get(option))
   const found: SignerOptions = {

@@ -66,7 +66,7 @@ export interface GitProjectSpec {
    */
   verify?: {
     /**
-     * HEAD - the commit that is served. EveryCommit - also each one between the last that was served from this ref and this one, merges and what they bring in included. Default: HEAD.
+     * HEAD - the commit that is served. EveryCommit - also each one since the last that was served, merges and what they bring in included. Default: HEAD.
      */
     mode?: 'HEAD' | 'EveryCommit'
     /**

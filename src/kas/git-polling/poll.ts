@@ -86,10 +86,10 @@ export class Poll {
     return this.#hasEnded
   }
 
-  /** The ref that the last look found; `undefined` if none did, or there was none. */
+  /** The ref that the last look found; `undefined` if none did, or there was none, or what it found is refused. */
   get meant(): string | undefined {
     const sighting = this.#last?.sighting
-    return sighting && 'snapshot' in sighting ? sighting.snapshot.refName : undefined
+    return sighting && 'snapshot' in sighting && !sighting.refused ? sighting.snapshot.refName : undefined
   }
 
   /** What the last look found. */

@@ -3,6 +3,7 @@ import type { Cache } from '../../adapters/kube/index.ts'
 import { annotations, type GitProject, keyOf, type Ref, refOf } from '../../api/index.ts'
 import { type Clock, Failure, type Log, LRUCache, logFieldsOf } from '../../std/index.ts'
 import type { Credentials, PollOutcome, PollSighting, Polls } from '../ports/ports.ts'
+import { failureIn } from '../ports/sightings.ts'
 import type { Project } from '../projects/project.ts'
 import { concerns } from './concerns.ts'
 import { createFetchBackoff } from './fetch-backoff.ts'
@@ -39,7 +40,7 @@ export function createPolls(options: PollingOptions): Polls {
   }
 
   const start = (key: string, project: Project, revision: Revision): Poll => {
-    const tellRefused = refusalTeller(project, log)
+    const newRefusalIn = createRefusalNews()
     const poll = new Poll({
       clock,
       ...createLooker(options, shared, project, revision, stopping.signal),
@@ -48,8 +49,9 @@ export function createPolls(options: PollingOptions): Polls {
       report(projects, sighting, since) {
         if ('failure' in sighting)
           log.warn('A repository could not be read', { project: keyOf(project.ref), error: sighting.failure })
-        else if ('snapshot' in sighting) tellRefused(sighting.refused)
-        for (const listener of listeners) listener({ projects, revision, sighting, since })
+        const refused = newRefusalIn(sighting)
+        if (refused && 'snapshot' in sighting) log.warn('A commit was refused', { project: keyOf(project.ref), error: refused })
+        for (const listener of listeners) listener({ projects, revision, sighting, refused, since })
       },
     })
     polls.set(key, { poll, revision })
@@ -106,12 +108,15 @@ export const pokeByAnnotation = (cache: Cache<GitProject>, polls: Polls): (() =>
 
 const noteOf = (object: GitProject | undefined): string | undefined => object?.metadata.annotations?.[annotations.poke]
 
-/** Tells each refusal once. */
-function refusalTeller({ ref }: Project, log: Log): (refused: Failure | undefined) => void {
+/** Gives each refusal of a commit once, whether there is another one to serve in its place or not. */
+function createRefusalNews(): (sighting: PollSighting) => Failure | undefined {
   let told: string | undefined
-  return (refused) => {
-    if (refused && refused.message !== told) log.warn('A commit was refused', { project: keyOf(ref), error: refused })
+  return (sighting) => {
+    const failure = failureIn(sighting)
+    const refused = 'snapshot' in sighting || failure?.reason?.startsWith('Commit') ? failure : undefined
+    const isNews = refused && refused.message !== told
     told = refused?.message
+    return isNews ? refused : undefined
   }
 }
 
@@ -147,7 +152,8 @@ function createLooker(
   const repository = JSON.stringify([project.url, ownerOf(project.credentials)])
   const lane = lanes.lane(repository, namespace)
   const patience = createFetchBackoff(clock)
-  const verify = project.verify && createVerification({ project, credentials, lastSeen: options.lastSeen, clock })
+  const { lastSeen } = options
+  const verification = project.verify && createVerification({ project, revision, credentials, lastSeen, clock })
   let earlier: string | undefined
   const onListed = (commit: string) => {
     earlier = commit
@@ -172,12 +178,17 @@ function createLooker(
       }
     })
     if (!found) return { empty: true }
-    const served: Located & Partial<Verified> = verify ? await lane.pass(() => verify(found, mirror, signal)) : found
+    const served: Located & Partial<Verified> = verification
+      ? await lane.pass(() => verification.verify(found, mirror, signal))
+      : found
     const snapshot = createSnapshot(served, { ...tools, mirror, earlier })
     return { snapshot, ...(served.refused && { refused: served.refused }) }
   }
   return {
     look: (): Promise<PollSighting> => look().catch((thrown: unknown) => ({ failure: Failure.from(thrown) })),
-    hurry: () => patience.forget(),
+    hurry() {
+      patience.forget()
+      verification?.forget()
+    },
   }
 }

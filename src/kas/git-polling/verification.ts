@@ -1,39 +1,50 @@
-import { type Mirror, MOST_BETWEEN } from '../../adapters/git/index.ts'
+import { setImmediate as breathe } from 'node:timers/promises'
+import { type Mirror, MOST_BETWEEN, pickRef, type Revision } from '../../adapters/git/index.ts'
 import type { Keyring } from '../../adapters/signatures/index.ts'
 import { keyOf, type Ref } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, minutes } from '../../std/index.ts'
 import type { Credentials } from '../ports/ports.ts'
 import type { Project } from '../projects/project.ts'
 
-/** A commit that is served, as the status of its project has it. */
-export interface SeenCommit {
+/** A commit that was served, as the status of its project has it. */
+export interface SeenRef {
+  /** Full name of the ref. */
+  readonly name: string
   readonly commit: string
   readonly signer?: string | undefined
 }
 
-/** The commit of that ref that was found last, by whichever kas; `undefined` where there is none. */
-export type LastSeen = (project: Ref, refName: string) => SeenCommit | undefined
+/** The commits that were found last of a project, by whichever kas. */
+export type LastSeen = (project: Ref) => readonly SeenRef[]
 
 export interface Located {
   commit: string
   refName: string | undefined
 }
 
-/** What is to be served: the commit that was found, or, where it is `refused`, the one before. */
-export interface Verified extends Located {
+interface Signed extends Located {
   signer: string
+}
+
+/** What is to be served: the commit that was found, or, where it is `refused`, the one before. */
+export interface Verified extends Signed {
   refused?: Failure
 }
 
 export interface VerificationOptions {
   project: Project
+  revision: Revision
   credentials: Pick<Credentials, 'forCommits'>
   lastSeen: LastSeen
   clock: Clock
 }
 
-/** Looks at the signature of what a poll has found. Throws why it is refused, where there is nothing to serve in its place. */
-export type Verify = (found: Located, mirror: Mirror, signal: AbortSignal) => Promise<Verified>
+export interface Verification {
+  /** Looks at the signature of what a poll has found. Throws why it is refused, where there is nothing to serve in its place. */
+  verify(found: Located, mirror: Mirror, signal: AbortSignal): Promise<Verified>
+  /** What was refused is looked at anew. */
+  forget(): void
+}
 
 /** A refusal is looked at again after so long: keys begin and end to be valid. */
 const REMEMBERED = minutes(10)
@@ -42,41 +53,60 @@ const REMEMBERED = minutes(10)
  * Each commit is looked at once, and is served from then on whatever becomes of the key: what is in effect is not taken away by a key
  * that is. That counts after a restart as well, by the signer in the status of the project.
  */
-export function createVerification({ project, credentials, lastSeen, clock }: VerificationOptions): Verify {
-  let good: (SeenCommit & Located & { signer: string }) | undefined
-  let bad: { commit: string; version: string; failure: Failure; until: number } | undefined
+export function createVerification({ project, revision, credentials, lastSeen, clock }: VerificationOptions): Verification {
+  let good: Signed | undefined
+  let bad: { what: string; failure: Failure; until: number } | undefined
   const readKeys = createKeyReader(project, credentials)
 
-  const decide = async (found: Located, before: SeenCommit | undefined, mirror: Mirror, signal: AbortSignal): Promise<string> => {
+  const decide = async (found: Located, before: Signed | undefined, mirror: Mirror, signal: AbortSignal): Promise<string> => {
     const keys = await readKeys()
-    if (bad?.commit === found.commit && bad.version === keys.version && clock.now() < bad.until) throw bad.failure
+    const what = JSON.stringify([found, before?.commit, keys.version])
+    if (bad?.what === what && clock.now() < bad.until) throw bad.failure
     try {
       return await signerOf({ found, before, mirror, keys, project, now: clock.now() }, signal)
     } catch (thrown) {
       const failure = Failure.from(thrown)
-      if (isRefusal(failure)) bad = { commit: found.commit, version: keys.version, failure, until: clock.now() + REMEMBERED }
+      if (isRefusal(failure) && failure.reason !== 'CommitHistoryUnknown')
+        bad = { what, failure, until: clock.now() + REMEMBERED }
       throw failure
     }
   }
 
-  return async (found, mirror, signal) => {
-    const { commit, refName } = found
-    const seen = refName === undefined ? undefined : lastSeen(project.ref, refName)
-    const before = good?.refName === refName ? good : seen
-    if (before?.commit === commit && before.signer !== undefined) {
-      good = { ...found, signer: before.signer }
-      return good
-    }
-    try {
-      good = { ...found, signer: await decide(found, before, mirror, signal) }
-      return good
-    } catch (thrown) {
-      const refused = Failure.from(thrown)
-      const isServed = before?.signer !== undefined && (isRefusal(refused) || refused.code === 'invalid')
-      if (!isServed || !(await isHere(before.commit, mirror, signal))) throw refused
-      return { commit: before.commit, refName, signer: before.signer, refused }
-    }
+  return {
+    async verify(found, mirror, signal) {
+      const seen = lastSeen(project.ref).flatMap(signedIn)
+      // The same ref may have been served to those who follow it by another of its names.
+      const known = [good, ...seen].find((one) => one?.commit === found.commit && one.refName === found.refName)
+      const before = known ?? good ?? (await lastOf(revision, found, seen))
+      try {
+        good = known ?? { ...found, signer: await decide(found, before, mirror, signal) }
+        return good
+      } catch (thrown) {
+        const refused = Failure.from(thrown)
+        const isServed = before && (isRefusal(refused) || refused.code === 'invalid')
+        if (!isServed || !(await isHere(before.commit, mirror, signal))) throw refused
+        return { ...before, refused }
+      }
+    },
+    forget() {
+      bad = undefined
+    },
   }
+}
+
+const signedIn = ({ name, commit, signer }: SeenRef): Signed[] =>
+  signer === undefined ? [] : [{ refName: name, commit, signer }]
+
+/**
+ * What was served last of all that the revision can mean: of a range of versions that is another tag each time. Which branch the
+ * default was nobody wrote down.
+ */
+async function lastOf(revision: Revision, found: Located, seen: readonly Signed[]): Promise<Signed | undefined> {
+  const same = seen.find(({ refName }) => refName === found.refName)
+  if (same || revision.kind === 'default') return same
+  const commits = new Map(seen.map(({ refName = '', commit }) => [refName, commit]))
+  const picked = await pickRef(revision, { commits, links: new Map() })
+  return seen.find(({ refName }) => refName === picked?.name)
 }
 
 const isRefusal = ({ reason = '' }: Failure): boolean => reason.startsWith('Commit')
@@ -87,7 +117,7 @@ async function isHere(commit: string, mirror: Mirror, signal: AbortSignal): Prom
     await mirror.fetch(commit, signal)
     return true
   } catch (thrown) {
-    if (isFailure(thrown, 'cancelled')) throw thrown
+    if (!isFailure(thrown, 'not-found')) throw thrown
     return false
   }
 }
@@ -101,14 +131,14 @@ interface Keys {
 
 /** Reads the Secret each time, and the keys in it when it has changed. */
 function createKeyReader(project: Project, credentials: Pick<Credentials, 'forCommits'>): () => Promise<Keys> {
-  let last: Keys | undefined
+  let last: { version: string; read: Promise<Keyring> } | undefined
   return async () => {
     const { files, version, secret } = await credentials.forCommits(project)
-    if (last?.version === version) return last
     const { readKeyring } = await import('../../adapters/signatures/index.ts')
+    // Those that cannot be read are not tried again either.
+    if (last?.version !== version) last = { version, read: readKeyring(files) }
     try {
-      last = { keyring: await readKeyring(files), version, secret }
-      return last
+      return { keyring: await last.read, version, secret }
     } catch (thrown) {
       throw new Failure('invalid', `Secret ${secret}: ${Failure.from(thrown).message}`, {
         object: `GitProject ${keyOf(project.ref)}`,
@@ -122,7 +152,7 @@ function createKeyReader(project: Project, credentials: Pick<Credentials, 'forCo
 
 interface Question {
   found: Located
-  before: SeenCommit | undefined
+  before: Signed | undefined
   mirror: Mirror
   keys: Keys
   project: Project
@@ -148,7 +178,9 @@ async function requireAll(question: Question, signal: AbortSignal): Promise<void
   const history = mirror.history()
   const all = await history.between(before.commit, found.commit, signal).catch((thrown: unknown) => {
     if (!isFailure(thrown, 'not-found')) throw thrown
-    const what = `the commits since ${before.commit} cannot be told: it was served last, and is no longer in the repository`
+    const why =
+      thrown.reason === 'HistoryCut' ? 'the repository does not have all that leads' : 'it is no longer in the repository'
+    const what = `the commits since ${before.commit}, which was served last, cannot be told: ${why}`
     throw refusal('CommitHistoryUnknown', question, `${found.commit}: ${what}`, ONCE, thrown)
   })
   if (all.length > MOST_BETWEEN)
@@ -175,6 +207,7 @@ async function signerIn(question: Question, from: Mirror, commits: readonly stri
     throw refusal('CommitSignatureInvalid', question, what, 'Write it anew with a shorter message.', thrown)
   })
   for (const [at, raw] of raws.entries()) {
+    await breathe()
     const id = commits[at] ?? ''
     const verdict = await judge({ id, raw }, question.keys.keyring, question.now)
     if ('signer' in verdict) signer = verdict.signer

@@ -1,8 +1,8 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import { type GitProject, isDeleting, isTrue, keyOf, type Ref, refOf } from '../../api/index.ts'
 import type { Polls } from '../ports/ports.ts'
+import { failureIn } from '../ports/sightings.ts'
 import { projectFrom } from '../projects/project.ts'
-import { failureIn } from './status.ts'
 
 interface Look {
   generation: number | undefined

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Cache, EventRecorder, Kube } from '../../adapters/kube/index.ts'
 import {
-  conditionOf,
   type GitProject,
   type GitProjectStatus,
   GitProjects,
@@ -23,11 +22,12 @@ import {
   type WorkQueue,
 } from '../../std/index.ts'
 import type { PollOutcome, Polls } from '../ports/ports.ts'
+import { sentenceOf } from '../ports/refusals.ts'
 import { isOwnPath, type PathHolders } from '../projects/path-holders.ts'
 import { byPath, projectFrom, sourceOf } from '../projects/project.ts'
 import { lookFirst } from './first-look.ts'
 import { isNews, pathStatement } from './path.ts'
-import { newCommitIn, type PollFinding, statusAfter } from './status.ts'
+import { INTERNAL, newCommitIn, type PollFinding, statusAfter } from './status.ts'
 
 export interface StatusOptions {
   /** Its writes show in the cache at once. */
@@ -66,6 +66,7 @@ export function reportStatus(options: StatusOptions) {
   })
   polls.onOutcome((outcome) => {
     for (const key of note(unwritten, outcome, clock.now())) queue.add(key)
+    tellRefusal(outcome, options)
   })
   const stopLooking = lookFirst(cache, polls)
   const stopComparing = onPathChange(cache, holders, (key) => queue.add(key))
@@ -139,18 +140,20 @@ async function write(
   const path = pathStatement(object, cache.by(byPath, object.spec.path), holders)
   const status = path ? { ...found, conditions: withConditions(found?.conditions, [path], timestamp(clock.now())) } : found
   if (!status || isDeepStrictEqual(status, object.status)) return
-  tellRefusal(object, status, events)
   if (path && isNews(object, status)) events.record(object, { type: 'Warning', reason: path.reason, message: path.message })
   const patch = { metadata: { uid: project.uid }, status }
   await kube.patch(GitProjects, project.ref, patch, { subresource: 'status', manager: 'berth-kas' })
   tellCommits(current, object, { log, tracer })
 }
 
-/** A commit that is refused, once for each thing that is to be said of it. */
-function tellRefusal(object: GitProject, status: GitProjectStatus, events: EventRecorder): void {
-  const [now, before] = [status, object.status].map((one) => conditionOf(one?.conditions, 'Ready'))
-  if (!now?.reason.startsWith('Commit') || (before?.reason === now.reason && before.message === now.message)) return
-  events.record(object, { type: 'Warning', reason: now.reason, message: now.message })
+/** Of whatever ref: the status speaks only of those of the default branch. */
+function tellRefusal({ projects, refused }: PollOutcome, { cache, events }: Pick<StatusOptions, 'cache' | 'events'>): void {
+  if (!refused) return
+  for (const { ref } of projects) {
+    const object = cache.get(ref)
+    const { reason = '' } = refused
+    if (object) events.record(object, { type: 'Warning', reason, message: sentenceOf(refused, INTERNAL) })
+  }
 }
 
 /** Each new commit once: from now on the status has it, also for another kas and for the one after this. */

@@ -1,9 +1,12 @@
 import type { Revision } from '../../adapters/git/index.ts'
 import { type Condition, type GitProjectStatus, type Statement, withConditions } from '../../api/index.ts'
-import { type Failure, timestamp } from '../../std/index.ts'
+import { timestamp } from '../../std/index.ts'
 import type { PollSighting } from '../ports/ports.ts'
 import { sentenceOf } from '../ports/refusals.ts'
+import { failureIn } from '../ports/sightings.ts'
 import type { Project } from '../projects/project.ts'
+
+export const INTERNAL = 'internal error; the cause is in the log of kas'
 
 /** The result of one poll, with its time. */
 export interface PollFinding {
@@ -25,7 +28,7 @@ export function statusAfter(
 ): GitProjectStatus {
   const at = timestamp(foundAt)
   const status: GitProjectStatus = { ...before, observedGeneration: project.generation }
-  const statement = readiness(project, revision, sighting)
+  const statement = readiness(project, isDefault(revision, project.defaultBranch ?? before?.defaultBranch), sighting)
   if (statement) status.conditions = withConditions(conditionsOf(before), [statement], at)
   if (!('snapshot' in sighting) || !sighting.snapshot.refName) return status
   const { refName, commit, signer } = sighting.snapshot
@@ -39,14 +42,22 @@ export function statusAfter(
 const conditionsOf = (status: GitProjectStatus | undefined): Condition[] =>
   (status?.conditions ?? []).map((condition) => ({ ...condition }))
 
-/** `undefined`: the finding says nothing of the project as a whole. That somebody follows a branch that is not there is theirs. */
-function readiness(project: Project, revision: Revision, sighting: PollSighting): Statement | undefined {
+/** By whichever of its names. */
+const isDefault = (revision: Revision, branch: string | undefined): boolean =>
+  revision.kind === 'default' ||
+  ((revision.kind === 'branch' || revision.kind === 'short') && revision.name === branch) ||
+  (revision.kind === 'full' && revision.name === `refs/heads/${branch}`)
+
+/**
+ * `undefined`: the finding says nothing of the project as a whole. That somebody follows another branch that is not there, or has a
+ * commit that is refused, is theirs.
+ */
+function readiness(project: Project, ofDefault: boolean, sighting: PollSighting): Statement | undefined {
   const ready = { type: 'Ready', observedGeneration: project.generation }
   const failure = failureIn(sighting)
   if (failure) {
-    const isDefault = revision.kind === 'default' || (revision.kind === 'branch' && revision.name === project.defaultBranch)
-    if (!isDefault && /^Ref/.test(failure.reason ?? '')) return undefined
-    const message = sentenceOf(failure, 'internal error; the cause is in the log of kas')
+    if (!ofDefault && /^(?:Ref|Commit)/.test(failure.reason ?? '')) return undefined
+    const message = sentenceOf(failure, INTERNAL)
     return { ...ready, status: 'False', reason: failure.reason ?? 'GitFailed', message }
   }
   if ('empty' in sighting) {
@@ -55,10 +66,6 @@ function readiness(project: Project, revision: Revision, sighting: PollSighting)
   }
   return { ...ready, status: 'True', reason: 'Reachable', message: 'The repository can be read.' }
 }
-
-/** Why there is nothing new to serve. */
-export const failureIn = (sighting: PollSighting): Failure | undefined =>
-  'failure' in sighting ? sighting.failure : 'snapshot' in sighting ? sighting.refused : undefined
 
 interface SeenRef {
   name: string
@@ -75,6 +82,8 @@ export function newCommitIn(before: GitProjectStatus | undefined, sighting: Poll
 }
 
 const KEPT = 32
+/** Of commits that are verified it is remembered here which was served last: as many as the resource takes. */
+const KEPT_SIGNED = 256
 
 /** Newest first; a commit that was seen before keeps its time. */
 function withRef(before: readonly SeenRef[], seen: SeenRef): SeenRef[] {
@@ -84,5 +93,6 @@ function withRef(before: readonly SeenRef[], seen: SeenRef): SeenRef[] {
     const { signer = known.signer } = seen
     return before.map((ref) => (ref === known && signer !== undefined ? { ...ref, signer } : ref))
   }
-  return [seen, ...before.filter(({ name }) => name !== seen.name)].slice(0, KEPT)
+  const all = [seen, ...before.filter(({ name }) => name !== seen.name)]
+  return all.filter(({ signer }, at) => at < (signer === undefined ? KEPT : KEPT_SIGNED))
 }

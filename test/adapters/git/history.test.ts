@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -71,6 +72,43 @@ describe('git histories', (it) => {
       return false
     }
   }
+
+  it('are whole also where another transfer has cut them off', async () => {
+    const repository = await host.repository('deep')
+    const bare = join(host.folder, 'deep.git')
+    const commits: string[] = []
+    for (const a of ['1', '2', '3']) commits.push(await repository.commit({ a }))
+    const [first = '', second = '', third = ''] = commits
+    const history = mirrors.of({ url: repository.url, owner: '' }).history()
+    equal(await history.between(first, third, never), [third, second])
+    // So many above it that a transfer of the last one ends at the third.
+    const next = 'commit refs/heads/far\ncommitter test <test@example.com> 0 +0000\ndata 0\n'
+    const above = Array.from({ length: 1000 }, (_, at) => (at === 0 ? `${next}from ${third}\n` : next))
+    execFileSync('git', ['fast-import', '--quiet'], { cwd: bare, input: above.join('') })
+    const far = String(execFileSync('git', ['rev-parse', 'far'], { cwd: bare })).trim()
+    await history.fetch(far, never)
+    const place = (await readdir(join(folder, 'mirrors'))).map(placeOf).find((one) => hasObject(one, far)) ?? ''
+    is(readFileSync(join(place, 'shallow'), 'utf8'), `${third}\n`)
+    equal(await history.between(first, third, never), [third, second])
+  })
+
+  it('are not told where the server itself has but a part of them', async () => {
+    const repository = await host.repository('whole')
+    for (const a of ['1', '2', '3']) await repository.commit({ a })
+    const from = `file://${join(host.folder, 'whole.git')}`
+    execFileSync('git', ['clone', '--quiet', '--bare', '--depth=2', from, join(host.folder, 'part.git')], { stdio: 'ignore' })
+    const bare = { cwd: join(host.folder, 'part.git') }
+    const idOf = (...words: string[]) => String(execFileSync('git', words, bare)).trim()
+    const [top, below] = [idOf('rev-parse', 'main'), idOf('rev-parse', 'main^')]
+    const identity = ['-c', 'user.name=test', '-c', 'user.email=test@example.com']
+    const alone = idOf(...identity, 'commit-tree', '-m', 'x', 'main^{tree}')
+    execFileSync('git', ['update-ref', 'refs/heads/alone', alone], bare)
+    const history = mirrors.of({ url: repository.url.replace('whole', 'part'), owner: '' }).history()
+    equal(await history.between(below, top, never), [top])
+    const failure = await failureOf(() => history.between(alone, top, never))
+    equal([failure.code, failure.reason], ['not-found', 'HistoryCut'])
+    match(failure.message, `what comes before ${below} is not to be had`)
+  })
 
   it('read no more of commits than fits', async () => {
     const repository = await host.repository('large')

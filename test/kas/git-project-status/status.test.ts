@@ -1,4 +1,5 @@
 import { equal, is } from 'uvu/assert'
+import type { Revision } from '../../../src/adapters/git/index.ts'
 import type { GitProjectStatus } from '../../../src/api/index.ts'
 import { newCommitIn, statusAfter } from '../../../src/kas/git-project-status/status.ts'
 import type { CommitSnapshot, PollSighting } from '../../../src/kas/ports/ports.ts'
@@ -72,6 +73,30 @@ describe('GitProject status', (it) => {
     const ready = after(undefined, seen('c1'), T1)
     equal(after(ready, failed('RefNotFound'), T2, 'side'), ready)
     is(after(ready, failed('RefNotFound'), T2).conditions?.[0]?.status, 'False')
+    equal(after(ready, failed('CommitNotSigned'), T2, 'side'), ready)
+    is(after(ready, failed('AuthenticationFailed'), T2, 'side').conditions?.[0]?.reason, 'AuthenticationFailed')
+    // The default branch by its name is the default branch.
+    const named = (revision: Revision) =>
+      statusAfter(ready, shop, { revision, sighting: failed('CommitNotSigned'), foundAt: Date.parse(T2) }).conditions?.[0]?.reason
+    const revisions: Revision[] = [
+      { kind: 'branch', name: 'main' },
+      { kind: 'short', name: 'main' },
+      { kind: 'full', name: 'refs/heads/main' },
+    ]
+    equal(revisions.map(named), ['CommitNotSigned', 'CommitNotSigned', 'CommitNotSigned'])
+    equal([named({ kind: 'tag', name: 'main' }), named({ kind: 'short', name: 'v1' })], ['Reachable', 'Reachable'])
+  })
+
+  it('keeps those that are verified when many others come', () => {
+    const signedBy = (commit: string, refName: string): PollSighting => {
+      const sighting = seen(commit, refName)
+      return { snapshot: { ...('snapshot' in sighting && sighting.snapshot), signer: 'ann' } as CommitSnapshot }
+    }
+    let status = after(undefined, signedBy('c1', 'refs/heads/main'), T1)
+    for (let at = 0; at < 40; at++) status = after(status, seen('c2', `refs/heads/open-${at}`), T2, 'side')
+    equal([status.refs?.length, status.refs?.at(-1)?.name], [33, 'refs/heads/main'])
+    for (let at = 0; at < 300; at++) status = after(status, signedBy('c2', `refs/heads/signed-${at}`), T3, 'side')
+    equal([status.refs?.length, status.refs?.at(-1)?.name], [256, 'refs/heads/signed-44'])
   })
 
   it('shows no text of an internal error', () => {
