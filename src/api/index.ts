@@ -76,6 +76,7 @@ export type { DeploymentTargetClaimStatus } from './generated/deployment-target-
 export type { EnvironmentSpec } from './generated/environment.ts'
 export type { GitProjectSpec, GitProjectStatus } from './generated/git-project.ts'
 export type { GitOpsDeploymentSpec } from './generated/gitops-deployment.ts'
+export type { GitOpsDeploymentSetSpec, GitOpsDeploymentSetStatus } from './generated/gitops-deployment-set.ts'
 export type { GitOpsDeploymentSyncRunStatus } from './generated/gitops-deployment-sync-run.ts'
 export type { SpaceRequestStatus } from './generated/space-request.ts'
 export type { SpaceTierSpec } from './generated/space-tier.ts'
@@ -110,6 +111,8 @@ export {
   type GitOpsDeployment,
   type GitOpsDeploymentManagedEnvironment,
   GitOpsDeploymentManagedEnvironments,
+  type GitOpsDeploymentSet,
+  GitOpsDeploymentSets,
   type GitOpsDeploymentSyncRun,
   GitOpsDeploymentSyncRuns,
   GitOpsDeployments,

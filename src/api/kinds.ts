@@ -9,6 +9,7 @@ import type {
   GitOpsDeploymentManagedEnvironmentSpec,
   GitOpsDeploymentManagedEnvironmentStatus,
 } from './generated/gitops-deployment-managed-environment.ts'
+import type { GitOpsDeploymentSetSpec, GitOpsDeploymentSetStatus } from './generated/gitops-deployment-set.ts'
 import type { GitOpsDeploymentSyncRunSpec, GitOpsDeploymentSyncRunStatus } from './generated/gitops-deployment-sync-run.ts'
 import type { SpaceRequestSpec, SpaceRequestStatus } from './generated/space-request.ts'
 import type { SpaceTierSpec, SpaceTierStatus } from './generated/space-tier.ts'
@@ -62,6 +63,10 @@ export const GitOpsDeploymentManagedEnvironments = gitops<GitOpsDeploymentManage
 /** One synchronisation of a manual GitOpsDeployment. */
 export type GitOpsDeploymentSyncRun = CustomObject<GitOpsDeploymentSyncRunSpec, GitOpsDeploymentSyncRunStatus>
 export const GitOpsDeploymentSyncRuns = gitops<GitOpsDeploymentSyncRun>('GitOpsDeploymentSyncRun', 'gitopsdeploymentsyncruns')
+
+/** One GitOpsDeployment for each of many. */
+export type GitOpsDeploymentSet = CustomObject<GitOpsDeploymentSetSpec, GitOpsDeploymentSetStatus>
+export const GitOpsDeploymentSets = berth<GitOpsDeploymentSet>('GitOpsDeploymentSet', 'gitopsdeploymentsets')
 
 /** A Git repository that kas knows, and who may read it. */
 export type GitProject = CustomObject<GitProjectSpec, GitProjectStatus>

@@ -23,6 +23,8 @@ export const annotations = {
   poke: 'gitops.berth.dev/poke',
   /** On a GitOpsDeployment: anything new in it has everything compared and tried again at once, whatever the sync windows say. */
   sync: 'gitops.berth.dev/sync',
+  /** On a GitOpsDeployment of a GitOpsDeploymentSet: what of the template it is as, so that a change is seen. */
+  setTemplate: 'gitops.berth.dev/set-template',
   /** On a GitOpsDeployment: the commit whose deletions somebody has confirmed. */
   confirmPrune: 'gitops.berth.dev/confirm-prune',
   /** On a Released target: `true` makes it Available again. */
@@ -94,6 +96,8 @@ export const labels = {
   target: 'appstudio.openshift.io/dt',
   /** On a provisioned target, a SpaceRequest and a managed environment: the UID of the claim, which a name cannot replace. */
   claimUid: 'berth.dev/claim-uid',
+  /** On a GitOpsDeployment that was made for a GitOpsDeploymentSet: the name of that. */
+  deploymentSet: 'gitops.berth.dev/set',
   /** On the copy of a credentials Secret: the Environment it is for. */
   environmentSecret: 'appstudio.openshift.io/environment-secret',
   /** On a space and its Secret: the name of the SpaceRequest they were made for. */

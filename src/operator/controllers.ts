@@ -17,6 +17,7 @@ import {
   type Source,
   syncRuns,
 } from './gitops-deployment/index.ts'
+import { deploymentSets } from './gitops-deployment-set/index.ts'
 import { managedEnvironments } from './managed-environment/index.ts'
 import { inOnboarded } from './onboarded.ts'
 import { onboarding } from './onboarding/index.ts'
@@ -59,6 +60,7 @@ export function controllersOf(
     inOnboarded(managedEnvironments(context, { reach }), context),
     onboarding(context),
     inOnboarded(gitopsDeployments(context, { ...gitops, ...(meter && { meter }), ...(tracer && { tracer }) }), context),
+    inOnboarded(deploymentSets(context), context),
     syncRuns(context),
     inOnboarded(dryRuns(context, gitops), context),
     workspacePools(context, { reach, namespace: config.namespace }),

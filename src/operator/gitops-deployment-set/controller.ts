@@ -1,0 +1,99 @@
+import {
+  type Environment,
+  Environments,
+  type GitOpsDeployment,
+  type GitOpsDeploymentSet,
+  GitOpsDeploymentSets,
+  GitOpsDeployments,
+  indexBy,
+  keyOf,
+  labels,
+  type Ref,
+  refOf,
+  refsBeside,
+} from '../../api/index.ts'
+import { type Controller, type ControllerContext, createWakeups, settled } from '../../engines/controller/index.ts'
+import { type Clock, seconds } from '../../std/index.ts'
+import { inEffect } from './in-effect.ts'
+import { reconcileSet, type SetMemory } from './reconcile.ts'
+import { failedStatus } from './status.ts'
+
+const MANAGER = 'gitops-deployment-set'
+
+/** A thousand that come into effect tell of it a thousand times: their set looks so often at most. */
+const PACE = seconds(1)
+
+/** Keeps the GitOpsDeployments of each GitOpsDeploymentSet as its template has them. */
+export function deploymentSets(context: ControllerContext): Controller<GitOpsDeploymentSet> {
+  const { caches, clock } = context
+  const sets = caches.of(GitOpsDeploymentSets)
+  const deployments = caches.of(GitOpsDeployments)
+  const memories = new Map<string, SetMemory>()
+  const services = { context, deployments, environments: caches.of(Environments), bySet, memories }
+  const wakeups = createWakeups(({ wake, signal }) => {
+    const slowly = paced(wake, clock, signal)
+    const stop = deployments.onChange((now, before) => {
+      if (now && before && isSameToSet(now, before)) return
+      for (const ref of new Set([now, before].flatMap((one) => (one ? setsOf(one) : [])))) slowly(ref)
+    })
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  return {
+    name: MANAGER,
+    kind: GitOpsDeploymentSets,
+    watches: [
+      {
+        kind: Environments,
+        wakes: ({ metadata: { namespace = '' } }: Environment) => sets.in(namespace).filter(asksForEnvironments).map(refOf),
+      },
+      // So that they are held in memory; what they tell comes by the wake-ups above.
+      { kind: GitOpsDeployments, wakes: () => [] },
+    ],
+    wakeups,
+    reconcile: (set, signal) => reconcileSet(set, services, signal),
+    async gone(ref) {
+      memories.delete(keyOf(ref))
+      return settled()
+    },
+    failed: failedStatus,
+  }
+}
+
+/** By the set that it was made for. */
+const bySet = indexBy((deployment: GitOpsDeployment) => setsOf(deployment).map(keyOf))
+
+const setsOf = (deployment: GitOpsDeployment): Ref[] => refsBeside(deployment, deployment.metadata.labels?.[labels.deploymentSet])
+
+const asksForEnvironments = ({ spec }: GitOpsDeploymentSet): boolean =>
+  spec.generators.some(({ environments, product = [] }) => environments ?? product.some((factor) => factor.environments))
+
+/** Between two versions nothing has changed but how far a pass is. */
+function isSameToSet(now: GitOpsDeployment, before: GitOpsDeployment): boolean {
+  const [one, other] = [now, before].map(({ metadata }) =>
+    JSON.stringify([
+      metadata.generation,
+      metadata.deletionTimestamp,
+      metadata.labels,
+      metadata.annotations,
+      metadata.ownerReferences,
+    ]),
+  )
+  return one === other && inEffect(now).said === inEffect(before).said
+}
+
+/** At once the first time, and then not sooner than it may again. */
+function paced(wake: (ref: Ref) => void, clock: Clock, signal: AbortSignal): (ref: Ref) => void {
+  const waiting = new Set<string>()
+  const last = new Map<string, number>()
+  return (ref) => {
+    const key = keyOf(ref)
+    if (waiting.has(key) || signal.aborted) return
+    waiting.add(key)
+    const again = (last.get(key) ?? Number.NEGATIVE_INFINITY) + PACE
+    clock.after(Math.max(again - clock.now(), 0), () => {
+      waiting.delete(key)
+      last.set(key, clock.now())
+      if (!signal.aborted) wake(ref)
+    })
+  }
+}

@@ -1,0 +1,93 @@
+import { selectorOf } from '../../adapters/kube/index.ts'
+import type { Environment, GitOpsDeploymentSetSpec } from '../../api/index.ts'
+import { Failure } from '../../std/index.ts'
+
+/** What there is one GitOpsDeployment of for: values by the names of variables. */
+export interface Element {
+  readonly values: ReadonlyMap<string, string>
+  /** What gave it, in the words of a message. */
+  readonly from: string
+}
+
+/** Each is a GitOpsDeployment, with its files, watches and passes. */
+export const MOST_ELEMENTS = 1000
+
+const NAME = /^[A-Za-z_]\w*$/
+
+type Generator = GitOpsDeploymentSetSpec['generators'][number]
+type Simple = Omit<Generator, 'product'>
+
+/** All elements, in the order of the generators. `environments`: those of the namespace. Pure; throws `invalid` with the field. */
+export function elementsOf(
+  { generators }: Pick<GitOpsDeploymentSetSpec, 'generators'>,
+  environments: readonly Environment[],
+): Element[] {
+  const found: Element[] = []
+  for (const [at, generator] of generators.entries()) {
+    const field = `spec.generators[${at}]`
+    const factors = generator.product
+      ? generator.product.map((factor, index) => simple(factor, `${field}.product[${index}]`, environments))
+      : [simple(generator, field, environments)]
+    const count = factors.reduce((product, { length }) => product * length, 1)
+    // Counted before one of them is made.
+    if (found.length + count > MOST_ELEMENTS) throw tooMany(field, found.length + count)
+    found.push(...factors.reduce((all, factor) => all.flatMap((one) => factor.map((other) => both(one, other, field)))))
+  }
+  return found
+}
+
+function simple({ list, environments: of }: Simple, field: string, environments: readonly Environment[]): Element[] {
+  if (list) return list.elements.map((element, at) => listed(element, `${field}.list.elements[${at}]`))
+  if (!of) return []
+  const selects = selectorOf(of.labelSelector, `${field}.environments.labelSelector`)
+  return environments
+    .filter(({ metadata }) => selects(metadata.labels))
+    .sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))
+    .map((environment) => ofEnvironment(environment, of.labels ?? {}, `${field}.environments`))
+}
+
+function listed(element: Record<string, string>, from: string): Element {
+  for (const name of Object.keys(element)) requireName(name, from)
+  return { values: new Map(Object.entries(element)), from }
+}
+
+function ofEnvironment({ metadata }: Environment, labels: Record<string, string>, field: string): Element {
+  const values = new Map([['environment', metadata.name]])
+  for (const [name, label] of Object.entries(labels)) {
+    requireName(name, `${field}.labels`)
+    if (name === 'environment') throw twice(name, `${field}.labels`)
+    const value = metadata.labels?.[label]
+    if (value === undefined)
+      throw refused(
+        `${field}.labels.${name}: Environment ${metadata.name} has no label ${label}`,
+        'Add the label, or choose by labelSelector none but those that have it.',
+      )
+    values.set(name, value)
+  }
+  return { values, from: `${field}: Environment ${metadata.name}` }
+}
+
+function both(one: Element, other: Element, field: string): Element {
+  const name = [...other.values.keys()].find((each) => one.values.has(each))
+  if (name !== undefined) throw twice(name, `${field}.product`)
+  return { values: new Map([...one.values, ...other.values]), from: `${one.from} with ${other.from}` }
+}
+
+function requireName(name: string, field: string): void {
+  if (!NAME.test(name))
+    throw refused(
+      `${field}: ${JSON.stringify(name.slice(0, 100))} is no name of a variable`,
+      'Use letters, digits and underscores, and no digit first.',
+    )
+}
+
+const twice = (name: string, field: string): Failure =>
+  refused(`${field} gives the variable ${name} twice`, 'Give one of them another name.')
+
+const refused = (what: string, remedy: string): Failure => new Failure('invalid', what, { reason: 'GeneratorInvalid', remedy })
+
+const tooMany = (field: string, count: number): Failure =>
+  new Failure('invalid', `with ${field} the generators give ${count} elements; at most ${MOST_ELEMENTS} are made`, {
+    reason: 'TooManyElements',
+    remedy: 'Choose fewer by labelSelector, or split them among several GitOpsDeploymentSets.',
+  })

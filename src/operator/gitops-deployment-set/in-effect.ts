@@ -1,0 +1,14 @@
+import { conditionOf, type GitOpsDeployment } from '../../api/index.ts'
+
+/** Whether what its spec says now is in effect and healthy; `said`: why not. */
+export function inEffect({ metadata, status }: GitOpsDeployment): {
+  isReady: boolean
+  reason: string
+  message: string
+  said: string
+} {
+  const isSeen = status?.observedGeneration === metadata.generation
+  const ready = isSeen ? conditionOf(status?.conditions, 'Ready') : undefined
+  const { reason = 'Pending', message = 'It has not been looked at yet.' } = ready ?? {}
+  return { isReady: ready?.status === 'True', reason, message, said: `${ready?.status} ${reason} ${message}` }
+}

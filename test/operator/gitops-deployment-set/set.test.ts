@@ -1,0 +1,258 @@
+import { equal, is, match, ok } from 'uvu/assert'
+import {
+  conditionOf,
+  Environments,
+  type GitOpsDeployment,
+  type GitOpsDeploymentSet,
+  type GitOpsDeploymentSetSpec,
+  GitOpsDeploymentSets,
+  GitOpsDeployments,
+} from '../../../src/api/index.ts'
+import { deploymentSets } from '../../../src/operator/gitops-deployment-set/index.ts'
+import { environment } from '../../support/builders/environments.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
+import { refusalOf } from '../../support/refusal.ts'
+import { describe } from '../../support/suite.ts'
+import { eventually, expectObject } from '../../support/verbs.ts'
+
+const source = { repoURL: 'https://example.com/shop', path: '${env}' }
+const list = (...elements: Record<string, string>[]) => ({ list: { elements } })
+const envs = (...names: string[]) => [list(...names.map((env) => ({ env })))]
+
+describe('a GitOpsDeploymentSet', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let operator: RunningOperator
+  let namespace = ''
+
+  const start = () =>
+    startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: (context) => [deploymentSets(context)] })
+  it.beforeEach(async () => {
+    namespace = await cluster.namespace('set')
+    operator = await start()
+  })
+  it.afterEach(() => operator.stop())
+  it.after(() => cluster.close())
+
+  const ref = (name: string) => ({ name, namespace })
+  const create = (spec: Partial<GitOpsDeploymentSetSpec>) =>
+    kube.create(GitOpsDeploymentSets, {
+      apiVersion: 'berth.dev/v1alpha1',
+      kind: 'GitOpsDeploymentSet',
+      metadata: ref('shop'),
+      spec: {
+        generators: envs('dev', 'prod'),
+        template: { metadata: { name: 'shop-${env}', labels: { env: '${env}' } }, spec: { source, type: 'automated' } },
+        ...spec,
+      },
+    })
+  const change = (spec: object) => kube.patch(GitOpsDeploymentSets, ref('shop'), { spec })
+  const names = async () => (await kube.list(GitOpsDeployments, { namespace })).map(({ metadata }) => metadata.name).sort()
+  const there = (...wanted: string[]) => eventually(async () => String(await names()) === String(wanted))
+  const deployment = (name: string, check: (one: GitOpsDeployment) => unknown = () => true) =>
+    expectObject(kube, GitOpsDeployments, ref(name), check)
+  const said = (reason: string, check: (one: GitOpsDeploymentSet, message: string) => unknown = () => true) =>
+    expectObject(kube, GitOpsDeploymentSets, ref('shop'), (one) => {
+      const ready = conditionOf(one.status?.conditions, 'Ready')
+      equal([ready?.reason, ready?.observedGeneration], [reason, one.metadata.generation], ready?.message)
+      return check(one, ready?.message ?? '')
+    })
+  /** As the controller of GitOpsDeployments would say it. */
+  const report = async (name: string, status: 'True' | 'False') => {
+    const { metadata } = await deployment(name)
+    const observedGeneration = metadata.generation ?? 0
+    const condition = { type: 'Ready', status, reason: 'Tested', message: 'as the test has it', observedGeneration }
+    const conditions = [{ ...condition, lastTransitionTime: '2030-01-01T00:00:00Z' }]
+    await kube.patch(GitOpsDeployments, ref(name), { status: { observedGeneration, conditions } }, { subresource: 'status' })
+  }
+  const pathOf = ({ spec }: GitOpsDeployment) => spec.source.path
+
+  it('makes one for each element, counts those that are healthy, and writes nothing when all is well', async () => {
+    await create({})
+    await there('shop-dev', 'shop-prod')
+    const { spec, metadata } = await deployment('shop-prod')
+    equal([spec.source.path, spec.type, metadata.labels?.env], ['prod', 'automated', 'prod'])
+    const [owner] = metadata.ownerReferences ?? []
+    equal([owner?.kind, owner?.name, owner?.controller], ['GitOpsDeploymentSet', 'shop', true])
+    await said('DeploymentsNotReady', ({ status }, message) => {
+      equal(status?.deployments, { total: 2, updated: 2, ready: 0 })
+      match(message, 'GitOpsDeployment shop-dev is not in effect and healthy (Pending), and so are 1 more')
+    })
+    await report('shop-dev', 'True')
+    await report('shop-prod', 'False')
+    await said('DeploymentsNotReady', ({ status }) => {
+      equal(status?.unready, [{ name: 'shop-prod', reason: 'Tested', message: 'as the test has it' }])
+    })
+    await report('shop-prod', 'True')
+    const before = await said('Ready', ({ status }) => equal(status?.deployments, { total: 2, updated: 2, ready: 2 }))
+    // Whoever begins anew finds all as it should be.
+    await operator.stop()
+    operator = await start()
+    await createAnother()
+    await operator.quiet()
+    equal((await kube.get(GitOpsDeploymentSets, ref('shop')))?.metadata.resourceVersion, before.metadata.resourceVersion)
+  })
+
+  /** Another set, to know that the first one was looked at. */
+  const createAnother = async () => {
+    await kube.create(GitOpsDeploymentSets, {
+      apiVersion: 'berth.dev/v1alpha1',
+      kind: 'GitOpsDeploymentSet',
+      metadata: ref('zebra'),
+      spec: { generators: envs('a'), template: { metadata: { name: 'zebra-${env}' }, spec: { source, type: 'manual' } } },
+    })
+    await deployment('zebra-a')
+  }
+
+  it('follows the Environments of the namespace', async () => {
+    await kube.create(Environments, environment(namespace, 'eu', {}, { labels: { tier: 'prod' } }))
+    await kube.create(Environments, environment(namespace, 'test', {}, { labels: { tier: 'test' } }))
+    const template = {
+      metadata: { name: 'shop-${environment}' },
+      spec: { source: { ...source, path: 'deploy' }, type: 'manual', destination: { environment: '${environment}' } },
+    }
+    await create({ generators: [{ environments: { labelSelector: 'tier=prod' } }], template })
+    await there('shop-eu')
+    await kube.create(Environments, environment(namespace, 'us', {}, { labels: { tier: 'prod' } }))
+    await there('shop-eu', 'shop-us')
+    is((await deployment('shop-us')).spec.destination?.environment, 'us')
+    await kube.patch(Environments, ref('eu'), { metadata: { labels: { tier: 'old' } } })
+    await there('shop-us')
+  })
+
+  it('brings a change into effect step by step, and stops where one is not healthy', async () => {
+    const steps = [{ labelSelector: 'env=dev' }, { labelSelector: 'env in (eu,us)', maxAtOnce: 1 }]
+    await create({ generators: envs('dev', 'eu', 'us', 'x'), rollout: { steps } })
+    await there('shop-dev')
+    await report('shop-dev', 'True')
+    await there('shop-dev', 'shop-eu')
+    await report('shop-eu', 'False')
+    await said('RollingOut', ({ status }, message) => {
+      equal([status?.step, status?.deployments], [2, { total: 4, updated: 2, ready: 1 }])
+      match(message, '2 of 4 are to be made or changed in step 2 of the rollout; shop-eu is not in effect and healthy (Tested).')
+    })
+    equal(await names(), ['shop-dev', 'shop-eu'])
+    await report('shop-eu', 'True')
+    await there('shop-dev', 'shop-eu', 'shop-us')
+    await report('shop-us', 'True')
+    await there('shop-dev', 'shop-eu', 'shop-us', 'shop-x')
+    await report('shop-x', 'True')
+    await said('Ready', ({ status }) => is(status?.step, undefined))
+    // A change goes the same way.
+    await change({ template: { spec: { source: { path: 'v2/${env}' } } } })
+    await deployment('shop-dev', (one) => pathOf(one) === 'v2/dev')
+    await said('RollingOut', ({ status }) => equal([status?.step, status?.deployments?.updated], [1, 1]))
+    equal(await Promise.all(['shop-eu', 'shop-x'].map(async (name) => pathOf(await deployment(name)))), ['eu', 'x'])
+    await report('shop-dev', 'True')
+    await deployment('shop-eu', (one) => pathOf(one) === 'v2/eu')
+  })
+
+  it('puts back what was changed by hand, takes away what left the template, and leaves alone what it never named', async () => {
+    const spec = { source, type: 'automated', interval: '5m', prune: false }
+    await create({ template: { metadata: { name: 'shop-${env}', labels: { team: 'a' } }, spec } })
+    await there('shop-dev', 'shop-prod')
+    await kube.patch(GitOpsDeployments, ref('shop-dev'), { spec: { source: { path: 'mine' }, suspend: true } })
+    await kube.patch(GitOpsDeployments, ref('shop-prod'), { metadata: { labels: { team: null, mine: 'yes' } } })
+    await deployment('shop-dev', (one) => pathOf(one) === 'dev')
+    await deployment('shop-prod', ({ metadata }) => metadata.labels?.team === 'a')
+    equal([(await deployment('shop-dev')).spec.suspend, (await deployment('shop-prod')).metadata.labels?.mine], [true, 'yes'])
+    await change({ template: { spec: { interval: null } } })
+    await deployment('shop-dev', (one) => one.spec.interval === '10m')
+    is((await deployment('shop-dev')).spec.prune, false)
+  })
+
+  it('removes what has no element any more, unless that could be an accident', async () => {
+    const many = Array.from({ length: 12 }, (_, at) => `e${at}`)
+    await create({ generators: envs(...many) })
+    await there(...many.map((env) => `shop-${env}`).sort())
+    await change({ generators: envs(...many.slice(0, 5)) })
+    await said('DeploymentsNotReady', ({ status }) => equal([status?.deployments?.total, status?.deployments?.leaving], [5, 7]))
+    for (const name of many.slice(0, 5)) await report(`shop-${name}`, 'True')
+    await said('RemovalHeld', (_, message) => match(message, '7 of 12 GitOpsDeployments would go at once'))
+    is((await names()).length, 12)
+    await change({ removal: { maxPercent: 100 } })
+    await there(...many.slice(0, 5).map((env) => `shop-${env}`))
+    await said('Ready')
+    await kube.create(Environments, environment(namespace, 'only'))
+    await change({ generators: [{ environments: { labelSelector: 'no=where' } }] })
+    await said('RemovalHeld', (_, message) => match(message, 'all 5 GitOpsDeployments would go'))
+    await change({ removal: { allowEmpty: true } })
+    await there()
+    await said('Ready', ({ status }) => equal(status?.deployments, { total: 0, updated: 0, ready: 0 }))
+  })
+
+  it('leaves them to themselves where the policy is Orphan', async () => {
+    await create({ removal: { policy: 'Orphan' } })
+    await there('shop-dev', 'shop-prod')
+    is((await deployment('shop-dev')).metadata.ownerReferences, undefined)
+    await change({ generators: envs('prod') })
+    await deployment('shop-dev', ({ metadata }) => metadata.labels?.['gitops.berth.dev/set'] === undefined)
+    // From then on it is somebody's, and not in the way of the policy.
+    await change({ removal: { policy: 'Delete' } })
+    await deployment('shop-prod', ({ metadata }) => metadata.ownerReferences?.length === 1)
+    await change({ removal: { policy: 'Orphan' } })
+    await deployment('shop-prod', ({ metadata }) => (metadata.ownerReferences ?? []).length === 0)
+    equal(await names(), ['shop-dev', 'shop-prod'])
+  })
+
+  it('takes nobody’s GitOpsDeployment, goes on with the others, and says which', async () => {
+    const theirs = {
+      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+      kind: 'GitOpsDeployment',
+      metadata: ref('shop-dev'),
+      spec: { source: { ...source, path: 'theirs' }, type: 'manual' as const },
+    }
+    await kube.create(GitOpsDeployments, theirs)
+    await create({})
+    await there('shop-dev', 'shop-prod')
+    await said('DeploymentRefused', ({ status }, message) => {
+      match(message, 'GitOpsDeployment shop-dev: GitOpsDeployment shop-dev is there, but not this set')
+      equal(status?.unready?.[0]?.reason, 'NameOccupied')
+    })
+    is(pathOf(await deployment('shop-dev')), 'theirs')
+    await kube.patch(GitOpsDeployments, ref('shop-dev'), { metadata: { labels: { 'gitops.berth.dev/set': 'shop' } } })
+    await deployment('shop-dev', (one) => pathOf(one) === 'dev')
+  })
+
+  it('says what the API server says of a template that it does not accept, and what no template may be', async () => {
+    await create({ template: { metadata: { name: 'shop-${env}' }, spec: { source, type: 'sometimes' } } })
+    await said('DeploymentRefused', (_, message) => match(message, 'spec type must be manual or automated'))
+    equal(await names(), [])
+    await change({ template: { metadata: { name: 'shop' } } })
+    await said('NameNotUnique')
+    await change({ template: { metadata: { name: 'Shop ${env}!' }, spec: { type: 'manual' } } })
+    await said('DeploymentRefused', (_, message) => match(message, 'metadata.name'))
+    const refused = (generators: unknown) => refusalOf(change({ generators }))
+    match(await refused([{}]), 'exactly one of list, environments and product')
+    match(await refused([]), 'spec.generators')
+    match(await refusalOf(change({ rollout: { steps: [{ maxAtOnce: '0%' }] } })), 'maxAtOnce')
+    match(await refusalOf(change({ rollout: { steps: [{ maxAtOnce: 0 }] } })), 'maxAtOnce')
+  })
+
+  it('does nothing while it is suspended', async () => {
+    await create({ suspend: true })
+    await said('Suspended', (_, message) => match(message, '2 are to be made or changed'))
+    equal(await names(), [])
+    await change({ suspend: false })
+    await there('shop-dev', 'shop-prod')
+  })
+
+  it('has a thousand, and an unchanged one costs no request', async () => {
+    const many = Array.from({ length: 1000 }, (_, at) => `n${String(at).padStart(3, '0')}`)
+    await create({ generators: envs(...many) })
+    await said('DeploymentsNotReady', ({ status }) => equal(status?.deployments, { total: 1000, updated: 1000, ready: 0 }))
+    is((await names()).length, 1000)
+    await operator.quiet()
+    const before = { ...operator.requests }
+    await report('shop-n007', 'True')
+    await said('DeploymentsNotReady', ({ status }) => is(status?.deployments?.ready, 1))
+    await operator.quiet()
+    const now = { ...operator.requests }
+    // Its status, and nothing of the others.
+    ok(
+      Object.keys(now).every((verb) => verb === 'watch' || (now[verb] ?? 0) - (before[verb] ?? 0) <= (verb === 'patch' ? 1 : 0)),
+      JSON.stringify([before, now]),
+    )
+  })
+})
