@@ -32,8 +32,8 @@ import { createDevfileFetcher, createDevfileService, type FetchDevfile } from '.
 import { serveExternalEndpoint } from './external-endpoint/index.ts'
 import { createGates, type Gates, type KasParts, watchObjects } from './gates.ts'
 import { serveGitCredentials } from './git-credentials/index.ts'
-import { createCredentials, createPolls, type LastSeen, pokeByAnnotation } from './git-polling/index.ts'
-import { reportStatus } from './git-project-status/index.ts'
+import { createCredentials, createPolls, type LastServed, pokeByAnnotation } from './git-polling/index.ts'
+import { reportStatus, servedIn } from './git-project-status/index.ts'
 import { serveKubernetesApi } from './kubernetes-api/index.ts'
 import { createObjectStreamService } from './object-stream/index.ts'
 import { createMeters, type KasMeters } from './ports/meters.ts'
@@ -123,8 +123,8 @@ async function open(
   const credentials = createCredentials(kube)
   const tracer = await openTracer(config.otlpEndpoint, { service: 'berth-kas', version, instance: config.identity, log })
   closing.push(() => tracer.stop())
-  const lastSeen: LastSeen = (ref) => objects.gitProjects.get(ref)?.status?.refs ?? []
-  const polls = await openPolls(config, credentials, { meters, lastSeen, log, tracer })
+  const lastServed: LastServed = (ref, revision) => servedIn(objects.gitProjects.get(ref)?.status, revision)
+  const polls = await openPolls(config, credentials, { meters, lastServed, log, tracer })
   closing.push(() => polls.stop())
   const fetchDevfile = await devfileFetcherOf(config)
   const ready = () => waitingFor(caches) ?? (state.phase === 'serving' ? undefined : `kas is ${state.phase}`)
@@ -176,7 +176,7 @@ function traceTransfer({ commit, milliseconds, bytes, failure }: Transfer, trace
 async function openPolls(
   config: KasConfig,
   credentials: Credentials,
-  { meters, lastSeen, log, tracer }: { meters: KasMeters; lastSeen: LastSeen; log: Log; tracer: Tracer },
+  { meters, lastServed, log, tracer }: { meters: KasMeters; lastServed: LastServed; log: Log; tracer: Tracer },
 ): Promise<Polls> {
   const { protocols } = config
   const mirrors = await openMirrors({
@@ -192,7 +192,7 @@ async function openPolls(
     clock,
   })
   const concurrency = config.gitProcesses
-  const polls = createPolls({ mirrors, credentials, protocols, concurrency, lastSeen, clock, log, onLook: meters.looked })
+  const polls = createPolls({ mirrors, credentials, protocols, concurrency, lastServed, clock, log, onLook: meters.looked })
   meters.watch({ waiting: () => polls.waiting, bytes: () => mirrors.bytes, sightings: () => polls.sightings })
   polls.onOutcome(({ sighting }) => meters.found(sighting))
   return polls

@@ -129,31 +129,40 @@ export class Mirror {
   /**
    * The commits that the one has and the other has not, the newest first; one more than MOST_BETWEEN where there are more. Of a history.
    * What is older than that is not here: a commit that comes in by a branch that began so long ago counts as one that the other has not.
-   * Throws `not-found` where the server no longer has `from`, and, with the reason HistoryCut, where one of them has parents that it
-   * does not give.
+   * `unknown`: why nobody can tell.
    */
-  async between(from: string, to: string, signal: AbortSignal): Promise<string[]> {
+  async between(from: string, to: string, signal: AbortSignal): Promise<{ commits: string[] } | { unknown: string }> {
     const words = ['rev-list', `--max-count=${MOST_BETWEEN + 1}`, to, `^${from}`, '--']
-    const commits = await this.#orThrowAway(() =>
+    const found = await this.#orThrowAway(() =>
       this.#inTurn(async () => {
-        if (!(await this.#isThere(from, signal))) await this.#bring(from, signal)
+        if (!(await this.#isThere(from, signal)) && !(await this.#broughtOld(from, signal)))
+          return { unknown: `${from} is no longer in the repository` }
         // Also when it is here: each transfer cuts off what lies deeper below its own commit, be it of this history.
         await this.#bring(to, signal)
-        const listed = (await this.#git(words, { signal })).split('\n').filter(Boolean)
-        if (listed.length <= MOST_BETWEEN) await this.#requireWhole(listed)
-        return listed
+        const commits = (await this.#git(words, { signal })).split('\n').filter(Boolean)
+        const edge = commits.length > MOST_BETWEEN ? undefined : await this.#edgeAmong(commits)
+        return edge === undefined ? { commits } : { unknown: `the server does not give what comes before ${edge}` }
       }),
     )
     for (const commit of [from, to]) this.#noteUse(commit, signal)
-    return commits
+    return found
   }
 
   /** Git takes a commit at which a transfer was cut off for one without parents. */
-  async #requireWhole(commits: readonly string[]): Promise<void> {
-    const cut = new Set((await readFile(join(this.#place, 'shallow'), 'utf8').catch(() => '')).split('\n'))
-    const edge = commits.find((commit) => cut.has(commit))
-    if (edge !== undefined)
-      throw new Failure('not-found', `${this.#remote.url}: what comes before ${edge} is not to be had`, { reason: 'HistoryCut' })
+  async #edgeAmong(commits: readonly string[]): Promise<string | undefined> {
+    const cut = new Set((await readFile(join(this.#place, 'shallow'), 'utf8').catch(nothingThere)).split('\n'))
+    return commits.find((commit) => cut.has(commit))
+  }
+
+  /** Whether a commit that was there once still is. */
+  async #broughtOld(commit: string, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#bring(commit, signal)
+      return true
+    } catch (thrown) {
+      if (isFailure(thrown) && thrown.reason === 'RefNotFound') return false
+      throw thrown
+    }
   }
 
   /** Commits that were fetched, as Git keeps them, in the same order. */
@@ -336,4 +345,10 @@ export class Mirror {
       throw failureFromGit(thrown, this.#remote)
     }
   }
+}
+
+/** Of a file that need not be there. */
+function nothingThere(thrown: unknown): string {
+  if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return ''
+  throw Failure.from(thrown)
 }

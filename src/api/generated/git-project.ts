@@ -124,6 +124,31 @@ export interface GitProjectStatus {
     seenAt?: string
   }[]
   /**
+   * Where `spec.verify` has commits verified, which was given out last to those who follow a revision.
+   */
+  verified?: {
+    /**
+     * What is followed, such as `branch main` or `tag in the range 1.x`.
+     */
+    revision: string
+    /**
+     * Full name of the ref, such as `refs/tags/v1.2.0`; none of a commit by its id.
+     */
+    ref?: string
+    /**
+     * Commit.
+     */
+    commit: string
+    /**
+     * Who signed it.
+     */
+    signer: string
+    /**
+     * When it was given out, or was followed last, to the day.
+     */
+    seenAt: string
+  }[]
+  /**
    * The generation of the spec that this status speaks of.
    */
   observedGeneration?: number

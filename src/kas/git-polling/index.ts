@@ -5,4 +5,4 @@
  */
 export { createCredentials } from './credentials.ts'
 export { createPolls, pokeByAnnotation } from './polls.ts'
-export type { LastSeen } from './verification.ts'
+export type { LastServed } from './verification.ts'

@@ -11,7 +11,7 @@ import { createLanes, type Lanes } from './lanes.ts'
 import { createPace, type PollPace } from './pace.ts'
 import { Poll } from './poll.ts'
 import { createSnapshot, type Trees } from './snapshot.ts'
-import { createVerification, type LastSeen, type Located, type Verified } from './verification.ts'
+import { createVerification, type Keyrings, type LastServed, type Located, type Verified } from './verification.ts'
 
 export interface PollingOptions {
   mirrors: Mirrors
@@ -19,7 +19,7 @@ export interface PollingOptions {
   protocols: readonly Protocol[]
   /** Git processes at once, over all repositories that answer; half as many for those that do not. */
   concurrency: number
-  lastSeen: LastSeen
+  lastServed: LastServed
   clock: Clock
   log: Log
   /** Told how long the Git server took, in milliseconds. */
@@ -36,11 +36,13 @@ export function createPolls(options: PollingOptions): Polls {
   const shared: Shared = {
     lanes: createLanes(options.concurrency),
     pace: createPace(clock),
+    keyrings: new LRUCache({ max: MOST_KEYRINGS }),
     trees: new LRUCache({ maxSize: MOST_LISTED, sizeCalculation: ({ bytes }) => bytes + 1 }),
   }
 
   const start = (key: string, project: Project, revision: Revision): Poll => {
     const newRefusalIn = createRefusalNews()
+    const isNewHere = createNews()
     const poll = new Poll({
       clock,
       ...createLooker(options, shared, project, revision, stopping.signal),
@@ -49,9 +51,10 @@ export function createPolls(options: PollingOptions): Polls {
       report(projects, sighting, since) {
         if ('failure' in sighting)
           log.warn('A repository could not be read', { project: keyOf(project.ref), error: sighting.failure })
-        const refused = newRefusalIn(sighting)
+        const refused = projects.length > 0 ? newRefusalIn(sighting) : undefined
+        const isNews = isNewHere(sighting)
         if (refused && 'snapshot' in sighting) log.warn('A commit was refused', { project: keyOf(project.ref), error: refused })
-        for (const listener of listeners) listener({ projects, revision, sighting, refused, since })
+        for (const listener of listeners) listener({ projects, revision, sighting, isNews, refused, since })
       },
     })
     polls.set(key, { poll, revision })
@@ -108,6 +111,17 @@ export const pokeByAnnotation = (cache: Cache<GitProject>, polls: Polls): (() =>
 
 const noteOf = (object: GitProject | undefined): string | undefined => object?.metadata.annotations?.[annotations.poke]
 
+/** Whether it is another commit of another ref than the last time. */
+function createNews(): (sighting: PollSighting) => boolean {
+  let last: string | undefined
+  return (sighting) => {
+    const now = 'snapshot' in sighting ? `${sighting.snapshot.commit} ${sighting.snapshot.refName}` : last
+    const isNews = now !== last
+    last = now
+    return isNews
+  }
+}
+
 /** Gives each refusal of a commit once, whether there is another one to serve in its place or not. */
 function createRefusalNews(): (sighting: PollSighting) => Failure | undefined {
   let told: string | undefined
@@ -133,16 +147,20 @@ const ownerOf = (credentials: Ref | undefined): string => (credentials ? keyOf(c
 interface Shared {
   lanes: Lanes
   trees: Trees
+  keyrings: Keyrings
   pace: PollPace
 }
 
 /** Bytes of the lists of files that are remembered, of all repositories together. */
 const MOST_LISTED = 128 * 2 ** 20
 
+/** As many projects as have their commits verified at once, mostly. */
+const MOST_KEYRINGS = 128
+
 /** Asks the Git server for one poll. Its commits are fetched by the same lane, when streams want them. */
 function createLooker(
   options: PollingOptions,
-  { lanes, trees }: Shared,
+  { lanes, trees, keyrings }: Shared,
   project: Project,
   revision: Revision,
   signal: AbortSignal,
@@ -152,8 +170,8 @@ function createLooker(
   const repository = JSON.stringify([project.url, ownerOf(project.credentials)])
   const lane = lanes.lane(repository, namespace)
   const patience = createFetchBackoff(clock)
-  const { lastSeen } = options
-  const verification = project.verify && createVerification({ project, revision, credentials, lastSeen, clock })
+  const { lastServed } = options
+  const verification = project.verify && createVerification({ project, revision, credentials, lastServed, keyrings, clock })
   let earlier: string | undefined
   const onListed = (commit: string) => {
     earlier = commit

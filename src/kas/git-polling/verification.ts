@@ -1,30 +1,22 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import { type Mirror, MOST_BETWEEN, pickRef, type Revision } from '../../adapters/git/index.ts'
+import { type Mirror, MOST_BETWEEN, type Revision } from '../../adapters/git/index.ts'
 import type { Keyring } from '../../adapters/signatures/index.ts'
 import { keyOf, type Ref } from '../../api/index.ts'
-import { type Clock, Failure, isFailure, minutes } from '../../std/index.ts'
+import { type Clock, Failure, isFailure, type LRUCache, minutes } from '../../std/index.ts'
 import type { Credentials } from '../ports/ports.ts'
 import type { Project } from '../projects/project.ts'
-
-/** A commit that was served, as the status of its project has it. */
-export interface SeenRef {
-  /** Full name of the ref. */
-  readonly name: string
-  readonly commit: string
-  readonly signer?: string | undefined
-}
-
-/** The commits that were found last of a project, by whichever kas. */
-export type LastSeen = (project: Ref) => readonly SeenRef[]
 
 export interface Located {
   commit: string
   refName: string | undefined
 }
 
-interface Signed extends Located {
+export interface Signed extends Located {
   signer: string
 }
+
+/** What of a revision was served last to whoever follows it, by whichever kas; `undefined` where nothing was. */
+export type LastServed = (project: Ref, revision: Revision) => Signed | undefined
 
 /** What is to be served: the commit that was found, or, where it is `refused`, the one before. */
 export interface Verified extends Signed {
@@ -35,7 +27,8 @@ export interface VerificationOptions {
   project: Project
   revision: Revision
   credentials: Pick<Credentials, 'forCommits'>
-  lastSeen: LastSeen
+  lastServed: LastServed
+  keyrings: Keyrings
   clock: Clock
 }
 
@@ -53,10 +46,17 @@ const REMEMBERED = minutes(10)
  * Each commit is looked at once, and is served from then on whatever becomes of the key: what is in effect is not taken away by a key
  * that is. That counts after a restart as well, by the signer in the status of the project.
  */
-export function createVerification({ project, revision, credentials, lastSeen, clock }: VerificationOptions): Verification {
+export function createVerification({
+  project,
+  revision,
+  credentials,
+  lastServed,
+  keyrings,
+  clock,
+}: VerificationOptions): Verification {
   let good: Signed | undefined
-  let bad: { what: string; failure: Failure; until: number } | undefined
-  const readKeys = createKeyReader(project, credentials)
+  let bad: { what: string; failure: Failure; until: number; isAlone?: boolean } | undefined
+  const readKeys = createKeyReader(project, credentials, keyrings)
 
   const decide = async (found: Located, before: Signed | undefined, mirror: Mirror, signal: AbortSignal): Promise<string> => {
     const keys = await readKeys()
@@ -66,47 +66,31 @@ export function createVerification({ project, revision, credentials, lastSeen, c
       return await signerOf({ found, before, mirror, keys, project, now: clock.now() }, signal)
     } catch (thrown) {
       const failure = Failure.from(thrown)
-      if (isRefusal(failure) && failure.reason !== 'CommitHistoryUnknown')
-        bad = { what, failure, until: clock.now() + REMEMBERED }
+      if (isRefusal(failure)) bad = { what, failure, until: clock.now() + REMEMBERED }
       throw failure
     }
   }
 
   return {
     async verify(found, mirror, signal) {
-      const seen = lastSeen(project.ref).flatMap(signedIn)
-      // The same ref may have been served to those who follow it by another of its names.
-      const known = [good, ...seen].find((one) => one?.commit === found.commit && one.refName === found.refName)
-      const before = known ?? good ?? (await lastOf(revision, found, seen))
+      const before = good ?? lastServed(project.ref, revision)
+      const isSame = before?.commit === found.commit && before.refName === found.refName
       try {
-        good = known ?? { ...found, signer: await decide(found, before, mirror, signal) }
+        good = isSame ? before : { ...found, signer: await decide(found, before, mirror, signal) }
         return good
       } catch (thrown) {
         const refused = Failure.from(thrown)
-        const isServed = before && (isRefusal(refused) || refused.code === 'invalid')
-        if (!isServed || !(await isHere(before.commit, mirror, signal))) throw refused
-        return { ...before, refused }
+        const isKnown = bad?.failure === refused && bad.isAlone
+        if (!before || isKnown || !(isRefusal(refused) || refused.code === 'invalid')) throw refused
+        if (await isHere(before.commit, mirror, signal)) return { ...before, refused }
+        if (bad?.failure === refused) bad.isAlone = true
+        throw refused
       }
     },
     forget() {
       bad = undefined
     },
   }
-}
-
-const signedIn = ({ name, commit, signer }: SeenRef): Signed[] =>
-  signer === undefined ? [] : [{ refName: name, commit, signer }]
-
-/**
- * What was served last of all that the revision can mean: of a range of versions that is another tag each time. Which branch the
- * default was nobody wrote down.
- */
-async function lastOf(revision: Revision, found: Located, seen: readonly Signed[]): Promise<Signed | undefined> {
-  const same = seen.find(({ refName }) => refName === found.refName)
-  if (same || revision.kind === 'default') return same
-  const commits = new Map(seen.map(({ refName = '', commit }) => [refName, commit]))
-  const picked = await pickRef(revision, { commits, links: new Map() })
-  return seen.find(({ refName }) => refName === picked?.name)
 }
 
 const isRefusal = ({ reason = '' }: Failure): boolean => reason.startsWith('Commit')
@@ -129,16 +113,24 @@ interface Keys {
   secret: string
 }
 
+/** Those that were read last, by Secret and its version: all polls of a project have the same, and it may take a while to read them. */
+export type Keyrings = LRUCache<string, Promise<Keyring>>
+
 /** Reads the Secret each time, and the keys in it when it has changed. */
-function createKeyReader(project: Project, credentials: Pick<Credentials, 'forCommits'>): () => Promise<Keys> {
-  let last: { version: string; read: Promise<Keyring> } | undefined
+function createKeyReader(
+  project: Project,
+  credentials: Pick<Credentials, 'forCommits'>,
+  keyrings: Keyrings,
+): () => Promise<Keys> {
   return async () => {
     const { files, version, secret } = await credentials.forCommits(project)
     const { readKeyring } = await import('../../adapters/signatures/index.ts')
     // Those that cannot be read are not tried again either.
-    if (last?.version !== version) last = { version, read: readKeyring(files) }
+    const name = JSON.stringify([secret, version])
+    const reading = keyrings.get(name) ?? readKeyring(files)
+    keyrings.set(name, reading)
     try {
-      return { keyring: await last.read, version, secret }
+      return { keyring: await reading, version, secret }
     } catch (thrown) {
       throw new Failure('invalid', `Secret ${secret}: ${Failure.from(thrown).message}`, {
         object: `GitProject ${keyOf(project.ref)}`,
@@ -173,25 +165,24 @@ async function signerOf(question: Question, signal: AbortSignal): Promise<string
 
 /** All that lead from the commit that was served to the new one. The first of all has none before it. */
 async function requireAll(question: Question, signal: AbortSignal): Promise<void> {
-  const { found, before, mirror } = question
-  if (!before || before.commit === found.commit) return
+  const { before, mirror } = question
+  if (!before || before.commit === question.found.commit) return
   const history = mirror.history()
-  const all = await history.between(before.commit, found.commit, signal).catch((thrown: unknown) => {
-    if (!isFailure(thrown, 'not-found')) throw thrown
-    const why =
-      thrown.reason === 'HistoryCut' ? 'the repository does not have all that leads' : 'it is no longer in the repository'
-    const what = `the commits since ${before.commit}, which was served last, cannot be told: ${why}`
-    throw refusal('CommitHistoryUnknown', question, `${found.commit}: ${what}`, ONCE, thrown)
-  })
+  const found = await history.between(before.commit, question.found.commit, signal)
+  if ('unknown' in found) {
+    const what = `${question.found.commit}: the commits since ${before.commit}, which was served last, cannot be told: ${found.unknown}`
+    throw refusal('CommitHistoryUnknown', question, what, ONCE)
+  }
+  const { commits: all } = found
   if (all.length > MOST_BETWEEN)
     throw refusal(
       'CommitHistoryTooLong',
       question,
-      `${found.commit}: more than ${MOST_BETWEEN} commits lead to it from ${before.commit}, which was served last`,
+      `${question.found.commit}: more than ${MOST_BETWEEN} commits lead to it from ${before.commit}, which was served last`,
       ONCE,
     )
   // The oldest of those that are refused is named: what comes after it has to be written anew as well.
-  const others = all.filter((commit) => commit !== found.commit).reverse()
+  const others = all.filter((commit) => commit !== question.found.commit).reverse()
   for (let at = 0; at < others.length; at += AT_ONCE) await signerIn(question, history, others.slice(at, at + AT_ONCE), signal)
 }
 

@@ -5,3 +5,4 @@
  * Read status.ts and path.ts (pure) first, then report.ts and first-look.ts.
  */
 export { reportStatus } from './report.ts'
+export { servedIn } from './status.ts'

@@ -37,6 +37,6 @@ export function pathStatement(
 }
 
 /** The path was not taken so far, as far as anybody was told. */
-export const isNews = ({ status }: GitProject, after: GitProjectStatus | undefined): boolean =>
+export const isPathNews = ({ status }: GitProject, after: GitProjectStatus | undefined): boolean =>
   conditionOf(after?.conditions, PATH_UNIQUE)?.status === 'False' &&
   conditionOf(status?.conditions, PATH_UNIQUE)?.status !== 'False'

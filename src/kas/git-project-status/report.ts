@@ -26,7 +26,7 @@ import { sentenceOf } from '../ports/refusals.ts'
 import { isOwnPath, type PathHolders } from '../projects/path-holders.ts'
 import { byPath, projectFrom, sourceOf } from '../projects/project.ts'
 import { lookFirst } from './first-look.ts'
-import { isNews, pathStatement } from './path.ts'
+import { isPathNews, pathStatement } from './path.ts'
 import { INTERNAL, newCommitIn, type PollFinding, statusAfter } from './status.ts'
 
 export interface StatusOptions {
@@ -102,11 +102,25 @@ function onPathChange(cache: Cache<GitProject>, holders: PathHolders, notify: (k
 }
 
 /** Keeps the finding for everybody whose poll it was; gives their keys. */
-function note(unwritten: Map<string, Findings>, { projects, revision, sighting, since }: PollOutcome, foundAt: number): string[] {
+function note(
+  unwritten: Map<string, Findings>,
+  { projects, revision, sighting, isNews, since }: PollOutcome,
+  foundAt: number,
+): string[] {
   return projects.map((project) => {
     const key = keyOf(project.ref)
     const findings = unwritten.get(key) ?? new Map<string, PollFinding>()
-    unwritten.set(key, findings.set(JSON.stringify(revision), { source: sourceOf(project), revision, sighting, foundAt, since }))
+    const name = JSON.stringify(revision)
+    // Two followers of one project have one poll, and what is not written yet is still news.
+    const finding = {
+      source: sourceOf(project),
+      revision,
+      sighting,
+      isNews: isNews || findings.get(name)?.isNews === true,
+      foundAt,
+      since,
+    }
+    unwritten.set(key, findings.set(name, finding))
     return key
   })
 }
@@ -140,7 +154,7 @@ async function write(
   const path = pathStatement(object, cache.by(byPath, object.spec.path), holders)
   const status = path ? { ...found, conditions: withConditions(found?.conditions, [path], timestamp(clock.now())) } : found
   if (!status || isDeepStrictEqual(status, object.status)) return
-  if (path && isNews(object, status)) events.record(object, { type: 'Warning', reason: path.reason, message: path.message })
+  if (path && isPathNews(object, status)) events.record(object, { type: 'Warning', reason: path.reason, message: path.message })
   const patch = { metadata: { uid: project.uid }, status }
   await kube.patch(GitProjects, project.ref, patch, { subresource: 'status', manager: 'berth-kas' })
   tellCommits(current, object, { log, tracer })
@@ -149,10 +163,13 @@ async function write(
 /** Of whatever ref: the status speaks only of those of the default branch. */
 function tellRefusal({ projects, refused }: PollOutcome, { cache, events }: Pick<StatusOptions, 'cache' | 'events'>): void {
   if (!refused) return
-  for (const { ref } of projects) {
-    const object = cache.get(ref)
+  // One for each who follows it.
+  const byKey = new Map(projects.map((project) => [keyOf(project.ref), project]))
+  for (const project of byKey.values()) {
+    const object = cache.get(project.ref)
     const { reason = '' } = refused
-    if (object) events.record(object, { type: 'Warning', reason, message: sentenceOf(refused, INTERNAL) })
+    if (object && sourceOf(projectFrom(object)) === sourceOf(project))
+      events.record(object, { type: 'Warning', reason, message: sentenceOf(refused, INTERNAL) })
   }
 }
 
@@ -163,9 +180,9 @@ function tellCommits(
   { log, tracer }: Pick<StatusOptions, 'log' | 'tracer'>,
 ): void {
   const told = new Set<string>()
-  for (const { sighting, since, foundAt } of findings) {
+  for (const { sighting, isNews, since, foundAt } of findings) {
     const { refName, commit } = newCommitIn(status, sighting) ?? {}
-    if (!refName || !commit || told.has(commit)) continue
+    if (!isNews || !refName || !commit || told.has(commit)) continue
     told.add(commit)
     const owner = `GitProject ${keyOf(metadata)}`
     log.info('A commit was found', { owner, ref: refName, ...logFieldsOf(commit) })

@@ -1,6 +1,6 @@
-import type { Revision } from '../../adapters/git/index.ts'
-import { type Condition, type GitProjectStatus, type Statement, withConditions } from '../../api/index.ts'
-import { timestamp } from '../../std/index.ts'
+import { describeRevision, type Revision } from '../../adapters/git/index.ts'
+import { type Condition, conditionOf, type GitProjectStatus, type Statement, withConditions } from '../../api/index.ts'
+import { hours, timestamp } from '../../std/index.ts'
 import type { PollSighting } from '../ports/ports.ts'
 import { sentenceOf } from '../ports/refusals.ts'
 import { failureIn } from '../ports/sightings.ts'
@@ -14,6 +14,8 @@ export interface PollFinding {
   source: string
   revision: Revision
   sighting: PollSighting
+  /** Another one than the last of this poll. */
+  isNews: boolean
   /** Milliseconds since 1970. */
   foundAt: number
   /** When a webhook or somebody said that there might be something, or the poll began. */
@@ -24,18 +26,34 @@ export interface PollFinding {
 export function statusAfter(
   before: GitProjectStatus | undefined,
   project: Project,
-  { revision, sighting, foundAt }: Omit<PollFinding, 'source' | 'since'>,
+  { revision, sighting, isNews, foundAt }: Omit<PollFinding, 'source' | 'since'>,
 ): GitProjectStatus {
   const at = timestamp(foundAt)
   const status: GitProjectStatus = { ...before, observedGeneration: project.generation }
-  const statement = readiness(project, isDefault(revision, project.defaultBranch ?? before?.defaultBranch), sighting)
+  const isOfDefault = isDefault(revision, project.defaultBranch ?? before?.defaultBranch)
+  const statement = readiness(project, isOfDefault || !isRefusedAt(before), { sighting, isOfDefault })
   if (statement) status.conditions = withConditions(conditionsOf(before), [statement], at)
-  if (!('snapshot' in sighting) || !sighting.snapshot.refName) return status
+  if (!('snapshot' in sighting)) return status
   const { refName, commit, signer } = sighting.snapshot
+  if (signer !== undefined) {
+    const served = {
+      revision: describeRevision(revision),
+      ...(refName !== undefined && { ref: refName }),
+      commit,
+      signer,
+      seenAt: at,
+    }
+    status.verified = withServed(before?.verified ?? [], served, foundAt)
+  }
+  if (refName === undefined) return status
   if (revision.kind === 'default' || (revision.kind === 'branch' && revision.name === project.defaultBranch)) {
     status.defaultBranch = refName.replace(/^refs\/heads\//, '')
   }
-  status.refs = withRef(before?.refs ?? [], { name: refName, commit, ...(signer !== undefined && { signer }), seenAt: at })
+  status.refs = withRef(
+    before?.refs ?? [],
+    { name: refName, commit, ...(signer !== undefined && { signer }), seenAt: at },
+    isNews,
+  )
   return status
 }
 
@@ -43,23 +61,36 @@ const conditionsOf = (status: GitProjectStatus | undefined): Condition[] =>
   (status?.conditions ?? []).map((condition) => ({ ...condition }))
 
 /** By whichever of its names. */
-const isDefault = (revision: Revision, branch: string | undefined): boolean =>
-  revision.kind === 'default' ||
-  ((revision.kind === 'branch' || revision.kind === 'short') && revision.name === branch) ||
-  (revision.kind === 'full' && revision.name === `refs/heads/${branch}`)
+const isDefault = (revision: Revision, branch: string | undefined): boolean => {
+  if (revision.kind === 'default' || branch === undefined) return revision.kind === 'default'
+  const isNamed = (revision.kind === 'branch' || revision.kind === 'short') && revision.name === branch
+  return isNamed || (revision.kind === 'full' && revision.name === `refs/heads/${branch}`)
+}
+
+/** Whether the default branch is not there, or is refused: that another ref can be read does not change it. */
+const isRefusedAt = (status: GitProjectStatus | undefined): boolean =>
+  THEIRS.test(conditionOf(status?.conditions, 'Ready')?.reason ?? '')
+
+/** Reasons that are of one ref, and not of the repository. */
+const THEIRS = /^(?:Ref|Commit)/
 
 /**
  * `undefined`: the finding says nothing of the project as a whole. That somebody follows another branch that is not there, or has a
  * commit that is refused, is theirs.
  */
-function readiness(project: Project, ofDefault: boolean, sighting: PollSighting): Statement | undefined {
+function readiness(
+  project: Project,
+  mayBeFine: boolean,
+  { sighting, isOfDefault }: { sighting: PollSighting; isOfDefault: boolean },
+): Statement | undefined {
   const ready = { type: 'Ready', observedGeneration: project.generation }
   const failure = failureIn(sighting)
   if (failure) {
-    if (!ofDefault && /^(?:Ref|Commit)/.test(failure.reason ?? '')) return undefined
+    if (!isOfDefault && THEIRS.test(failure.reason ?? '')) return undefined
     const message = sentenceOf(failure, INTERNAL)
     return { ...ready, status: 'False', reason: failure.reason ?? 'GitFailed', message }
   }
+  if (!mayBeFine) return undefined
   if ('empty' in sighting) {
     const message = 'The repository can be read; nothing has been pushed yet. Push a commit to it.'
     return { ...ready, status: 'True', reason: 'RepositoryEmpty', message }
@@ -82,17 +113,47 @@ export function newCommitIn(before: GitProjectStatus | undefined, sighting: Poll
 }
 
 const KEPT = 32
-/** Of commits that are verified it is remembered here which was served last: as many as the resource takes. */
-const KEPT_SIGNED = 256
 
-/** Newest first; a commit that was seen before keeps its time. */
-function withRef(before: readonly SeenRef[], seen: SeenRef): SeenRef[] {
+/** Newest first; a commit that was seen before keeps its time. Where more are followed, those that have not moved do not come back. */
+function withRef(before: readonly SeenRef[], seen: SeenRef, isNews: boolean): SeenRef[] {
   const known = before.find(({ name }) => name === seen.name)
   // Who signed it may be known only now.
   if (known?.commit === seen.commit) {
     const { signer = known.signer } = seen
     return before.map((ref) => (ref === known && signer !== undefined ? { ...ref, signer } : ref))
   }
-  const all = [seen, ...before.filter(({ name }) => name !== seen.name)]
-  return all.filter(({ signer }, at) => at < (signer === undefined ? KEPT : KEPT_SIGNED))
+  if (!known && !isNews && before.length >= KEPT) return [...before]
+  return [seen, ...before.filter(({ name }) => name !== seen.name)].slice(0, KEPT)
+}
+
+type Served = NonNullable<GitProjectStatus['verified']>[number]
+
+/** As many as the resource takes. */
+const MOST_SERVED = 256
+/** So exact is the time at which somebody still followed it: one write of a day. */
+const FRESH = hours(24)
+/** What nobody has followed for so long makes room. */
+const STALE = hours(7 * 24)
+
+/**
+ * What of each revision was served last. Where there is no room, a new revision is not remembered: those that are followed must not
+ * be pushed out by it, for the first commit of a revision is looked at alone.
+ */
+function withServed(before: readonly Served[], served: Served, now: number): Served[] {
+  const known = before.find(({ revision }) => revision === served.revision)
+  if (known) {
+    const isSame = known.commit === served.commit && known.ref === served.ref && known.signer === served.signer
+    return isSame && now - timeOf(known) < FRESH ? [...before] : before.map((one) => (one === known ? served : one))
+  }
+  const kept = before.length < MOST_SERVED ? before : before.filter((one) => now - timeOf(one) < STALE)
+  return kept.length < MOST_SERVED ? [...kept, served] : [...before]
+}
+
+const timeOf = ({ seenAt }: Served): number => Date.parse(seenAt)
+
+/** What was served last to those who follow the revision, as the status has it. */
+export function servedIn(status: GitProjectStatus | undefined, revision: Revision) {
+  const name = describeRevision(revision)
+  const served = status?.verified?.find((one) => one.revision === name)
+  return served && { commit: served.commit, refName: served.ref, signer: served.signer }
 }

@@ -193,6 +193,8 @@ export interface PollOutcome {
   projects: Project[]
   revision: Revision
   sighting: PollSighting
+  /** Another one than the last of this poll. */
+  isNews: boolean
   /** Why a commit is refused, the first time that it is. */
   refused?: Failure | undefined
   /** When a webhook or somebody said that there might be something, or the poll began. Milliseconds since 1970. */

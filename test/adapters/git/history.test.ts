@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { equal, is, match } from 'uvu/assert'
+import { equal, is, match, ok } from 'uvu/assert'
 import { type Mirrors, openMirrors } from '../../../src/adapters/git/index.ts'
 import { systemClock } from '../../../src/std/index.ts'
 import { type GitHost, gitHost } from '../../support/git-host.ts'
@@ -32,13 +32,13 @@ describe('git histories', (it) => {
       const bare = join(host.folder, `filter-${filter}.git`)
       execFileSync('git', ['config', 'uploadpack.allowFilter', String(filter)], { cwd: bare })
       const commits: string[] = []
-      for (const a of ['1', '2', '3', '4']) commits.push(await repository.commit({ a }))
+      for (const a of ['1', '2', '3', '4']) commits.push(await repository.commit({ a: `${a} ${filter}` }))
       const [first = '', second = '', third = '', fourth = ''] = commits
       const mirror = mirrors.of({ url: repository.url, owner: '' })
       const history = mirror.history()
-      equal(await history.between(first, third, never), [third, second])
-      equal(await history.between(third, fourth, never), [fourth])
-      equal(await history.between(fourth, second, never), [])
+      equal(await history.between(first, third, never), { commits: [third, second] })
+      equal(await history.between(third, fourth, never), { commits: [fourth] })
+      equal(await history.between(fourth, second, never), { commits: [] })
       const raw = await history.commits([third, first], never)
       equal(
         raw.map((one) =>
@@ -48,6 +48,7 @@ describe('git histories', (it) => {
       )
       const places = (await readdir(join(folder, 'mirrors'))).filter((name) => name.endsWith('-history.git')).map(placeOf)
       const blob = String(execFileSync('git', ['rev-parse', `${fourth}:a`], { cwd: bare })).trim()
+      ok(places.length > 0)
       is(
         places.some((place) => hasObject(place, blob)),
         !filter,
@@ -80,7 +81,7 @@ describe('git histories', (it) => {
     for (const a of ['1', '2', '3']) commits.push(await repository.commit({ a }))
     const [first = '', second = '', third = ''] = commits
     const history = mirrors.of({ url: repository.url, owner: '' }).history()
-    equal(await history.between(first, third, never), [third, second])
+    equal(await history.between(first, third, never), { commits: [third, second] })
     // So many above it that a transfer of the last one ends at the third.
     const next = 'commit refs/heads/far\ncommitter test <test@example.com> 0 +0000\ndata 0\n'
     const above = Array.from({ length: 1000 }, (_, at) => (at === 0 ? `${next}from ${third}\n` : next))
@@ -89,7 +90,7 @@ describe('git histories', (it) => {
     await history.fetch(far, never)
     const place = (await readdir(join(folder, 'mirrors'))).map(placeOf).find((one) => hasObject(one, far)) ?? ''
     is(readFileSync(join(place, 'shallow'), 'utf8'), `${third}\n`)
-    equal(await history.between(first, third, never), [third, second])
+    equal(await history.between(first, third, never), { commits: [third, second] })
   })
 
   it('are not told where the server itself has but a part of them', async () => {
@@ -104,10 +105,13 @@ describe('git histories', (it) => {
     const alone = idOf(...identity, 'commit-tree', '-m', 'x', 'main^{tree}')
     execFileSync('git', ['update-ref', 'refs/heads/alone', alone], bare)
     const history = mirrors.of({ url: repository.url.replace('whole', 'part'), owner: '' }).history()
-    equal(await history.between(below, top, never), [top])
-    const failure = await failureOf(() => history.between(alone, top, never))
-    equal([failure.code, failure.reason], ['not-found', 'HistoryCut'])
-    match(failure.message, `what comes before ${below} is not to be had`)
+    equal(await history.between(below, top, never), { commits: [top] })
+    equal(await history.between(alone, top, never), { unknown: `the server does not give what comes before ${below}` })
+    const gone = 'a'.repeat(40)
+    equal(await history.between(gone, top, never), { unknown: `${gone} is no longer in the repository` })
+    // What else is wrong says nothing of the history.
+    const away = mirrors.of({ url: repository.url.replace('whole', 'away'), owner: '' }).history()
+    is((await failureOf(() => away.between(gone, top, never))).reason, 'RepositoryNotFound')
   })
 
   it('read no more of commits than fits', async () => {

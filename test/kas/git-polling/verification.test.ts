@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { equal, is, match } from 'uvu/assert'
 import { type Mirror, openMirrors, type Revision, type Transfer } from '../../../src/adapters/git/index.ts'
 import type { GitProject } from '../../../src/api/index.ts'
-import { createVerification, type Located, type SeenRef } from '../../../src/kas/git-polling/verification.ts'
+import { createVerification, type Located, type Signed } from '../../../src/kas/git-polling/verification.ts'
 import { projectFrom } from '../../../src/kas/projects/project.ts'
-import { Failure, minutes, systemClock } from '../../../src/std/index.ts'
+import { Failure, LRUCache, minutes, systemClock } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { gitHost, type TestRepository } from '../../support/git-host.ts'
 import { failureOf } from '../../support/refusal.ts'
@@ -41,18 +41,19 @@ describe('verification', (it) => {
 
   interface Stage {
     mode?: 'HEAD' | 'EveryCommit'
-    /** As the status of the project has them. */
-    seen?: SeenRef[]
+    /** As the status of the project has it. */
+    before?: Signed
     keys?: () => Record<string, string>
     clock?: ReturnType<typeof steppedClock>
   }
   /** A poll of that revision, as it begins. */
-  const polling = (revision: Revision, { mode = 'HEAD', seen = [], keys, clock = steppedClock() }: Stage = {}) => {
+  const polling = (revision: Revision, { mode = 'HEAD', before, keys, clock = steppedClock() }: Stage = {}) => {
     const spec: GitProject['spec'] = { path: 'home/shop', url: host.url, verify: { mode, secretRef: { name: 'keys' } } }
     return createVerification({
       project: projectFrom(project('home', 'shop', spec)),
       revision,
-      lastSeen: () => seen,
+      lastServed: () => before,
+      keyrings: new LRUCache({ max: 8 }),
       clock,
       credentials: {
         forCommits: async () => {
@@ -78,18 +79,13 @@ describe('verification', (it) => {
     await repository.tag('v1.1.0', second)
     const found = await located(repository, RANGE)
     is(found.refName, 'refs/tags/v1.1.0')
-    const { signer } = served
-    const name = 'refs/tags/v1.0.0'
-    const seen = [
-      { name: 'refs/tags/v9.0.0', commit: second },
-      { name: 'refs/heads/main', commit: second, signer },
-    ]
-    for (const one of [poll, polling(RANGE, { seen: [...seen, { name, commit: first, signer }] })]) {
+    for (const one of [poll, polling(RANGE, { before: served })]) {
       const kept = await one.verify(found, mirrorOf(repository), never)
-      equal([kept.commit, kept.refName, kept.signer, kept.refused?.reason], [first, name, signer, 'CommitNotSigned'])
+      equal([kept.commit, kept.refName, kept.signer], [first, 'refs/tags/v1.0.0', served.signer])
+      is(kept.refused?.reason, 'CommitNotSigned')
       match(kept.refused?.message ?? '', `commit ${second} is not signed (refs/tags/v1.1.0)`)
     }
-    is((await failureOf(() => polling(RANGE, { seen }).verify(found, mirrorOf(repository), never))).reason, 'CommitNotSigned')
+    is((await failureOf(() => polling(RANGE).verify(found, mirrorOf(repository), never))).reason, 'CommitNotSigned')
   })
 
   it('looks at all between two versions, where every commit is asked for', async () => {
@@ -111,37 +107,17 @@ describe('verification', (it) => {
       const first = await signed(repository, '1')
       const revision: Revision = kind === 'default' ? { kind } : { kind, name: kind === 'short' ? 'main' : 'refs/heads/main' }
       const poll = polling(revision)
-      const { signer } = await poll.verify(await located(repository, revision), mirrorOf(repository), never)
+      const before = await poll.verify(await located(repository, revision), mirrorOf(repository), never)
       const second = await repository.commit({ a: '2' }, kind === 'default' ? 'trunk' : 'main')
       const bare = join(host.folder, `moved-${kind}.git`)
       if (kind === 'default') execFileSync('git', ['symbolic-ref', 'HEAD', 'refs/heads/trunk'], { cwd: bare })
       const found = await located(repository, revision)
       is(found.commit, second)
-      const kept = await poll.verify(found, mirrorOf(repository), never)
-      equal([kept.commit, kept.refName, kept.refused?.reason], [first, 'refs/heads/main', 'CommitNotSigned'])
-      // Nobody wrote down which branch the default was, and main may be one that others follow.
-      const again = polling(revision, { seen: [{ name: 'refs/heads/main', commit: first, signer }] })
-      const said = await again.verify(found, mirrorOf(repository), never).catch(Failure.from)
-      is('commit' in said ? said.commit : said.reason, kind === 'default' ? 'CommitNotSigned' : first)
+      for (const one of [poll, polling(revision, { before })]) {
+        const kept = await one.verify(found, mirrorOf(repository), never)
+        equal([kept.commit, kept.refName, kept.refused?.reason], [first, 'refs/heads/main', 'CommitNotSigned'])
+      }
     })
-
-  it('takes what others of the project were given of the same ref', async () => {
-    const repository = await host.repository('shared')
-    const commit = await repository.commit({ a: '1' })
-    const seen = [{ name: 'refs/heads/main', commit, signer: 'ann' }]
-    const served = await polling({ kind: 'default' }, { seen }).verify(
-      { commit, refName: 'refs/heads/main' },
-      mirrorOf(repository),
-      never,
-    )
-    equal([served.signer, served.refused], ['ann', undefined])
-    const other = polling({ kind: 'default' }, { seen }).verify(
-      { commit, refName: 'refs/heads/other' },
-      mirrorOf(repository),
-      never,
-    )
-    is((await failureOf(() => other)).reason, 'CommitNotSigned')
-  })
 
   it('says of a tag on a file, or on a folder, what it is, and keeps the commits that are here', async () => {
     const repository = await host.repository('odd-tags')
@@ -173,18 +149,24 @@ describe('verification', (it) => {
     const repository = await host.repository('away')
     const commit = await signed(repository, '1')
     const found = { commit: await repository.commit({ a: '2' }), refName: 'refs/heads/main' }
-    const seen = [{ name: 'refs/heads/main', commit, signer: 'ann' }]
+    const before = { refName: 'refs/heads/main', commit, signer: 'ann' }
     const mirror = mirrorOf(repository)
     await mirror.fetch(found.commit, never)
+    let asked = 0
     const left = (code: 'unavailable' | 'not-found') => {
       const fetch = async (id: string) => {
-        if (id === commit) throw new Failure(code, 'it does not answer')
+        if (id !== commit) return
+        asked++
+        throw new Failure(code, 'it does not answer')
       }
       return { fetch, commits: mirror.commits.bind(mirror) } as unknown as Mirror
     }
-    const poll = polling({ kind: 'default' }, { seen })
+    const poll = polling({ kind: 'default' }, { before })
     is((await failureOf(() => poll.verify(found, left('unavailable'), never))).code, 'unavailable')
-    is((await failureOf(() => poll.verify(found, left('not-found'), never))).reason, 'CommitNotSigned')
+    for (const _ of ['asked', 'not asked again'])
+      is((await failureOf(() => poll.verify(found, left('not-found'), never))).reason, 'CommitNotSigned')
+    is(asked, 2)
+    poll.forget()
     equal((await poll.verify(found, mirror, never)).commit, commit)
   })
 

@@ -1,7 +1,7 @@
 import { equal, is } from 'uvu/assert'
 import type { Revision } from '../../../src/adapters/git/index.ts'
 import type { GitProjectStatus } from '../../../src/api/index.ts'
-import { newCommitIn, statusAfter } from '../../../src/kas/git-project-status/status.ts'
+import { newCommitIn, servedIn, statusAfter } from '../../../src/kas/git-project-status/status.ts'
 import type { CommitSnapshot, PollSighting } from '../../../src/kas/ports/ports.ts'
 import { projectFrom } from '../../../src/kas/projects/project.ts'
 import { treeOf } from '../../../src/kas/projects/tree.ts'
@@ -24,10 +24,17 @@ const seen = (commit: string, refName = 'refs/heads/main'): PollSighting => ({
 const failed = (reason: string): PollSighting => ({
   failure: new Failure('unauthorized', 'it did not work', { reason, remedy: 'Mend it.' }),
 })
-const after = (before: GitProjectStatus | undefined, sighting: PollSighting, at: string, kind: 'default' | 'side' = 'default') =>
+const after = (
+  before: GitProjectStatus | undefined,
+  sighting: PollSighting,
+  at: string,
+  kind: 'default' | 'side' = 'default',
+  isNews = true,
+) =>
   statusAfter(before, shop, {
     revision: kind === 'default' ? { kind } : { kind: 'branch', name: 'side' },
     sighting,
+    isNews,
     foundAt: Date.parse(at),
   })
 
@@ -77,7 +84,8 @@ describe('GitProject status', (it) => {
     is(after(ready, failed('AuthenticationFailed'), T2, 'side').conditions?.[0]?.reason, 'AuthenticationFailed')
     // The default branch by its name is the default branch.
     const named = (revision: Revision) =>
-      statusAfter(ready, shop, { revision, sighting: failed('CommitNotSigned'), foundAt: Date.parse(T2) }).conditions?.[0]?.reason
+      statusAfter(ready, shop, { revision, sighting: failed('CommitNotSigned'), isNews: false, foundAt: Date.parse(T2) })
+        .conditions?.[0]?.reason
     const revisions: Revision[] = [
       { kind: 'branch', name: 'main' },
       { kind: 'short', name: 'main' },
@@ -87,16 +95,58 @@ describe('GitProject status', (it) => {
     equal([named({ kind: 'tag', name: 'main' }), named({ kind: 'short', name: 'v1' })], ['Reachable', 'Reachable'])
   })
 
-  it('keeps those that are verified when many others come', () => {
+  it('lets nobody but the default branch say that it is fine again', () => {
+    const refused = after(after(undefined, seen('c1'), T1), failed('CommitNotSigned'), T2)
+    const reasonOf = (status: GitProjectStatus) => status.conditions?.[0]?.reason
+    is(reasonOf(after(refused, seen('s1', 'refs/heads/side'), T3, 'side')), 'CommitNotSigned')
+    is(reasonOf(after(refused, seen('c2'), T3)), 'Reachable')
+    is(reasonOf(after(after(undefined, failed('Unreachable'), T1), seen('s1', 'refs/heads/side'), T2, 'side')), 'Reachable')
+    is(
+      statusAfter(undefined, shop, {
+        revision: { kind: 'full', name: 'refs/heads/undefined' },
+        sighting: failed('CommitNotSigned'),
+        isNews: true,
+        foundAt: 0,
+      }).conditions,
+      undefined,
+    )
+  })
+
+  it('does not change with each look where more refs are followed than it has room for', () => {
+    let status = after(undefined, seen('c1'), T1)
+    for (let at = 0; at < 40; at++) status = after(status, seen('c2', `refs/heads/open-${at}`), T2, 'side')
+    is(status.refs?.length, 32)
+    equal(after(status, seen('c1'), T3, 'default', false), status)
+    is(after(status, seen('c3'), T3, 'default', true).refs?.[0]?.commit, 'c3')
+  })
+
+  it('remembers what was given out last of each revision, and lets none that is followed be pushed out', () => {
     const signedBy = (commit: string, refName: string): PollSighting => {
       const sighting = seen(commit, refName)
       return { snapshot: { ...('snapshot' in sighting && sighting.snapshot), signer: 'ann' } as CommitSnapshot }
     }
-    let status = after(undefined, signedBy('c1', 'refs/heads/main'), T1)
-    for (let at = 0; at < 40; at++) status = after(status, seen('c2', `refs/heads/open-${at}`), T2, 'side')
-    equal([status.refs?.length, status.refs?.at(-1)?.name], [33, 'refs/heads/main'])
-    for (let at = 0; at < 300; at++) status = after(status, signedBy('c2', `refs/heads/signed-${at}`), T3, 'side')
-    equal([status.refs?.length, status.refs?.at(-1)?.name], [256, 'refs/heads/signed-44'])
+    const found = (before: GitProjectStatus | undefined, revision: Revision, sighting: PollSighting, at: string) =>
+      statusAfter(before, shop, { revision, sighting, isNews: true, foundAt: Date.parse(at) })
+    const range: Revision = { kind: 'semver', name: '>=1.0.0' }
+    let status = found(undefined, range, signedBy('c1', 'refs/tags/v1.0.0'), T1)
+    equal(status.verified, [
+      { revision: 'tag in the range >=1.0.0', ref: 'refs/tags/v1.0.0', commit: 'c1', signer: 'ann', seenAt: T1 },
+    ])
+    status = found(status, range, signedBy('c2', 'refs/tags/v1.1.0'), T2)
+    equal(servedIn(status, range), { commit: 'c2', refName: 'refs/tags/v1.1.0', signer: 'ann' })
+    is(servedIn(status, { kind: 'tag', name: 'v1.1.0' }), undefined)
+    for (let at = 0; at < 300; at++)
+      status = found(status, { kind: 'branch', name: `b${at}` }, signedBy('c3', `refs/heads/b${at}`), T2)
+    is(status.verified?.length, 256)
+    is(servedIn(status, range)?.commit, 'c2')
+    is(servedIn(status, { kind: 'branch', name: 'b299' }), undefined)
+    // It is still followed two weeks later, and most others are not.
+    const later = found(status, range, signedBy('c2', 'refs/tags/v1.1.0'), '2030-01-14T00:00:00Z')
+    const renewed = found(later, { kind: 'branch', name: 'b299' }, signedBy('c4', 'refs/heads/b299'), '2030-01-15T00:00:00Z')
+    equal(
+      renewed.verified?.map(({ revision }) => revision),
+      ['tag in the range >=1.0.0', 'branch b299'],
+    )
   })
 
   it('shows no text of an internal error', () => {
