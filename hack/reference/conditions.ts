@@ -37,6 +37,7 @@ const GROUPS: readonly Group[] = [
     kinds: ['GitOpsDeployment', 'GitOpsDeploymentSyncRun'],
     folders: ['operator/gitops-deployment/', 'adapters/sops/', ...ENGINES.map((engine) => `engines/${engine}/`)],
   },
+  { title: 'GitOpsDeploymentSet', kinds: ['GitOpsDeploymentSet'], folders: ['operator/gitops-deployment-set/'] },
   {
     title: 'Workspace: its pod',
     intro:

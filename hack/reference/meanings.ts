@@ -1,5 +1,11 @@
 /** What reasons mean with which the code passes on what somebody else said, so that it has no sentence of its own. */
 export const MEANINGS: Readonly<Record<string, string>> = {
+  TemplateInvalid: 'spec.template cannot be filled for the element that the message names. Mend what it says',
+  RollingOut: 'Some are to be made or changed; the message says how many, in which step, and for which they wait',
+  DeploymentsNotReady: 'All are as the template has them; those in status.unready are not in effect and healthy',
+  DeploymentRefused: 'The API server did not accept one, or one of that name is not of this set; the others go on',
+  RemovalHeld: 'More would go at once than may go by themselves; the message says what to set if it is meant',
+  Removing: 'Those for which there is no element any more are on their way out',
   AgentFailed: 'The agent ended the call; the message is the agent’s',
   AnswerTooLarge: 'The Git server sends more than kas takes',
   ApplyFailed: 'Objects of the commit could not be applied; the message names the first of them, and why',

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { openKeys } from '../adapters/files/index.ts'
-import { openMirrors, type Transfer } from '../adapters/git/index.ts'
+import { describeRevision, openMirrors, type Transfer } from '../adapters/git/index.ts'
 import { serveGrpc } from '../adapters/grpc/index.ts'
 import { createMetrics, createReader, type Metrics, serveHttp, serveOperations } from '../adapters/http/index.ts'
 import {
@@ -123,7 +123,7 @@ async function open(
   const credentials = createCredentials(kube)
   const tracer = await openTracer(config.otlpEndpoint, { service: 'berth-kas', version, instance: config.identity, log })
   closing.push(() => tracer.stop())
-  const lastServed: LastServed = (ref, revision) => servedIn(objects.gitProjects.get(ref)?.status, revision)
+  const lastServed: LastServed = (ref, revision) => servedIn(objects.gitProjects.get(ref)?.status, describeRevision(revision))
   const polls = await openPolls(config, credentials, { meters, lastServed, log, tracer })
   closing.push(() => polls.stop())
   const fetchDevfile = await devfileFetcherOf(config)

@@ -59,7 +59,7 @@ function isBounded(schema: Schema): boolean {
 }
 
 describe('the CRDs', (it) => {
-  it('are the thirteen kinds of the design', () => {
+  it('are the fourteen kinds of the design', () => {
     equal(crds.map(({ crd }) => crd.spec.names.kind).sort(), [
       'Agent',
       'DeploymentTarget',
@@ -68,6 +68,7 @@ describe('the CRDs', (it) => {
       'Environment',
       'GitOpsDeployment',
       'GitOpsDeploymentManagedEnvironment',
+      'GitOpsDeploymentSet',
       'GitOpsDeploymentSyncRun',
       'GitProject',
       'SpaceRequest',

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { describeRevision } from '../../adapters/git/index.ts'
 import type { Cache, EventRecorder, Kube } from '../../adapters/kube/index.ts'
 import {
   type GitProject,
@@ -110,11 +111,12 @@ function note(
   return projects.map((project) => {
     const key = keyOf(project.ref)
     const findings = unwritten.get(key) ?? new Map<string, PollFinding>()
-    const name = JSON.stringify(revision)
+    const name = describeRevision(revision)
     // Two followers of one project have one poll, and what is not written yet is still news.
     const finding = {
       source: sourceOf(project),
       revision,
+      name,
       sighting,
       isNews: isNews || findings.get(name)?.isNews === true,
       foundAt,

@@ -1,4 +1,4 @@
-import { describeRevision, type Revision } from '../../adapters/git/index.ts'
+import type { Revision } from '../../adapters/git/index.ts'
 import { type Condition, conditionOf, type GitProjectStatus, type Statement, withConditions } from '../../api/index.ts'
 import { hours, timestamp } from '../../std/index.ts'
 import type { PollSighting } from '../ports/ports.ts'
@@ -13,6 +13,8 @@ export interface PollFinding {
   /** `sourceOf` the project that was polled. */
   source: string
   revision: Revision
+  /** The revision in words. */
+  name: string
   sighting: PollSighting
   /** Another one than the last of this poll. */
   isNews: boolean
@@ -26,7 +28,7 @@ export interface PollFinding {
 export function statusAfter(
   before: GitProjectStatus | undefined,
   project: Project,
-  { revision, sighting, isNews, foundAt }: Omit<PollFinding, 'source' | 'since'>,
+  { revision, name, sighting, isNews, foundAt }: Omit<PollFinding, 'source' | 'since'>,
 ): GitProjectStatus {
   const at = timestamp(foundAt)
   const status: GitProjectStatus = { ...before, observedGeneration: project.generation }
@@ -37,7 +39,7 @@ export function statusAfter(
   const { refName, commit, signer } = sighting.snapshot
   if (signer !== undefined) {
     const served = {
-      revision: describeRevision(revision),
+      revision: name,
       ...(refName !== undefined && { ref: refName }),
       commit,
       signer,
@@ -151,9 +153,8 @@ function withServed(before: readonly Served[], served: Served, now: number): Ser
 
 const timeOf = ({ seenAt }: Served): number => Date.parse(seenAt)
 
-/** What was served last to those who follow the revision, as the status has it. */
-export function servedIn(status: GitProjectStatus | undefined, revision: Revision) {
-  const name = describeRevision(revision)
+/** What was served last to those who follow the revision of that name, as the status has it. */
+export function servedIn(status: GitProjectStatus | undefined, name: string) {
   const served = status?.verified?.find((one) => one.revision === name)
   return served && { commit: served.commit, refName: served.ref, signer: served.signer }
 }

@@ -14,7 +14,7 @@ import { defined, Failure } from '../../std/index.ts'
 import type { Element } from './elements.ts'
 
 /** A GitOpsDeployment as it is to be. */
-export interface Desired {
+export interface WantedDeployment {
   /** Of what the template makes of it. */
   readonly digest: string
   readonly labels: Record<string, string>
@@ -29,7 +29,7 @@ const MOST_CHARACTERS = 16 * 2 ** 20
 const AT_ONCE = 20
 
 /** By name. Throws `invalid` where the template cannot be filled, or gives one name twice. */
-export async function desiredOf(set: GitOpsDeploymentSet, elements: readonly Element[]): Promise<Map<string, Desired>> {
+export async function desiredOf(set: GitOpsDeploymentSet, elements: readonly Element[]): Promise<Map<string, WantedDeployment>> {
   const { template } = set.spec
   const characters = JSON.stringify(template).length * elements.length
   if (characters > MOST_CHARACTERS)
@@ -38,7 +38,7 @@ export async function desiredOf(set: GitOpsDeploymentSet, elements: readonly Ele
       `spec.template makes ${characters} characters of ${elements.length} elements; at most ${MOST_CHARACTERS} are made`,
       { reason: 'TemplateTooLarge', remedy: 'Move what all of them share into the repository, or have fewer elements.' },
     )
-  const found = new Map<string, Desired & { from: string }>()
+  const found = new Map<string, WantedDeployment & { from: string }>()
   for (const [at, element] of elements.entries()) {
     if (at % AT_ONCE === AT_ONCE - 1) await breathe()
     const object = filled(set, element)

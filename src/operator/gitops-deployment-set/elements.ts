@@ -84,7 +84,7 @@ function requireName(name: string, field: string): void {
 const twice = (name: string, field: string): Failure =>
   refused(`${field} gives the variable ${name} twice`, 'Give one of them another name.')
 
-const refused = (what: string, remedy: string): Failure => new Failure('invalid', what, { reason: 'GeneratorInvalid', remedy })
+const refused = (what: string, remedy: string): Failure => new Failure('invalid', what, { reason: 'ElementsInvalid', remedy })
 
 const tooMany = (field: string, count: number): Failure =>
   new Failure('invalid', `with ${field} the generators give ${count} elements; at most ${MOST_ELEMENTS} are made`, {

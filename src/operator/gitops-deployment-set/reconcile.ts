@@ -16,7 +16,7 @@ import {
 import { differences } from '../../engines/apply/index.ts'
 import { again, type ControllerContext, type Next, settled } from '../../engines/controller/index.ts'
 import { Failure, isFailure, sayFailure, seconds } from '../../std/index.ts'
-import { type Desired, desiredOf } from './desired.ts'
+import { desiredOf, type WantedDeployment } from './desired.ts'
 import { type Element, elementsOf } from './elements.ts'
 import { inEffect } from './in-effect.ts'
 import { holdOf, type Member, type Plan, planOf } from './plan.ts'
@@ -25,7 +25,7 @@ import { statusOf, tell, type Unready } from './status.ts'
 /** What is remembered of a set, so that a look costs little. */
 export interface SetMemory {
   version: string
-  desired: ReadonlyMap<string, Desired>
+  desired: ReadonlyMap<string, WantedDeployment>
   /** Those that were found as they should be, and in which version. */
   readonly verified: Map<string, string>
 }
@@ -75,7 +75,7 @@ export async function reconcileSet(set: GitOpsDeploymentSet, services: SetServic
 async function rememberedDesired(
   set: GitOpsDeploymentSet,
   { environments, memories }: SetServices,
-): Promise<ReadonlyMap<string, Desired>> {
+): Promise<ReadonlyMap<string, WantedDeployment>> {
   const { uid, generation, namespace = '' } = set.metadata
   const elements = elementsOf(
     set.spec,
@@ -95,13 +95,18 @@ function digestOf(elements: readonly Element[]): string {
   return hash.digest('base64')
 }
 
-function memberOf(name: string, wanted: Desired, live: GitOpsDeployment | undefined, memory: SetMemory | undefined): Member {
+function memberOf(
+  name: string,
+  wanted: WantedDeployment,
+  live: GitOpsDeployment | undefined,
+  memory: SetMemory | undefined,
+): Member {
   const isUpdated = live !== undefined && !isDeleting(live) && isAsWanted(wanted, live, memory)
   return { name, labels: wanted.labels, isUpdated, isReady: live !== undefined && inEffect(live).isReady }
 }
 
 /** All that the template says is there. What it does not speak of may be whatever somebody likes. */
-function isAsWanted(wanted: Desired, live: GitOpsDeployment, memory: SetMemory | undefined): boolean {
+function isAsWanted(wanted: WantedDeployment, live: GitOpsDeployment, memory: SetMemory | undefined): boolean {
   const { name, uid, generation, labels: marks, annotations: notes, ownerReferences } = live.metadata
   if (notes?.[annotations.setTemplate] !== wanted.digest) return false
   const version = JSON.stringify([uid, generation, marks, notes, ownerReferences])
@@ -126,7 +131,7 @@ interface Writing {
 /** Gives those that were not accepted. One of them does not keep the others away. */
 async function write(
   { write: names }: Plan,
-  desired: ReadonlyMap<string, Desired>,
+  desired: ReadonlyMap<string, WantedDeployment>,
   there: ReadonlyMap<string, GitOpsDeployment>,
   { set, services: { context, deployments }, signal }: Writing,
 ): Promise<Unready[]> {

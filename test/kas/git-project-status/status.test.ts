@@ -1,5 +1,5 @@
 import { equal, is } from 'uvu/assert'
-import type { Revision } from '../../../src/adapters/git/index.ts'
+import { describeRevision, type Revision } from '../../../src/adapters/git/index.ts'
 import type { GitProjectStatus } from '../../../src/api/index.ts'
 import { newCommitIn, servedIn, statusAfter } from '../../../src/kas/git-project-status/status.ts'
 import type { CommitSnapshot, PollSighting } from '../../../src/kas/ports/ports.ts'
@@ -33,6 +33,7 @@ const after = (
 ) =>
   statusAfter(before, shop, {
     revision: kind === 'default' ? { kind } : { kind: 'branch', name: 'side' },
+    name: kind,
     sighting,
     isNews,
     foundAt: Date.parse(at),
@@ -84,8 +85,13 @@ describe('GitProject status', (it) => {
     is(after(ready, failed('AuthenticationFailed'), T2, 'side').conditions?.[0]?.reason, 'AuthenticationFailed')
     // The default branch by its name is the default branch.
     const named = (revision: Revision) =>
-      statusAfter(ready, shop, { revision, sighting: failed('CommitNotSigned'), isNews: false, foundAt: Date.parse(T2) })
-        .conditions?.[0]?.reason
+      statusAfter(ready, shop, {
+        revision,
+        name: 'tested',
+        sighting: failed('CommitNotSigned'),
+        isNews: false,
+        foundAt: Date.parse(T2),
+      }).conditions?.[0]?.reason
     const revisions: Revision[] = [
       { kind: 'branch', name: 'main' },
       { kind: 'short', name: 'main' },
@@ -104,6 +110,7 @@ describe('GitProject status', (it) => {
     is(
       statusAfter(undefined, shop, {
         revision: { kind: 'full', name: 'refs/heads/undefined' },
+        name: 'tested',
         sighting: failed('CommitNotSigned'),
         isNews: true,
         foundAt: 0,
@@ -126,20 +133,20 @@ describe('GitProject status', (it) => {
       return { snapshot: { ...('snapshot' in sighting && sighting.snapshot), signer: 'ann' } as CommitSnapshot }
     }
     const found = (before: GitProjectStatus | undefined, revision: Revision, sighting: PollSighting, at: string) =>
-      statusAfter(before, shop, { revision, sighting, isNews: true, foundAt: Date.parse(at) })
+      statusAfter(before, shop, { revision, name: describeRevision(revision), sighting, isNews: true, foundAt: Date.parse(at) })
     const range: Revision = { kind: 'semver', name: '>=1.0.0' }
     let status = found(undefined, range, signedBy('c1', 'refs/tags/v1.0.0'), T1)
     equal(status.verified, [
       { revision: 'tag in the range >=1.0.0', ref: 'refs/tags/v1.0.0', commit: 'c1', signer: 'ann', seenAt: T1 },
     ])
     status = found(status, range, signedBy('c2', 'refs/tags/v1.1.0'), T2)
-    equal(servedIn(status, range), { commit: 'c2', refName: 'refs/tags/v1.1.0', signer: 'ann' })
-    is(servedIn(status, { kind: 'tag', name: 'v1.1.0' }), undefined)
+    equal(servedIn(status, describeRevision(range)), { commit: 'c2', refName: 'refs/tags/v1.1.0', signer: 'ann' })
+    is(servedIn(status, 'tag v1.1.0'), undefined)
     for (let at = 0; at < 300; at++)
       status = found(status, { kind: 'branch', name: `b${at}` }, signedBy('c3', `refs/heads/b${at}`), T2)
     is(status.verified?.length, 256)
-    is(servedIn(status, range)?.commit, 'c2')
-    is(servedIn(status, { kind: 'branch', name: 'b299' }), undefined)
+    is(servedIn(status, describeRevision(range))?.commit, 'c2')
+    is(servedIn(status, 'branch b299'), undefined)
     // It is still followed two weeks later, and most others are not.
     const later = found(status, range, signedBy('c2', 'refs/tags/v1.1.0'), '2030-01-14T00:00:00Z')
     const renewed = found(later, { kind: 'branch', name: 'b299' }, signedBy('c4', 'refs/heads/b299'), '2030-01-15T00:00:00Z')
