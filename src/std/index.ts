@@ -31,6 +31,7 @@ export {
 export { type ConnectionLimits, createConnectionCounter, networkOf } from './connections.ts'
 export { type Cron, lastMatch, nextMatch, parseCron, timeZoneOf } from './cron.ts'
 export { durationOf, spelled } from './duration.ts'
+export { eachOf } from './each-of.ts'
 export { Failure, type FailureCode, type FailureDetails, failureReason, isFailure, sayFailure, unlessFailed } from './failure.ts'
 export { harmless, harmlessLine, isHarmless } from './harmless.ts'
 export { type Keys, type ListenerKeys, pemOf, renewing } from './keys.ts'

@@ -1,6 +1,6 @@
 import { type AccessSubject, type Caches, isAllowed, type Kube } from '../../adapters/kube/index.ts'
 import { ClusterRoleBindings, ClusterRoles, type Kind, type KubeObject, RoleBindings, Roles } from '../../api/index.ts'
-import { type Clock, createTurnstile, LRUCache, minutes, seconds } from '../../std/index.ts'
+import { type Clock, createTurnstile, eachOf, LRUCache, minutes, seconds } from '../../std/index.ts'
 
 /** Somebody wants to do this. */
 interface Wanted {
@@ -106,12 +106,9 @@ export function createPermissions({ kube, caches, clock, isWide = true }: Permis
     ): Promise<Set<string>> {
       if (await may(person, { ...wanted, namespace: EVERYWHERE })) return new Set(namespaces)
       const found = new Set<string>()
-      const left = [...namespaces]
-      const worker = async () => {
-        for (let namespace = left.pop(); namespace !== undefined; namespace = left.pop())
-          if (await may(person, { ...wanted, namespace })) found.add(namespace)
-      }
-      await Promise.all(Array.from({ length: AT_ONCE }, worker))
+      await eachOf(namespaces, AT_ONCE, async (namespace) => {
+        if (await may(person, { ...wanted, namespace })) found.add(namespace)
+      })
       return found
     },
     /** Calls the listener when somebody's permissions may be others now. */

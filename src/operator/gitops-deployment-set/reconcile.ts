@@ -15,7 +15,7 @@ import {
 } from '../../api/index.ts'
 import { differences } from '../../engines/apply/index.ts'
 import { again, type ControllerContext, type Next, settled } from '../../engines/controller/index.ts'
-import { Failure, isFailure, sayFailure, seconds } from '../../std/index.ts'
+import { eachOf, Failure, isFailure, sayFailure, seconds } from '../../std/index.ts'
 import { desiredOf, type WantedDeployment } from './desired.ts'
 import { type Element, elementsOf } from './elements.ts'
 import { inEffect } from './in-effect.ts'
@@ -39,7 +39,7 @@ export interface SetServices {
 }
 
 /** Requests at once, for one set. */
-const WRITES = 8
+const WRITES = 16
 
 /** After one was not accepted. */
 const AGAIN = seconds(30)
@@ -64,7 +64,10 @@ export async function reconcileSet(set: GitOpsDeploymentSet, services: SetServic
   const told = { members, plan, leaving: leaving.length, hold, there }
   if (set.spec.suspend) return settled({ status: statusOf(set, { ...told, refused: [] }) })
   const refused = await write(plan, desired, there, { set, services, signal })
-  if (hold === undefined) await inTurns(leaving, signal, (one) => remove(one, set, services))
+  if (hold === undefined)
+    await eachOf(leaving, WRITES, async (one) => {
+      if (!signal.aborted) await remove(one, set, services)
+    })
   const status = statusOf(set, { ...told, refused })
   tell(set, status, services.context.events)
   if (refused.length > 0) return again({ after: AGAIN, why: 'a GitOpsDeployment was not accepted', status })
@@ -136,7 +139,8 @@ async function write(
   { set, services: { context, deployments }, signal }: Writing,
 ): Promise<Unready[]> {
   const refused: Unready[] = []
-  await inTurns(names, signal, async (name) => {
+  await eachOf(names, WRITES, async (name) => {
+    if (signal.aborted) return
     const object = desired.get(name)?.object()
     const live = there.get(name)
     if (!object || (live && isDeleting(live))) return
@@ -172,8 +176,4 @@ async function remove(one: GitOpsDeployment, set: GitOpsDeploymentSet, { context
     ownerReferences: (one.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== set.metadata.uid),
   }
   await kube.patch(GitOpsDeployments, refOf(one), { metadata }, { manager: 'gitops-deployment-set' })
-}
-
-async function inTurns<T>(all: readonly T[], signal: AbortSignal, work: (one: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < all.length && !signal.aborted; at += WRITES) await Promise.all(all.slice(at, at + WRITES).map(work))
 }

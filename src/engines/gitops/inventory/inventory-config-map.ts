@@ -1,8 +1,8 @@
 import type { Cache, Kube } from '../../../adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps, type KubeObject, keyOf, type Ref } from '../../../api/index.ts'
-import { Failure, isRecord, recordIn } from '../../../std/index.ts'
+import { eachOf, Failure, isRecord, recordIn } from '../../../std/index.ts'
 import { keyOfId } from '../../apply/index.ts'
-import { eachOf, turnover } from '../objects/lists.ts'
+import { turnover } from '../objects/lists.ts'
 import type { Held, Inventory, InventoryStore } from './inventory.ts'
 
 export const INVENTORY_LABEL = 'gitops.berth.dev/inventory'

@@ -1,14 +1,3 @@
-/** Does `work` for every item, so many at once; the answers stand in the order of the items. */
-export async function eachOf<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = []
-  const queue = items.entries()
-  const worker = async () => {
-    for (const [index, item] of queue) results[index] = await work(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
-  return results
-}
-
 /**
  * Tells which items went and which came between two lists, by identity: of ten thousand, a commit changes few. The same beginning and
  * end with is passed over.

@@ -1,5 +1,5 @@
 import { type AnyObject, type Kind, refOf } from '../../../api/index.ts'
-import { Failure, isFailure, isRecord } from '../../../std/index.ts'
+import { eachOf, Failure, isFailure, isRecord } from '../../../std/index.ts'
 import { type ObjectId, pointerOf } from '../../apply/index.ts'
 import { immutable, immutableFieldsIn, isForced } from '../apply/recreate.ts'
 import { formerOwner } from '../apply/take-over.ts'
@@ -7,7 +7,6 @@ import { type IgnoreRules, isLeftAlone, withLiveIgnored } from '../fields/ignore
 import { wishesOf } from '../objects/annotations.ts'
 import { sentenceAbout } from '../objects/change-set.ts'
 import { kindOfAny, type SyncContext } from '../objects/context.ts'
-import { eachOf } from '../objects/lists.ts'
 import { type Desired, managerOf, OWNER_ANNOTATION, OWNER_LABEL } from '../objects/place.ts'
 
 /** One field that would change. What is not there is `undefined`. */

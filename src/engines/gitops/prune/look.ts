@@ -1,11 +1,10 @@
 import type { Kube } from '../../../adapters/kube/index.ts'
 import { type AnyObject, apiVersionOf, isDeleting, type Kind } from '../../../api/index.ts'
-import { Failure, isFailure } from '../../../std/index.ts'
+import { eachOf, Failure, isFailure } from '../../../std/index.ts'
 import { idOf, keyOfId, type ObjectId, refOfId } from '../../apply/index.ts'
 import { groupsOf, type Held } from '../inventory/inventory.ts'
 import { dependenciesOf, waveOf, wishesOf } from '../objects/annotations.ts'
 import { eachListed, kindOfAny, type SyncContext } from '../objects/context.ts'
-import { eachOf } from '../objects/lists.ts'
 import { OWNER_LABEL } from '../objects/place.ts'
 import type { WatchedObject } from '../state/object-state.ts'
 
