@@ -11,6 +11,7 @@ import {
 import { deploymentSets } from '../../../src/operator/gitops-deployment-set/index.ts'
 import { environment } from '../../support/builders/environments.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { at, openStage, type Stage } from '../../support/deployments.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { refusalOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
@@ -163,7 +164,7 @@ describe('a GitOpsDeploymentSet', (it) => {
   })
 
   it('removes what has no element any more, unless that could be an accident', async () => {
-    const many = Array.from({ length: 12 }, (_, at) => `e${at}`)
+    const many = Array.from({ length: 12 }, (_, index) => `e${index}`)
     await create({ generators: envs(...many) })
     await there(...many.map((env) => `shop-${env}`).sort())
     await change({ generators: envs(...many.slice(0, 5)) })
@@ -239,7 +240,7 @@ describe('a GitOpsDeploymentSet', (it) => {
   })
 
   it('has a thousand, and an unchanged one costs no request', async () => {
-    const many = Array.from({ length: 1000 }, (_, at) => `n${String(at).padStart(3, '0')}`)
+    const many = Array.from({ length: 1000 }, (_, index) => `n${String(index).padStart(3, '0')}`)
     await create({ generators: envs(...many) })
     await said('DeploymentsNotReady', ({ status }) => equal(status?.deployments, { total: 1000, updated: 1000, ready: 0 }))
     is((await names()).length, 1000)
@@ -254,5 +255,72 @@ describe('a GitOpsDeploymentSet', (it) => {
       Object.keys(now).every((verb) => verb === 'watch' || (now[verb] ?? 0) - (before[verb] ?? 0) <= (verb === 'patch' ? 1 : 0)),
       JSON.stringify([before, now]),
     )
+  })
+})
+
+describe('a GitOpsDeploymentSet with the controller of GitOpsDeployments', (it) => {
+  const cluster = testCluster()
+  let stage: Stage
+  let operator: RunningOperator
+  it.before(async () => {
+    stage = await openStage(cluster)
+    const { namespace } = stage
+    operator = await startOperator({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      controllers: (context) => [deploymentSets(context)],
+    })
+  })
+  it.after(async () => {
+    await operator.stop()
+    await stage.stop()
+    await cluster.close()
+  })
+
+  const configMap = (name: string, value: string) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+    data: { text: value },
+  })
+  const text = async (name: string) => (await stage.configMap(name))?.data?.text
+
+  it('brings a folder for each into effect, one after the other, and stops at one that cannot be', async () => {
+    const { namespace, git } = stage
+    const ref = { name: 'folders', namespace }
+    await git.push({
+      'a/1.yaml': configMap('a', '${word}'),
+      'b/1.yaml': { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'b' }, data: { text: 5 } },
+      'c/1.yaml': configMap('c', '${word}'),
+    })
+    const elements = ['a', 'b', 'c'].map((folder) => ({ folder }))
+    await cluster.kube.create(GitOpsDeploymentSets, {
+      apiVersion: 'berth.dev/v1alpha1',
+      kind: 'GitOpsDeploymentSet',
+      metadata: ref,
+      spec: {
+        generators: [{ list: { elements } }],
+        template: {
+          metadata: { name: 'in-${folder}' },
+          spec: { ...at('${folder}'), type: 'automated', variables: { values: { word: 'of ${folder}' } } },
+        },
+        rollout: { steps: [{ maxAtOnce: 1 }] },
+      },
+    })
+    const ready = (reason: string, check: (message: string) => unknown = () => true) =>
+      expectObject(cluster.kube, GitOpsDeploymentSets, ref, ({ status }) => {
+        const condition = conditionOf(status?.conditions, 'Ready')
+        is(condition?.reason, reason, condition?.message)
+        return check(condition?.message ?? '')
+      })
+    await ready('RollingOut', (message) => message.includes('in-b is not in effect and healthy'))
+    equal([await text('a'), await text('c')], ['of a', undefined])
+    await git.push({
+      'a/1.yaml': configMap('a', '${word}'),
+      'b/1.yaml': configMap('b', '${word}'),
+      'c/1.yaml': configMap('c', '${word}'),
+    })
+    await ready('Ready')
+    equal([await text('b'), await text('c')], ['of b', 'of c'])
   })
 })
