@@ -152,6 +152,23 @@ export interface GitOpsDeploymentSetStatus {
     leaving?: number
   }
   /**
+   * Those that go one after the other within ten minutes, and together must not be too many.
+   */
+  removals?: {
+    /**
+     * When the first of them went, or was to go.
+     */
+    since: string
+    /**
+     * How many GitOpsDeployments there were then.
+     */
+    total: number
+    /**
+     * How many have gone since.
+     */
+    gone: number
+  }
+  /**
    * The step of the rollout that is under way, from 1 on. Nothing when there is none.
    */
   step?: number
@@ -177,7 +194,7 @@ export interface GitOpsDeploymentSetStatus {
    */
   observedGeneration?: number
   /**
-   * Ready, True when all is made, in effect and healthy.
+   * Ready, True when all is made, in effect and healthy, and RemovalHeld where removals wait, or waited, for somebody.
    */
   conditions?: Condition[]
 }

@@ -4,7 +4,7 @@ import { idOf, sayId } from '../apply/index.ts'
 import { foldStringData, type Manifest, placeOf } from './manifest.ts'
 
 /** On a manifest: `disabled` leaves the object as it is written. */
-const VARIABLES_ANNOTATION = 'gitops.berth.dev/variables'
+export const VARIABLES_ANNOTATION = 'gitops.berth.dev/variables'
 
 export interface Variables {
   values: ReadonlyMap<string, string>

@@ -15,10 +15,8 @@ import {
 import { type Controller, type ControllerContext, createWakeups, settled } from '../../engines/controller/index.ts'
 import { type Clock, seconds } from '../../std/index.ts'
 import { inEffect } from './in-effect.ts'
-import { reconcileSet, type SetMemory } from './reconcile.ts'
+import { MANAGER, reconcileSet, type SetMemory } from './reconcile.ts'
 import { failedStatus } from './status.ts'
-
-const MANAGER = 'gitops-deployment-set'
 
 /** A thousand that come into effect tell of it a thousand times: their set looks so often at most. */
 const PACE = seconds(1)
@@ -34,7 +32,7 @@ export function deploymentSets(context: ControllerContext): Controller<GitOpsDep
     const slowly = paced(wake, clock, signal)
     const stop = deployments.onChange((now, before) => {
       if (now && before && isSameToSet(now, before)) return
-      for (const ref of new Set([now, before].flatMap((one) => (one ? setsOf(one) : [])))) slowly(ref)
+      for (const ref of new Set([now, before].flatMap((one) => (one ? setsOf(one) : [])))) if (sets.get(ref)) slowly(ref)
     })
     signal.addEventListener('abort', stop, { once: true })
   })
@@ -92,6 +90,7 @@ function paced(wake: (ref: Ref) => void, clock: Clock, signal: AbortSignal): (re
     const again = (last.get(key) ?? Number.NEGATIVE_INFINITY) + PACE
     clock.after(Math.max(again - clock.now(), 0), () => {
       waiting.delete(key)
+      for (const [old, at] of last) if (at <= clock.now() - PACE) last.delete(old)
       last.set(key, clock.now())
       if (!signal.aborted) wake(ref)
     })

@@ -1,6 +1,6 @@
 import { conditionOf, type GitOpsDeployment } from '../../api/index.ts'
 
-/** Whether what its spec says now is in effect and healthy; `said`: why not. */
+/** Whether what its spec says now is in effect and healthy; `reason` and `message`: why not, `said`: all of it. */
 export function inEffect({ metadata, status }: GitOpsDeployment): {
   isReady: boolean
   reason: string

@@ -8,8 +8,14 @@ export interface Member {
   readonly labels: Record<string, string>
   /** It is as the template has it. */
   readonly isUpdated: boolean
+  /** It was, and somebody has changed it since. */
+  readonly isDrifted: boolean
   /** In effect and healthy, as it is. */
   readonly isReady: boolean
+  /** It comes into effect when somebody says so, and nothing waits for it. */
+  readonly isManual: boolean
+  /** It cannot be written now: it was refused a moment ago, or is on its way out. */
+  readonly isBlocked: boolean
 }
 
 export interface Plan {
@@ -25,19 +31,22 @@ type Step = NonNullable<GitOpsDeploymentSetSpec['rollout']>['steps'][number]
 
 /** What can be made and changed now. Pure. Throws `invalid` with the field of a selector that cannot be read. */
 export function planOf(members: readonly Member[], rollout: GitOpsDeploymentSetSpec['rollout']): Plan {
-  if (!rollout) {
-    const write = members.filter(({ isUpdated }) => !isUpdated).map(({ name }) => name)
-    return { write, step: undefined, unready: [] }
-  }
+  const writable = members.filter(({ isUpdated, isBlocked }) => !isUpdated && !isBlocked)
+  if (!rollout) return { write: namesOf(writable), step: undefined, unready: [] }
+  // What was changed by hand is no news, and is put back whatever the rollout waits for.
+  const drifted = namesOf(writable.filter(({ isDrifted }) => isDrifted))
   for (const [at, { step, those }] of stepsOf(members, rollout.steps).entries()) {
-    const outdated = those.filter(({ isUpdated }) => !isUpdated)
-    const onTheirWay = those.filter(({ isUpdated, isReady }) => isUpdated && !isReady)
+    const outdated = those.filter(({ isUpdated, isDrifted }) => !isUpdated && !isDrifted)
+    const onTheirWay = those.filter(({ isUpdated, isReady, isManual }) => isUpdated && !isReady && !isManual)
     if (outdated.length === 0 && onTheirWay.length === 0) continue
     const room = Math.max(mostAtOnce(step, those.length) - onTheirWay.length, 0)
-    return { write: outdated.slice(0, room).map(({ name }) => name), step: at, unready: onTheirWay.map(({ name }) => name) }
+    const next = outdated.filter(({ isBlocked }) => !isBlocked).slice(0, room)
+    return { write: [...drifted, ...namesOf(next)], step: at, unready: namesOf(onTheirWay) }
   }
-  return { write: [], step: undefined, unready: [] }
+  return { write: drifted, step: undefined, unready: [] }
 }
+
+const namesOf = (members: readonly Member[]): string[] => members.map(({ name }) => name)
 
 /** The first step that names one has it, and one more step those that none does. */
 function stepsOf(members: readonly Member[], steps: readonly Step[]): { step: Step; those: Member[] }[] {
@@ -54,21 +63,4 @@ function mostAtOnce({ maxAtOnce }: Step, all: number): number {
   if (maxAtOnce === undefined) return all
   if (typeof maxAtOnce === 'number') return maxAtOnce
   return Math.max(Math.floor((all * Number.parseInt(maxAtOnce, 10)) / 100), 1)
-}
-
-/** From so many on a share says something. */
-const FEW = 10
-
-/** Why those for which there is no element any more stay for now; `undefined`: they may go. */
-export function holdOf(
-  leaving: number,
-  all: number,
-  { maxPercent = 50, allowEmpty = false }: NonNullable<GitOpsDeploymentSetSpec['removal']>,
-): string | undefined {
-  if (leaving === 0) return undefined
-  if (leaving === all && !allowEmpty)
-    return `there is no element any more, and with that all ${all} GitOpsDeployments would go. If that is meant, set spec.removal.allowEmpty to true`
-  if (all >= FEW && leaving * 100 > all * maxPercent && !(leaving === all && allowEmpty))
-    return `${leaving} of ${all} GitOpsDeployments would go at once, which is more than ${maxPercent}%. If that is meant, set spec.removal.maxPercent to 100`
-  return undefined
 }

@@ -10,18 +10,20 @@ import type { StatusDraft } from '../../engines/controller/index.ts'
 import { asSentence, beginningOf, type Failure, sayFailure } from '../../std/index.ts'
 import { inEffect } from './in-effect.ts'
 import type { Member, Plan } from './plan.ts'
+import type { Removals } from './removal.ts'
 
 export type Unready = NonNullable<GitOpsDeploymentSetStatus['unready']>[number]
 
 interface Told {
   members: readonly Member[]
   plan: Plan
-  /** Those for which there is no element any more. */
+  /** Those for which there is no element any more, also when they are on their way out. */
   leaving: number
   /** Why these stay for now. */
   hold: string | undefined
+  removals: Removals | undefined
   there: ReadonlyMap<string, GitOpsDeployment>
-  /** Those that the API server did not accept. */
+  /** Those that were not accepted. */
   refused: readonly Unready[]
 }
 
@@ -31,27 +33,50 @@ const MOST_TEXT = 1024
 
 /** As it was found; what was written since shows with the next look. */
 export function statusOf(set: GitOpsDeploymentSet, told: Told): StatusDraft & { conditions: Statement[] } {
-  const { members, plan, leaving, there, refused } = told
-  const updated = members.filter(({ isUpdated }) => isUpdated)
-  const unready = [...refused, ...updated.filter(({ isReady }) => !isReady).map(({ name }) => unreadyOf(name, there.get(name)))]
+  const { members, plan, leaving, removals, hold } = told
+  const unready = unreadyIn(told)
+  const observedGeneration = set.metadata.generation ?? 0
+  const statements = [{ type: 'Ready', ...readiness(set, told, unready) }, ...removalStatement(set, hold)]
   return {
     deployments: {
       total: members.length,
-      updated: updated.length,
-      ready: updated.filter(({ isReady }) => isReady).length,
+      updated: members.filter(({ isUpdated }) => isUpdated).length,
+      ready: members.filter(({ isUpdated, isReady }) => isUpdated && isReady).length,
       ...(leaving > 0 && { leaving }),
     },
     ...(plan.step !== undefined && { step: plan.step + 1 }),
     ...(unready.length > 0 && { unready: unready.slice(0, MOST_UNREADY) }),
-    observedGeneration: set.metadata.generation ?? 0,
-    conditions: [{ type: 'Ready', observedGeneration: set.metadata.generation ?? 0, ...readiness(set, told, unready) }],
+    ...(removals && { removals }),
+    observedGeneration,
+    conditions: statements.map((statement) => ({ ...statement, observedGeneration })),
   }
 }
 
-function unreadyOf(name: string, live: GitOpsDeployment | undefined): Unready {
-  if (!live) return { name, reason: 'Pending' }
-  const { reason, message } = inEffect(live)
-  return { name, reason, message: beginningOf(message, MOST_TEXT) }
+/** Those that somebody has to look after come first. */
+function unreadyIn({ members, refused, there }: Told): Unready[] {
+  const names = new Set(refused.map(({ name }) => name))
+  const others = members.filter(
+    ({ name, isUpdated, isReady, isBlocked }) => !names.has(name) && (isUpdated ? !isReady : isBlocked),
+  )
+  return [...refused, ...others.map(({ name, isBlocked }) => unreadyOf(name, there.get(name), isBlocked))].map(
+    ({ name, reason, message }) => ({ name, reason, ...(message !== undefined && { message: cut(message) }) }),
+  )
+}
+
+const cut = (text: string): string => (text.length > MOST_TEXT ? beginningOf(text, MOST_TEXT - 1) : text)
+
+function unreadyOf(name: string, live: GitOpsDeployment | undefined, isBlocked: boolean): Unready {
+  if (isBlocked) return { name, reason: 'Deleting', message: 'It is on its way out, and is made anew when it is gone.' }
+  return live ? { name, ...inEffect(live) } : { name, reason: 'Pending' }
+}
+
+const HELD = 'RemovalHeld'
+
+/** Nothing is said of it before it was ever held. */
+function removalStatement({ status }: GitOpsDeploymentSet, hold: string | undefined): Statement[] {
+  if (hold !== undefined) return [{ type: HELD, status: 'True', reason: 'TooManyAtOnce', message: asSentence(hold) }]
+  const wasHeld = conditionOf(status?.conditions, HELD) !== undefined
+  return wasHeld ? [{ type: HELD, status: 'False', reason: 'NothingHeld', message: 'Nothing is kept from going.' }] : []
 }
 
 function readiness(
@@ -59,11 +84,12 @@ function readiness(
   { members, plan, hold, leaving, refused }: Told,
   [first, ...others]: readonly Unready[],
 ): Omit<Statement, 'type'> {
-  if (refused[0])
+  const [worst] = refused
+  if (worst)
     return {
       status: 'False',
       reason: 'DeploymentRefused',
-      message: `GitOpsDeployment ${refused[0].name}: ${refused[0].message}${more(refused.length - 1)}`,
+      message: `GitOpsDeployment ${worst.name}: ${worst.message ?? worst.reason}${more(refused.length - 1)}`,
     }
   const outdated = members.filter(({ isUpdated }) => !isUpdated).length
   const where = plan.step === undefined ? '' : ` in step ${plan.step + 1} of the rollout`
@@ -88,13 +114,13 @@ function readiness(
 
 const more = (count: number): string => (count > 0 ? `, and so are ${count} more` : '')
 
-const WARNED = ['DeploymentRefused', 'RemovalHeld']
-
 /** What somebody has to do something about, once. */
 export function tell(set: GitOpsDeploymentSet, { conditions }: { conditions: Statement[] }, events: EventRecorder): void {
-  const [now, before] = [conditionOf(conditions, 'Ready'), conditionOf(set.status?.conditions, 'Ready')]
-  if (!now || !WARNED.includes(now.reason) || before?.message === now.message) return
-  events.record(set, { type: 'Warning', reason: now.reason, message: now.message })
+  for (const { type, status, reason, message } of conditions) {
+    const isWarning = type === HELD ? status === 'True' : reason === 'DeploymentRefused'
+    if (!isWarning || conditionOf(set.status?.conditions, type)?.message === message) continue
+    events.record(set, { type: 'Warning', reason: type === HELD ? HELD : reason, message })
+  }
 }
 
 /** What is there stays as it is. */

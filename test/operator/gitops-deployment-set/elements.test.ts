@@ -1,8 +1,14 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { equal, is, match } from 'uvu/assert'
+import { parse } from 'yaml'
 import type { GitOpsDeploymentSet, GitOpsDeploymentSetSpec } from '../../../src/api/index.ts'
 import { desiredOf } from '../../../src/operator/gitops-deployment-set/desired.ts'
 import { elementsOf } from '../../../src/operator/gitops-deployment-set/elements.ts'
-import { holdOf, type Member, planOf } from '../../../src/operator/gitops-deployment-set/plan.ts'
+import { type Member, planOf } from '../../../src/operator/gitops-deployment-set/plan.ts'
+import { decideRemoval, type Removals } from '../../../src/operator/gitops-deployment-set/removal.ts'
+import { TYPED_FIELDS, UNTYPED_FIELDS } from '../../../src/operator/gitops-deployment-set/typed.ts'
+import { minutes } from '../../../src/std/index.ts'
 import { environment } from '../../support/builders/environments.ts'
 import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
@@ -92,12 +98,56 @@ describe('the template of a GitOpsDeploymentSet', (it) => {
       },
     })
     equal(metadata?.labels, { tier: 'prod', 'gitops.berth.dev/set': 'shop' })
-    equal(
-      metadata?.ownerReferences?.map(({ uid, controller }) => [uid, controller]),
-      [['u1', true]],
-    )
-    const kept = await desiredOf(setOf({ metadata: { name: '${env}' }, spec }, { removal: { policy: 'Orphan' } }), elements)
-    is(kept.get('dev')?.object().metadata.ownerReferences, undefined)
+    match(metadata?.annotations?.['gitops.berth.dev/set-template'] ?? '', /^u1 shop-prod [0-9a-f]{16}$/)
+  })
+
+  it('keeps texts as they are written, and has numbers where numbers are', async () => {
+    const written = elementsOf({ generators: [list({ env: '2024', version: '1.20', yes: 'true', count: '3' })] }, [])
+    const spec = {
+      source: {
+        repoURL: 'x',
+        path: '${env}',
+        targetRevision: '${version}',
+        helm: { values: { a: ['${count}'], b: '${version}' } },
+      },
+      destination: { environment: '${env}' },
+      variables: { values: { count: '${count}', yes: '${yes}' }, strict: '${yes}' },
+      prune: '${yes}',
+      dependsOn: [{ name: '${count}' }],
+    }
+    const desired = await desiredOf(setOf({ metadata: { name: 'n${env}', labels: { yes: '${yes}' } }, spec }), written)
+    const object = desired.get('n2024')?.object()
+    equal(object?.spec, {
+      source: { repoURL: 'x', path: '2024', targetRevision: '1.20', helm: { values: { a: [3], b: 1.2 } } },
+      destination: { environment: '2024' },
+      variables: { values: { count: '3', yes: 'true' }, strict: true },
+      prune: true,
+      dependsOn: [{ name: '3' }],
+    })
+    is(object?.metadata.labels?.yes, 'true')
+  })
+
+  it('knows which fields are no texts', async () => {
+    const file = join(import.meta.dirname, '../../../crds/managed-gitops.redhat.com_gitopsdeployments.yaml')
+    const crd: { spec: { versions: { schema: { openAPIV3Schema: Schema } }[] } } = parse(await readFile(file, 'utf8'))
+    const typed: string[] = []
+    const any: string[] = []
+    const walk = (schema: Schema, path: string[]): void => {
+      if (schema['x-kubernetes-preserve-unknown-fields']) {
+        any.push(path.join('.'))
+        return
+      }
+      if (schema.items) {
+        walk(schema.items, path)
+        return
+      }
+      for (const [name, field] of Object.entries(schema.properties ?? {})) walk(field, [...path, name])
+      if (schema.additionalProperties) walk(schema.additionalProperties, [...path, '*'])
+      if (!['object', 'string'].includes(schema.type ?? '')) typed.push(path.join('.'))
+    }
+    walk(crd.spec.versions[0]?.schema.openAPIV3Schema.properties?.spec ?? {}, [])
+    equal(typed.sort(), [...TYPED_FIELDS].sort())
+    equal(any, [...UNTYPED_FIELDS])
   })
 
   it('is refused where a value is missing, two have one name, or it is too large', async () => {
@@ -113,6 +163,13 @@ describe('the template of a GitOpsDeploymentSet', (it) => {
         /is "shop" for two elements, .*elements\[0\] and .*elements\[1\]/,
       ],
       [{ metadata: { name: '${env}' }, spec: { a: 'x'.repeat(9 * 2 ** 20) } }, 'TemplateTooLarge', /of 2 elements; at most/],
+      [{ metadata: { name: 'A ${env}' }, spec: {} }, 'TemplateInvalid', /makes "A dev" of it, which is no name/],
+      [{ metadata: { name: '${env:=}x'.repeat(100) }, spec: {} }, 'TemplateInvalid', /which is no name/],
+      [
+        { metadata: { name: '${env}', annotations: { 'gitops.berth.dev/variables': 'disabled' } }, spec: {} },
+        'TemplateInvalid',
+        /annotations: gitops\.berth\.dev\/variables means nothing here/,
+      ],
     ]
     for (const [template, reason, why] of cases) {
       const failure = await failureOf(() => desiredOf(setOf(template), elements))
@@ -122,14 +179,25 @@ describe('the template of a GitOpsDeploymentSet', (it) => {
   })
 })
 
+interface Schema {
+  type?: string
+  properties?: Record<string, Schema>
+  items?: Schema
+  additionalProperties?: Schema
+  'x-kubernetes-preserve-unknown-fields'?: boolean
+}
+
 describe('the rollout of a GitOpsDeploymentSet', (it) => {
-  /** `new`: not as the template has it; `up`: it is, and not healthy yet; `ok`. */
+  /** `new`: not as the template has it; `up`: it is, and not healthy yet; `ok`; and what else there may be. */
   const members = (...states: string[]): Member[] =>
     states.map((state, at) => ({
       name: `${at}`,
       labels: { tier: state.split('-')[0] ?? '' },
-      isUpdated: !state.endsWith('new'),
+      isUpdated: /-(?:up|ok|manual)$/.test(state),
+      isDrifted: state.endsWith('drift'),
       isReady: state.endsWith('ok'),
+      isManual: state.endsWith('manual'),
+      isBlocked: state.endsWith('blocked'),
     }))
   const steps = [{ labelSelector: 'tier=dev' }, { labelSelector: 'tier=prod', maxAtOnce: 1 }]
 
@@ -156,14 +224,54 @@ describe('the rollout of a GitOpsDeploymentSet', (it) => {
     is(of('100%', 'a-new', 'a-new'), 2)
   })
 
-  it('keeps back removals that could be an accident', () => {
-    is(holdOf(0, 5, {}), undefined)
-    match(holdOf(1, 1, {}) ?? '', 'spec.removal.allowEmpty')
-    is(holdOf(1, 1, { allowEmpty: true }), undefined)
-    is(holdOf(8, 9, {}), undefined)
-    match(holdOf(6, 10, {}) ?? '', '6 of 10 GitOpsDeployments would go at once, which is more than 50%')
-    is(holdOf(5, 10, {}), undefined)
+  it('puts back what was changed by hand, whatever it waits for', () => {
+    equal(planOf(members('dev-up', 'prod-drift', 'prod-new'), { steps }), { write: ['1'], step: 0, unready: ['0'] })
+    equal(planOf(members('dev-ok', 'prod-drift', 'prod-ok'), { steps }), { write: ['1'], step: undefined, unready: [] })
+  })
+
+  it('passes over those that cannot be written now, and does not wait for those that are synchronised by hand', () => {
+    equal(planOf(members('dev-ok', 'prod-blocked', 'prod-new', 'x-new'), { steps }), { write: ['2'], step: 1, unready: [] })
+    equal(planOf(members('dev-ok', 'prod-blocked', 'prod-ok', 'x-new'), { steps }), { write: [], step: 1, unready: [] })
+    equal(planOf(members('dev-manual', 'prod-new'), { steps }), { write: ['1'], step: 1, unready: [] })
+    equal(planOf(members('dev-blocked', 'dev-new'), undefined), { write: ['1'], step: undefined, unready: [] })
+  })
+})
+
+describe('the removals of a GitOpsDeploymentSet', (it) => {
+  const now = Date.UTC(2030, 0, 1)
+  const since = '2030-01-01T00:00:00Z'
+  const decide = (leaving: number, made: number, policy: Parameters<typeof decideRemoval>[1] = {}, before?: Removals, at = now) =>
+    decideRemoval({ leaving, made, before, now: at }, policy)
+  const holdOf = (...of: Parameters<typeof decide>) => decide(...of).hold
+
+  it('are kept back where they could be an accident', () => {
+    equal(decide(0, 5), { hold: undefined, removals: undefined })
+    match(holdOf(1, 1) ?? '', 'all 1 GitOpsDeployments that there were would go')
+    equal(decide(1, 1, { allowEmpty: true }), { hold: undefined, removals: { since, total: 1, gone: 1 } })
+    is(holdOf(8, 9), undefined)
+    match(holdOf(6, 10) ?? '', '6 of 10 GitOpsDeployments would go within minutes, which is more than 50%')
+    is(holdOf(5, 10), undefined)
     is(holdOf(6, 10, { maxPercent: 60 }), undefined)
     is(holdOf(20, 20, { allowEmpty: true }), undefined)
+  })
+
+  it('count together within minutes', () => {
+    const first = decide(5, 20)
+    equal(first, { hold: undefined, removals: { since, total: 20, gone: 5 } })
+    const second = decide(5, 15, {}, first.removals, now + minutes(1))
+    equal(second, { hold: undefined, removals: { since, total: 20, gone: 10 } })
+    const third = decide(5, 10, {}, second.removals, now + minutes(9))
+    match(third.hold ?? '', '15 of 20')
+    // Who waits does not become fewer by waiting, and whoever is done begins anew.
+    match(holdOf(5, 10, {}, third.removals, now + minutes(60)) ?? '', '15 of 20')
+    equal(decide(0, 10, {}, second.removals, now + minutes(9)).removals, second.removals)
+    equal(decide(5, 10, {}, decide(0, 10, {}, second.removals, now + minutes(11)).removals, now + minutes(11)).hold, undefined)
+  })
+
+  it('are not made few by those that take their places', () => {
+    const first = decide(20, 20)
+    match(first.hold ?? '', 'all 20')
+    match(holdOf(20, 40, {}, first.removals, now + minutes(1)) ?? '', 'all 20')
+    is(holdOf(20, 40, { allowEmpty: true }, first.removals, now + minutes(1)), undefined)
   })
 })

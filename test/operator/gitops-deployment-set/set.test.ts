@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { equal, is, match, ok } from 'uvu/assert'
 import {
   conditionOf,
@@ -9,13 +11,14 @@ import {
   GitOpsDeployments,
 } from '../../../src/api/index.ts'
 import { deploymentSets } from '../../../src/operator/gitops-deployment-set/index.ts'
+import { defined } from '../../../src/std/index.ts'
 import { environment } from '../../support/builders/environments.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { at, openStage, type Stage } from '../../support/deployments.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { refusalOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
-import { eventually, expectObject } from '../../support/verbs.ts'
+import { apply, eventually, expectObject } from '../../support/verbs.ts'
 
 const source = { repoURL: 'https://example.com/shop', path: '${env}' }
 const list = (...elements: Record<string, string>[]) => ({ list: { elements } })
@@ -60,13 +63,19 @@ describe('a GitOpsDeploymentSet', (it) => {
       return check(one, ready?.message ?? '')
     })
   /** As the controller of GitOpsDeployments would say it. */
-  const report = async (name: string, status: 'True' | 'False') => {
+  const report = async (name: string, status: 'True' | 'False', message = 'as the test has it') => {
     const { metadata } = await deployment(name)
     const observedGeneration = metadata.generation ?? 0
-    const condition = { type: 'Ready', status, reason: 'Tested', message: 'as the test has it', observedGeneration }
+    const condition = { type: 'Ready', status, reason: 'Tested', message, observedGeneration }
     const conditions = [{ ...condition, lastTransitionTime: '2030-01-01T00:00:00Z' }]
     await kube.patch(GitOpsDeployments, ref(name), { status: { observedGeneration, conditions } }, { subresource: 'status' })
   }
+  const eventOf = (reason: string) =>
+    eventually(async () => {
+      const path = `/api/v1/namespaces/${namespace}/events`
+      const { items } = await kube.read<{ items: { reason: string }[] }>(path)
+      return items.some((event) => event.reason === reason)
+    })
   const pathOf = ({ spec }: GitOpsDeployment) => spec.source.path
 
   it('makes one for each element, counts those that are healthy, and writes nothing when all is well', async () => {
@@ -169,15 +178,20 @@ describe('a GitOpsDeploymentSet', (it) => {
     await there(...many.map((env) => `shop-${env}`).sort())
     await change({ generators: envs(...many.slice(0, 5)) })
     await said('DeploymentsNotReady', ({ status }) => equal([status?.deployments?.total, status?.deployments?.leaving], [5, 7]))
+    // Told at once, whatever else there is to say.
+    await expectObject(kube, GitOpsDeploymentSets, ref('shop'), ({ status }) => {
+      is(conditionOf(status?.conditions, 'RemovalHeld')?.status, 'True')
+    })
+    await eventOf('RemovalHeld')
     for (const name of many.slice(0, 5)) await report(`shop-${name}`, 'True')
-    await said('RemovalHeld', (_, message) => match(message, '7 of 12 GitOpsDeployments would go at once'))
+    await said('RemovalHeld', (_, message) => match(message, '7 of 12 GitOpsDeployments would go within minutes'))
     is((await names()).length, 12)
     await change({ removal: { maxPercent: 100 } })
     await there(...many.slice(0, 5).map((env) => `shop-${env}`))
     await said('Ready')
     await kube.create(Environments, environment(namespace, 'only'))
     await change({ generators: [{ environments: { labelSelector: 'no=where' } }] })
-    await said('RemovalHeld', (_, message) => match(message, 'all 5 GitOpsDeployments would go'))
+    await said('RemovalHeld', (_, message) => match(message, 'would go. If that is meant, set spec.removal.allowEmpty'))
     await change({ removal: { allowEmpty: true } })
     await there()
     await said('Ready', ({ status }) => equal(status?.deployments, { total: 0, updated: 0, ready: 0 }))
@@ -195,6 +209,63 @@ describe('a GitOpsDeploymentSet', (it) => {
     await change({ removal: { policy: 'Orphan' } })
     await deployment('shop-prod', ({ metadata }) => (metadata.ownerReferences ?? []).length === 0)
     equal(await names(), ['shop-dev', 'shop-prod'])
+  })
+
+  it('lets go at once, whatever a rollout waits for, and what an older set has left is nobody’s', async () => {
+    const rollout = { steps: [{ labelSelector: 'env=dev' }] }
+    await create({ rollout })
+    await there('shop-dev')
+    await report('shop-dev', 'True')
+    await there('shop-dev', 'shop-prod')
+    await change({ template: { spec: { source: { path: 'v2/${env}' } } }, removal: { policy: 'Orphan' } })
+    for (const name of ['shop-dev', 'shop-prod'])
+      await deployment(name, ({ metadata }) => (metadata.ownerReferences ?? []).length === 0)
+    is(pathOf(await deployment('shop-prod')), 'prod')
+    await kube.delete(GitOpsDeploymentSets, ref('shop'))
+    await eventually(async () => !(await kube.get(GitOpsDeploymentSets, ref('shop'))))
+    await create({ generators: envs('dev', 'test') })
+    await there('shop-dev', 'shop-prod', 'shop-test')
+    await said('DeploymentsNotReady', ({ status }) => equal(status?.deployments, { total: 2, updated: 2, ready: 0 }))
+    equal(await names(), ['shop-dev', 'shop-prod', 'shop-test'])
+  })
+
+  it('does not take a copy that somebody made for one of its own', async () => {
+    await create({})
+    await there('shop-dev', 'shop-prod')
+    const { metadata, ...rest } = await deployment('shop-dev')
+    const { labels, annotations } = metadata
+    await kube.create(GitOpsDeployments, { ...rest, metadata: { ...ref('copy'), ...defined({ labels, annotations }) } })
+    await change({ template: { spec: { interval: '7m' } } })
+    await deployment('shop-prod', ({ spec }) => spec.interval === '7m')
+    equal(await names(), ['copy', 'shop-dev', 'shop-prod'])
+    await said('DeploymentsNotReady', ({ status }) => is(status?.deployments?.leaving, undefined))
+  })
+
+  it('removes all of a template that is renamed only when that is meant', async () => {
+    await create({})
+    await there('shop-dev', 'shop-prod')
+    await change({ template: { metadata: { name: 'web-${env}' } } })
+    await there('shop-dev', 'shop-prod', 'web-dev', 'web-prod')
+    await expectObject(kube, GitOpsDeploymentSets, ref('shop'), ({ status }) => {
+      match(conditionOf(status?.conditions, 'RemovalHeld')?.message ?? '', 'all 2 GitOpsDeployments')
+      equal(status?.removals?.total, 2)
+    })
+    await change({ removal: { allowEmpty: true } })
+    await there('web-dev', 'web-prod')
+  })
+
+  it('tells what is long in as much as there is room for, and makes what the example has', async () => {
+    const example = await readFile(join(import.meta.dirname, '../../../examples/deployment-set.yaml'), 'utf8')
+    await kube.create(Environments, environment(namespace, 'one', {}, { labels: { tier: 'dev' } }))
+    await kube.create(Environments, environment(namespace, '2024', {}, { labels: { tier: 'dev' } }))
+    await apply(kube, example, { namespace })
+    await there('api-2024', 'api-one', 'web-2024', 'web-one')
+    const { spec } = await deployment('web-2024')
+    equal([spec.destination?.environment, spec.variables?.values], ['2024', { replicas: '3' }])
+    await report('web-one', 'False', 'x'.repeat(2000))
+    await expectObject(kube, GitOpsDeploymentSets, ref('shop'), ({ status }) => {
+      is(status?.unready?.find(({ name }) => name === 'web-one')?.message?.length, 1024)
+    })
   })
 
   it('takes nobody’s GitOpsDeployment, goes on with the others, and says which', async () => {
@@ -223,7 +294,7 @@ describe('a GitOpsDeploymentSet', (it) => {
     await change({ template: { metadata: { name: 'shop' } } })
     await said('NameNotUnique')
     await change({ template: { metadata: { name: 'Shop ${env}!' }, spec: { type: 'manual' } } })
-    await said('DeploymentRefused', (_, message) => match(message, 'metadata.name'))
+    await said('TemplateInvalid', (_, message) => match(message, 'makes "Shop dev!" of it, which is no name'))
     const refused = (generators: unknown) => refusalOf(change({ generators }))
     match(await refused([{}]), 'exactly one of list, environments and product')
     match(await refused([]), 'spec.generators')
