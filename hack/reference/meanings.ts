@@ -5,6 +5,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   DeploymentsNotReady: 'All are as the template has them; those in status.unready are not in effect and healthy',
   DeploymentRefused: 'The API server did not accept one, or one of that name is not of this set; the others go on',
   RemovalHeld: 'More would go at once than may go by themselves; the message says what to set if it is meant',
+  TooManyAtOnce:
+    'Of RemovalHeld: more would go within minutes than may go by themselves; the message says what to set if it is meant',
   Removing: 'Those for which there is no element any more are on their way out',
   AgentFailed: 'The agent ended the call; the message is the agent’s',
   AnswerTooLarge: 'The Git server sends more than kas takes',

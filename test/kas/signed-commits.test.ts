@@ -189,8 +189,9 @@ describe('kas: signed commits', (it) => {
   })
 
   it('look at every commit since the last one served, where that is asked', async () => {
-    const { repository, commit } = await given('every', { mode: 'EveryCommit', secretRef: { name: 'ann' } })
-    await repository.commit({ a: '2' }, 'main', { sign: ann.sign })
+    const { repository } = await given('every', { mode: 'EveryCommit', secretRef: { name: 'ann' } })
+    const second = await repository.commit({ a: '2' }, 'main', { sign: ann.sign })
+    await readyFor('every', second)
     await repository.commit({ a: '3' }, 'side')
     const hidden = await repository.commit({ a: '4' }, 'side')
     const top = await repository.commit({ a: '5' }, 'side', { sign: ann.sign })
@@ -198,10 +199,10 @@ describe('kas: signed commits', (it) => {
     const { message } = await refusalOf('every', 'CommitNotSigned', top)
     not.match(message, hidden)
     match(message, `, and comes with ${top} (refs/heads/main)`)
-    is(await served('every'), commit)
+    is(await served('every'), second)
     // By force, from the last good one on.
-    await repository.branch('main', commit)
-    await readyFor('every', commit)
+    await repository.branch('main', second)
+    await readyFor('every', second)
   })
 
   const eventOf = (name: string, reason: string) =>

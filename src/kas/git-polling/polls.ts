@@ -52,7 +52,7 @@ export function createPolls(options: PollingOptions): Polls {
         if ('failure' in sighting)
           log.warn('A repository could not be read', { project: keyOf(project.ref), error: sighting.failure })
         const refused = projects.length > 0 ? newRefusalIn(sighting) : undefined
-        const isNews = isNewHere(sighting)
+        const isNews = projects.length > 0 && isNewHere(sighting)
         if (refused && 'snapshot' in sighting) log.warn('A commit was refused', { project: keyOf(project.ref), error: refused })
         for (const listener of listeners) listener({ projects, revision, sighting, isNews, refused, since })
       },

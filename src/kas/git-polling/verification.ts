@@ -55,6 +55,8 @@ export function createVerification({
   clock,
 }: VerificationOptions): Verification {
   let good: Signed | undefined
+  /** The status has had it, so that another commit there is newer: another kas has seen more. */
+  let isTold = false
   let bad: { what: string; failure: Failure; until: number; isAlone?: boolean } | undefined
   const readKeys = createKeyReader(project, credentials, keyrings)
 
@@ -73,10 +75,14 @@ export function createVerification({
 
   return {
     async verify(found, mirror, signal) {
-      const before = good ?? lastServed(project.ref, revision)
-      const isSame = before?.commit === found.commit && before.refName === found.refName
+      const told = lastServed(project.ref, revision)
+      if (good && told && isSameCommit(good, told)) isTold = true
+      const before = isTold ? (told ?? good) : (good ?? told)
+      const isSame = before !== undefined && isSameCommit(before, found)
       try {
-        good = isSame ? before : { ...found, signer: await decide(found, before, mirror, signal) }
+        const now = isSame ? before : { ...found, signer: await decide(found, before, mirror, signal) }
+        if (!good || !isSameCommit(good, now)) isTold = false
+        good = now
         return good
       } catch (thrown) {
         const refused = Failure.from(thrown)
@@ -92,6 +98,8 @@ export function createVerification({
     },
   }
 }
+
+const isSameCommit = (one: Located, other: Located): boolean => one.commit === other.commit && one.refName === other.refName
 
 const isRefusal = ({ reason = '' }: Failure): boolean => reason.startsWith('Commit')
 

@@ -37,16 +37,8 @@ export function statusAfter(
   if (statement) status.conditions = withConditions(conditionsOf(before), [statement], at)
   if (!('snapshot' in sighting)) return status
   const { refName, commit, signer } = sighting.snapshot
-  if (signer !== undefined) {
-    const served = {
-      revision: name,
-      ...(refName !== undefined && { ref: refName }),
-      commit,
-      signer,
-      seenAt: at,
-    }
-    status.verified = withServed(before?.verified ?? [], served, foundAt)
-  }
+  status.verified = withServed(before?.verified ?? [], { revision: name, ref: refName, commit, signer, seenAt: at }, foundAt)
+  if (status.verified.length === 0) delete status.verified
   if (refName === undefined) return status
   if (revision.kind === 'default' || (revision.kind === 'branch' && revision.name === project.defaultBranch)) {
     status.defaultBranch = refName.replace(/^refs\/heads\//, '')
@@ -137,14 +129,22 @@ const FRESH = hours(24)
 /** What nobody has followed for so long makes room. */
 const STALE = hours(7 * 24)
 
+interface ServedNow extends Omit<Served, 'signer' | 'ref'> {
+  ref: string | undefined
+  signer: string | undefined
+}
+
 /**
  * What of each revision was served last. Where there is no room, a new revision is not remembered: those that are followed must not
- * be pushed out by it, for the first commit of a revision is looked at alone.
+ * be pushed out by it, for the first commit of a revision is looked at alone. What is served without being looked at takes the place
+ * of what was verified before.
  */
-function withServed(before: readonly Served[], served: Served, now: number): Served[] {
-  const known = before.find(({ revision }) => revision === served.revision)
+function withServed(before: readonly Served[], { ref, signer, ...seen }: ServedNow, now: number): Served[] {
+  const known = before.find(({ revision }) => revision === seen.revision)
+  if (signer === undefined) return before.filter((one) => one !== known)
+  const served = { ...seen, ...(ref !== undefined && { ref }), signer }
   if (known) {
-    const isSame = known.commit === served.commit && known.ref === served.ref && known.signer === served.signer
+    const isSame = known.commit === served.commit && known.ref === ref && known.signer === signer
     return isSame && now - timeOf(known) < FRESH ? [...before] : before.map((one) => (one === known ? served : one))
   }
   const kept = before.length < MOST_SERVED ? before : before.filter((one) => now - timeOf(one) < STALE)

@@ -42,7 +42,7 @@ describe('verification', (it) => {
   interface Stage {
     mode?: 'HEAD' | 'EveryCommit'
     /** As the status of the project has it. */
-    before?: Signed
+    before?: Signed | (() => Signed | undefined)
     keys?: () => Record<string, string>
     clock?: ReturnType<typeof steppedClock>
   }
@@ -52,7 +52,7 @@ describe('verification', (it) => {
     return createVerification({
       project: projectFrom(project('home', 'shop', spec)),
       revision,
-      lastServed: () => before,
+      lastServed: () => (typeof before === 'function' ? before() : before),
       keyrings: new LRUCache({ max: 8 }),
       clock,
       credentials: {
@@ -86,6 +86,26 @@ describe('verification', (it) => {
       match(kept.refused?.message ?? '', `commit ${second} is not signed (refs/tags/v1.1.0)`)
     }
     is((await failureOf(() => polling(RANGE).verify(found, mirrorOf(repository), never))).reason, 'CommitNotSigned')
+  })
+
+  it('goes on from what another kas has served since', async () => {
+    const repository = await host.repository('replicas')
+    const revision: Revision = { kind: 'default' }
+    const first = await signed(repository, '1')
+    let told: Signed | undefined
+    const poll = polling(revision, { before: () => told })
+    const one = await poll.verify(await located(repository, revision), mirrorOf(repository), never)
+    const second = await signed(repository, '2')
+    const unsigned = await repository.commit({ a: '3' })
+    const next = async () =>
+      (await poll.verify({ commit: unsigned, refName: 'refs/heads/main' }, mirrorOf(repository), never)).commit
+    // Until the status has what this one has served, what is there is older.
+    told = { commit: 'f'.repeat(40), refName: 'refs/heads/main', signer: 'x' }
+    is(await next(), first)
+    told = one
+    is(await next(), first)
+    told = { ...one, commit: second }
+    is(await next(), second)
   })
 
   it('looks at all between two versions, where every commit is asked for', async () => {

@@ -147,6 +147,8 @@ describe('GitProject status', (it) => {
     is(status.verified?.length, 256)
     is(servedIn(status, describeRevision(range))?.commit, 'c2')
     is(servedIn(status, 'branch b299'), undefined)
+    // What is given out without being looked at takes its place.
+    is(servedIn(found(status, range, seen('c9', 'refs/tags/v2.0.0'), T3), describeRevision(range)), undefined)
     // It is still followed two weeks later, and most others are not.
     const later = found(status, range, signedBy('c2', 'refs/tags/v1.1.0'), '2030-01-14T00:00:00Z')
     const renewed = found(later, { kind: 'branch', name: 'b299' }, signedBy('c4', 'refs/heads/b299'), '2030-01-15T00:00:00Z')

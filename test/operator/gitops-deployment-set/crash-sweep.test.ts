@@ -1,6 +1,7 @@
 import { equal, ok } from 'uvu/assert'
 import { type GitOpsDeployment, GitOpsDeploymentSets, GitOpsDeployments, isTrue } from '../../../src/api/index.ts'
 import { deploymentSets } from '../../../src/operator/gitops-deployment-set/index.ts'
+import { pause, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { deathsOf, dieAtEach, lifeOf, startMortalOperator } from '../../support/mortal.ts'
 import { describe } from '../../support/suite.ts'
@@ -21,7 +22,7 @@ describe('an operator that is killed after any write for a GitOpsDeploymentSet',
     const told = (async () => {
       while (!ending.signal.aborted) {
         for (const one of await kube.list(GitOpsDeployments, { namespace })) await report(one)
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        await pause(systemClock, 50, ending.signal)
       }
     })()
     return async () => {
