@@ -21,6 +21,8 @@ export interface McpServerOptions {
 
 /** A message of a client; the longest is a file of 1 MiB each of whose bytes is written as six characters. */
 const LONGEST_MESSAGE = 10 * 2 ** 20
+/** What a message of ours has of the words of others. */
+const MOST_SAID = 4096
 /** What is under way at the end may tidy up for so long. */
 const TIDY_WITHIN = seconds(3)
 
@@ -101,13 +103,15 @@ async function resultOf({ name }: McpTool, run: Run, { mcpReq }: ServerContext, 
     if (progressToken === undefined || over.aborted || mcpReq.signal.aborted) return
     progress++
     // Whoever does not hear of it is gone, and the call ends with that.
-    mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(() => undefined)
+    mcpReq
+      .notify({ method: 'notifications/progress', params: { progressToken, progress, message: beginningOf(message, MOST_SAID) } })
+      .catch(() => undefined)
   }
   try {
     return toResult(await run({ signal: AbortSignal.any([mcpReq.signal, over]), progress: tell }))
   } catch (thrown) {
     const { message, remedy } = Failure.from(thrown)
-    return refused(`${name}: ${asSentence(message.trim())}${remedy ? ` ${remedy}` : ''}`)
+    return refused(beginningOf(`${name}: ${asSentence(message.trim())}${remedy ? ` ${remedy}` : ''}`, 2 * MOST_SAID))
   }
 }
 

@@ -1,25 +1,20 @@
 import { flag, list, type McpTool, optional, text, tool, whole } from '../../adapters/mcp/index.ts'
 import { nameOf as titleOf } from '../../api/index.ts'
 import { withTarget } from '../../engines/lookout/index.ts'
-import { harmless, seconds } from '../../std/index.ts'
+import { Failure, harmless, seconds } from '../../std/index.ts'
 import { chosenContainers, logOf, noLog } from '../workspace/logs.ts'
 import { createClipped } from './clipped.ts'
 import { insideFields, insideOf, runInside } from './inside.ts'
+import { COMMAND_SCRIPT } from './scripts.ts'
 import { findWorkspace, type McpSession, onCluster } from './session.ts'
 
 /** Of what a command or a container has written, bytes. */
 const MOST_OUTPUT = 256 * 1024
 const MOST_INPUT = 2 ** 20
+/** It goes in the address of a request. */
+const MOST_COMMAND = 65_536
 /** So much of a log is read, to find its end. */
 const MOST_READ = 8 * 2 ** 20
-
-/** The outer shell stays: containerd ends the input of a command whose own output is closed. */
-const COMMAND_SCRIPT = `CDPATH=
-cd -- "\${PROJECT_SOURCE:-.}" 2>/dev/null
-[ -z "$1" ] || cd -- "$1" || exit 1
-shift
-"$@"
-exit "$?"`
 
 /** Says whose words follow. */
 export const saidIn = (title: string): string =>
@@ -34,13 +29,14 @@ export const execTools = (session: McpSession): McpTool[] => [
     effect: 'destroys',
     fields: {
       ...insideFields,
-      command: list('The program and its arguments', { most: 256, characters: 65_536 }),
+      command: list('The program and its arguments', { most: 256, characters: MOST_COMMAND }),
       cwd: optional(text('The folder to run in, from that of the project on; the project without it')),
       stdin: optional(text('What the command reads from its standard input', { most: MOST_INPUT })),
       timeout_seconds: whole('After so many seconds it is ended', { least: 1, most: 3600, otherwise: 60 }),
     },
-    run: ({ command, cwd = '', stdin = '', timeout_seconds: time, ...wanted }, call) =>
-      insideOf(session, call, wanted, async (inside) => {
+    run: ({ command, cwd = '', stdin = '', timeout_seconds: time, ...wanted }, call) => {
+      refuseLong(command)
+      return insideOf(session, call, wanted, async (inside) => {
         const { code, stdout, stderr } = await runInside(
           inside,
           {
@@ -58,7 +54,8 @@ export const execTools = (session: McpSession): McpTool[] => [
         if (stdout.size() > 0) texts.push(`stdout:\n${harmless(stdout.text())}`)
         if (stderr.size() > 0) texts.push(`stderr:\n${harmless(stderr.text())}`)
         return { texts, hasFailed: code !== 0 }
-      }),
+      })
+    },
   }),
   tool({
     name: 'read_workspace_logs',
@@ -90,3 +87,11 @@ export const execTools = (session: McpSession): McpTool[] => [
       }),
   }),
 ]
+
+function refuseLong(command: readonly string[]): void {
+  const length = command.reduce((sum, word) => sum + Buffer.byteLength(word), 0)
+  if (length <= MOST_COMMAND) return
+  throw new Failure('too-large', `command has ${length} bytes, and ${MOST_COMMAND} is the most.`, {
+    remedy: 'Give it what it reads in `stdin`, or write a file with write_file.',
+  })
+}

@@ -5,6 +5,7 @@ import { withTarget } from '../../engines/lookout/index.ts'
 import { Failure, isFailure, seconds, systemClock, within } from '../../std/index.ts'
 import { findContainer, refuseStopped } from '../workspace/inside.ts'
 import { createClipped } from './clipped.ts'
+import { END_SCRIPT, WITH_ID } from './scripts.ts'
 import { findWorkspace, type McpSession, nameOf, namespaceField, onCluster } from './session.ts'
 
 export const insideFields = {
@@ -62,10 +63,6 @@ export interface CommandEnd {
   stderr: ReturnType<typeof createClipped>
 }
 
-/** Says as what it runs, so that it can be ended: no end of a connection ends a program in a container. */
-const WITH_ID = 'printf "%s\\n" "$$"\n'
-/** It runs as the leader of a session, so that what it has started has its group. */
-const END_SCRIPT = 'kill -9 -- "-$1" 2>/dev/null || kill -9 "$1"'
 const ENDED_WITHIN = seconds(3)
 const PIECE = 64 * 1024
 

@@ -37,15 +37,26 @@ export async function pageOf<T extends KubeObject>(
   { signal }: ToolCall,
 ): Promise<{ items: T[]; next: { continue?: string } }> {
   const { listPath } = await import('../../adapters/kube/index.ts')
-  const { limit, labels, namespace = options.namespace } = wanted
-  const path = listPath(kind, wanted.all_namespaces ? { labels } : { labels, namespace }, { limit, continue: wanted.continue })
-  const page = await kube.read<ListAnswer<T>>(path, { about: kind.plural, signal }).catch((thrown: unknown) => {
-    if (!isFailure(thrown, 'expired')) throw thrown
-    throw new Failure('expired', 'continue is too old: the rest of that list is not to be had any more.', {
-      remedy: 'List anew without it.',
-      cause: thrown,
-    })
-  })
+  const { labels, namespace = options.namespace } = wanted
+  const scope = wanted.all_namespaces ? { labels } : { labels, namespace }
+  const ask = async (limit: number): Promise<ListAnswer<T>> => {
+    try {
+      const path = listPath(kind, scope, { limit, continue: wanted.continue })
+      return await kube.read<ListAnswer<T>>(path, { about: kind.plural, signal })
+    } catch (thrown) {
+      if (isFailure(thrown, 'expired')) throw tooOld(thrown)
+      // Where objects are large, fewer of them come in a page.
+      if (limit > 1 && isFailure(thrown, 'too-large')) return ask(Math.ceil(limit / 8))
+      throw thrown
+    }
+  }
+  const page = await ask(wanted.limit)
   const next = page.metadata?.continue
   return { items: (page.items ?? []).map((item) => ({ ...item, ...typeMetaOf(kind) })), next: next ? { continue: next } : {} }
 }
+
+const tooOld = (cause: Failure): Failure =>
+  new Failure('expired', 'continue is too old: the rest of that list is not to be had any more.', {
+    remedy: 'List anew without it.',
+    cause,
+  })

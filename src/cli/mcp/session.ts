@@ -41,14 +41,10 @@ export async function asVerb(
   work: (context: { kube: Kube; shell: Shell }) => Promise<number>,
 ): Promise<ToolAnswer> {
   const { shell, printed, said } = listen(session.shell, call)
-  try {
-    const code = await withKube(shell, session.options, (kube) => work({ kube, shell }))
-    const hasFailed = code !== exitCodes.ok
-    const words = [...printed, ...(hasFailed || printed.length === 0 ? said : [])].join('\n')
-    return { texts: [beginningOf(words, MOST_WORDS), QUOTED], hasFailed }
-  } catch (thrown) {
-    throw withSaid(Failure.from(thrown), said)
-  }
+  const code = await withKube(shell, session.options, (kube) => work({ kube, shell }))
+  const hasFailed = code !== exitCodes.ok
+  const words = [...printed, ...(hasFailed || printed.length === 0 ? said : [])].join('\n')
+  return { texts: [beginningOf(words, MOST_WORDS), QUOTED], hasFailed }
 }
 
 const MOST_WORDS = 256 * 1024

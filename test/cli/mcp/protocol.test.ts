@@ -52,6 +52,12 @@ const BAD: [why: string, tool: string, given: Record<string, unknown>, said: str
     'command is "ls". It must be a list of 1 to 256 texts',
   ],
   ['no command', 'exec_in_workspace', { name: 'web', command: [] }, 'command is []. It must be a list'],
+  [
+    'a command too long',
+    'exec_in_workspace',
+    { name: 'w', command: ['x'.repeat(60_000), 'y'.repeat(9000)] },
+    'command has 69000 bytes',
+  ],
   ['no truth', 'delete_workspace', { name: 'web', dry_run: 'no' }, 'dry_run is "no". It must be true or false.'],
   ['a NUL', 'read_file', { name: 'web', path: 'a\0b' }, 'path is "a\\u0000b". It must be a path, without a NUL in it.'],
   [
