@@ -77,11 +77,12 @@ export const list = (description: string, { most, characters }: { most: number; 
   },
 })
 
-/** Texts by names. */
+/** Texts by names, which are said to nobody again: they may be secret. */
 export const wordsByName = (description: string, most: number): Field<Record<string, string>> => ({
   schema: {
     type: 'object',
     description,
+    writeOnly: true,
     maxProperties: most,
     additionalProperties: { type: 'string', maxLength: MOST_CHARACTERS },
   },
@@ -139,11 +140,14 @@ export function valuesFrom<Wanted extends Fields>(
     const found = field.read(value)
     if ('value' in found) values[name] = found.value
     else if (value === undefined) wrong.push(`${name} is missing. It must be ${found.mustBe}.`)
-    else wrong.push(`${name} is ${beginningOf(JSON.stringify(value), MOST_SAID)}. It must be ${found.mustBe}.`)
+    else wrong.push(`${name} is ${sayValue(field, value)}. It must be ${found.mustBe}.`)
   }
   if (wrong.length > 0) return { wrong: wrong.slice(0, MOST_WRONG) }
   return { values: values as ValuesOf<Wanted> } // each field has read its own value
 }
+
+const sayValue = ({ schema }: Field<unknown>, value: unknown): string =>
+  schema.writeOnly === true ? '***' : beginningOf(JSON.stringify(value), MOST_SAID)
 
 const MOST_SAID = 100
 const MOST_WRONG = 10

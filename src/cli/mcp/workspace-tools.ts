@@ -2,6 +2,7 @@ import { choice, flag, type McpTool, optional, text, tool, whole, wordsByName } 
 import { type Condition, refOf, nameOf as titleOf, type Workspace, Workspaces } from '../../api/index.ts'
 import { beginningOf, Failure } from '../../std/index.ts'
 import { makeObject } from '../create-object.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { creationOf } from '../workspace/create.ts'
 import { removeWorkspace } from '../workspace/delete.ts'
 import { rowOf } from '../workspace/row.ts'
@@ -63,6 +64,11 @@ export const lookingTools = (session: McpSession): McpTool[] => [
     },
     run: ({ state, timeout_seconds: timeout, ...wanted }, call) =>
       asVerb(session, call, async (context) => {
+        const { name, namespace = session.options.namespace } = wanted
+        if (state === 'Terminated' && !(await context.kube.get(Workspaces, { name, namespace }, call.signal))) {
+          context.shell.print(`There is no Workspace ${namespace}/${name}.`)
+          return exitCodes.ok
+        }
         const workspace = await findWorkspace(context.kube, session, wanted)
         return watchUntil({ ...context, workspace }, { state, timeout, generation: workspace.metadata.generation ?? 0 })
       }),
@@ -169,10 +175,20 @@ const createWorkspace = (session: McpSession): McpTool =>
             },
           }
         } catch (thrown) {
-          throw withSaid(Failure.from(thrown), said)
+          throw masked(withSaid(Failure.from(thrown), said), Object.values(variables ?? {}))
         }
       }),
   })
+
+/** Shorter values would take words out of a sentence that are none of theirs. */
+const LEAST_MASKED = 4
+
+/** An API server may say a value again that it does not like. */
+function masked({ code, message, remedy, cause }: Failure, values: readonly string[]): Failure {
+  const kept = values.filter(({ length }) => length >= LEAST_MASKED)
+  const told = kept.reduce((said, value) => said.replaceAll(value, '***'), message)
+  return new Failure(code, told, { cause, ...(remedy !== undefined && { remedy }) })
+}
 
 /** What the server answers, without what may be a secret. */
 function shown({ metadata, spec }: Workspace) {
@@ -206,6 +222,6 @@ const deleteWorkspace = (session: McpSession): McpTool =>
         context.shell.print(
           `${titleOf(workspace)} (${state}, of ${owner || 'nobody'}) would be deleted with its files, and what was not pushed would be lost. Nothing was deleted: that needs dry_run: false.`,
         )
-        return 0
+        return exitCodes.ok
       }),
   })

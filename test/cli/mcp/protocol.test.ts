@@ -63,8 +63,8 @@ const BAD: [why: string, tool: string, given: Record<string, unknown>, said: str
   [
     'variables that are none',
     'create_workspace',
-    { name: 'web', variables: { A: 1 } },
-    'variables is {"A":1}. It must be an object',
+    { name: 'web', variables: { A: 1, B: 'very-secret-value' } },
+    'variables is ***. It must be an object',
   ],
   ['two devfiles', 'create_workspace', { name: 'w', devfile: 'a', devfile_path: 'b' }, 'both say what the devfile is. Give one'],
   ['a file too large', 'write_file', { name: 'w', path: 'a', content: 'x'.repeat(2 ** 20 + 1) }, 'content has 1048577 bytes'],

@@ -81,6 +81,12 @@ describe('workspaces by berth mcp', (it) => {
     const wrong = await mcp.call('create_workspace', { ...wish('bad'), devfile: 'schemaVersion: 9.9.9\n' })
     is(wrong.isError, true)
     match(wrong.text, /schemaVersion.*the devfile has \d mistake/)
+    const names = await mcp.call('create_workspace', {
+      ...wish('bad'),
+      variables: { 'A B': 'very-secret-value', ['x'.repeat(300)]: 'very-secret-value' },
+    })
+    is(names.isError, true, names.text)
+    not.match(names.text, 'very-secret-value')
     const alone = await mcp.call('create_workspace', { name: 'alone', class: 'nowhere', project: 'none' })
     is(alone.data.missing.length, 2, alone.text)
     match(alone.data.missing[0], 'There is no WorkspaceClass nowhere')
@@ -123,6 +129,10 @@ describe('workspaces by berth mcp', (it) => {
     const real = await mcp.call('delete_workspace', { name: 'old', dry_run: false })
     is(real.isError, false, real.text)
     await expectGone(kube, Workspaces, at('old'))
+    match(
+      (await mcp.call('wait_for_workspace', { name: 'old', state: 'Terminated' })).text,
+      `There is no Workspace ${namespace}/old.`,
+    )
     const none = await mcp.call('delete_workspace', { name: 'old' })
     equal(
       [none.isError, none.text.includes(`there is no Workspace old in namespace ${namespace}. In that namespace there is`)],
