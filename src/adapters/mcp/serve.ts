@@ -97,21 +97,42 @@ const inputOf = (wanted: McpTool) => ({
 })
 
 async function resultOf({ name }: McpTool, run: Run, { mcpReq }: ServerContext, over: AbortSignal): Promise<CallToolResult> {
-  const progressToken = mcpReq._meta?.progressToken
-  let progress = 0
-  const tell = (message: string) => {
-    if (progressToken === undefined || over.aborted || mcpReq.signal.aborted) return
-    progress++
-    // Whoever does not hear of it is gone, and the call ends with that.
-    mcpReq
-      .notify({ method: 'notifications/progress', params: { progressToken, progress, message: beginningOf(message, MOST_SAID) } })
-      .catch(() => undefined)
-  }
+  const notices = createNotices(mcpReq, over)
   try {
-    return toResult(await run({ signal: AbortSignal.any([mcpReq.signal, over]), progress: tell }))
+    const answer = await run({ signal: AbortSignal.any([mcpReq.signal, over]), progress: notices.tell })
+    // Behind the result nobody hears of it.
+    await notices.told()
+    return toResult(answer)
   } catch (thrown) {
     const { message, remedy } = Failure.from(thrown)
     return refused(beginningOf(`${name}: ${asSentence(message.trim())}${remedy ? ` ${remedy}` : ''}`, 2 * MOST_SAID))
+  }
+}
+
+/** Of a client that does not read, so many are kept for it. */
+const MOST_NOTICES = 100
+
+/** Progress of one call, each notice behind the one before it. */
+function createNotices(mcpReq: ServerContext['mcpReq'], over: AbortSignal) {
+  const progressToken = mcpReq._meta?.progressToken
+  let progress = 0
+  let waiting = 0
+  let last = Promise.resolve()
+  const send = (params: Record<string, unknown>) => async () => {
+    if (!over.aborted && !mcpReq.signal.aborted) await mcpReq.notify({ method: 'notifications/progress', params })
+  }
+  return {
+    tell(message: string): void {
+      if (progressToken === undefined || waiting >= MOST_NOTICES) return
+      progress++
+      waiting++
+      last = last
+        .then(send({ progressToken, progress, message: beginningOf(message, MOST_SAID) }))
+        // Whoever does not hear of it is gone, and the call ends with that.
+        .catch(() => undefined)
+        .finally(() => waiting--)
+    },
+    told: () => last,
   }
 }
 
