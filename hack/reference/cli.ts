@@ -1,4 +1,5 @@
 /** The help of every verb of `berth`, as the program prints it. */
+import { PassThrough } from 'node:stream'
 import { Command } from 'commander'
 import { run } from '../../src/cli/run.ts'
 import { plain, type Shell } from '../../src/cli/shell.ts'
@@ -9,6 +10,7 @@ const shell: Shell = {
   print: () => undefined,
   say: () => undefined,
   readInput: async () => '',
+  streams: () => ({ input: new PassThrough(), output: new PassThrough() }),
   ask: async () => undefined,
   handOver: async () => 0,
   env: {},

@@ -19,8 +19,7 @@ export const withCreation = (command: Command, kind: Kind): Command =>
     'print what would be made, as YAML or with -o as JSON; the API server looks it over, and makes nothing',
   )
 
-interface Creation<T extends KubeObject> {
-  shell: Shell
+export interface Creation<T extends KubeObject> {
   kube: Kube
   kind: Kind<T>
   object: T
@@ -32,23 +31,33 @@ interface Creation<T extends KubeObject> {
 
 /** Makes an object and says so; nothing where it is only to be shown. */
 export async function createObject<T extends KubeObject>(
-  { shell, kube, kind, object, needs, remedy }: Creation<T>,
+  { shell, ...creation }: Creation<T> & { shell: Shell },
   { output, dryRun = false }: CreateOptions,
 ): Promise<T | undefined> {
+  const { kind, object } = creation
+  const made = await makeObject(creation, dryRun, (missing) => shell.say(`${missing}\n`))
+  if (dryRun) shell.print(renderData(output === 'json' ? 'json' : 'yaml', object))
+  else shell.print(output === 'table' ? saidOf(kind, made) : renderData(output, made))
+  return dryRun ? undefined : made
+}
+
+/** Makes it, or has the API server look it over only; says of each object that it names and that is not there. */
+export async function makeObject<T extends KubeObject>(
+  { kube, kind, object, needs, remedy }: Creation<T>,
+  dryRun: boolean,
+  say: (missing: string) => void,
+): Promise<T> {
   const { name, namespace } = refOf(object)
   for (const missing of await missingOf(kube, needs, namespace))
-    shell.say(
-      `There is no ${missing}, and the ${wordFor(kind)} waits until there is. If the name is wrong, delete it and make it anew.\n`,
+    say(
+      `There is no ${missing}, and the ${wordFor(kind)} waits until there is. If the name is wrong, delete it and make it anew.`,
     )
-  const made = await kube.create(kind, object, { dryRun }).catch((thrown: unknown) => {
+  return kube.create(kind, object, { dryRun }).catch((thrown: unknown) => {
     if (!isFailure(thrown, 'already-exists')) throw thrown
     throw new Failure('already-exists', `there is a ${kind.kind} ${keyOf({ name, namespace })} already.`, {
       remedy: remedy ?? `Choose another name, or look at it with \`berth get ${wordFor(kind)} ${name} -n ${namespace}\`.`,
     })
   })
-  if (dryRun) shell.print(renderData(output === 'json' ? 'json' : 'yaml', object))
-  else shell.print(output === 'table' ? saidOf(kind, made) : renderData(output, made))
-  return dryRun ? undefined : made
 }
 
 function saidOf(kind: Kind, made: KubeObject): string {

@@ -41,6 +41,7 @@ const shell: Shell = {
   print: (line) => void process.stdout.write(`${line}\n`),
   say: (words) => void process.stderr.write(words),
   readInput: () => text(addAbortSignal(stop.signal, process.stdin)),
+  streams: () => ({ input: process.stdin, output: process.stdout }),
   ask,
   handOver,
   env: process.env,

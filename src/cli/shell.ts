@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream'
 import { styleText } from 'node:util'
 
 /** A command sees no more of its process than this. Only main.ts makes one; tests make their own. */
@@ -8,6 +9,8 @@ export interface Shell {
   say(text: string): void
   /** All of standard input. */
   readInput(): Promise<string>
+  /** Standard input and output as they are, for a protocol that another program speaks with us over them. */
+  streams(): { input: Readable; output: Writable }
   /** One line from the person at the terminal; nothing where there is none. */
   ask(question: string): Promise<string | undefined>
   /** Runs a program that has the person's terminal until it ends; gives its exit code. */

@@ -110,6 +110,7 @@ export const verbs: readonly VerbEntry[] = [
     summary: 'serve a folder of Git repositories on loopback',
     load: () => import('./local/git-server.ts'),
   },
+  { name: 'mcp', summary: 'let programs work with workspaces, by MCP', load: () => import('./mcp/mcp.ts') },
   { name: 'completion', summary: 'print a completion script for your shell', load: () => import('./completion.ts') },
   { name: 'version', summary: 'print the version', load: () => import('./version.ts') },
 ]

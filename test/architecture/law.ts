@@ -53,6 +53,8 @@ export const LAW: Record<string, Room> = {
   'adapters/certificates': { imports: ['std'], packages: ['asn1js', 'ipaddr.js', 'pkijs'] },
   // Only who applies objects reads what SOPS has encrypted: kas, which fetches the files, never does.
   'adapters/sops': { imports: ['std'], packages: ['age-encryption', 'openpgp'] },
+  // Only `berth mcp` speaks it, and loads it only then.
+  'adapters/mcp': { imports: ['std'], packages: ['@modelcontextprotocol/server'], casts: true },
   'adapters/control-plane': {
     imports: ['std', 'adapters/certificates'],
     packages: ['semver', 'undici'],
@@ -157,6 +159,7 @@ export const LAW: Record<string, Room> = {
       'adapters/git',
       // `berth ssh-cert` shows a token to the proxy over SSH: docs/decisions/0263.
       'adapters/ssh',
+      'adapters/mcp',
       'adapters/control-plane',
       'engines/devfiles',
       'engines/health',

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { run } from '../../src/cli/run.ts'
 import { plain, type Shell } from '../../src/cli/shell.ts'
 
@@ -82,6 +83,7 @@ export const shellOf = ({ env, cwd = ROOT, input = '', answer }: Surroundings): 
   print: () => undefined,
   say: () => undefined,
   readInput: async () => input,
+  streams: () => ({ input: new PassThrough(), output: new PassThrough() }),
   ask: async () => answer,
   handOver: async () => 0,
   env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },

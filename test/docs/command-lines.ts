@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream'
 import { Command } from 'commander'
 import { ok } from 'uvu/assert'
 import { plain } from '../../src/cli/shell.ts'
@@ -8,6 +9,7 @@ const shell = {
   print: () => undefined,
   say: () => undefined,
   readInput: async () => '',
+  streams: () => ({ input: new PassThrough(), output: new PassThrough() }),
   ask: async () => undefined,
   handOver: async () => 0,
   env: {},

@@ -85,11 +85,12 @@ export function createKube(
         contentType: Array.isArray(patch) ? 'application/json-patch+json' : 'application/merge-patch+json',
       }),
 
-    async delete(kind: Kind, ref: Ref, { uid, resourceVersion, propagation = 'Background' }: DeleteHow = {}) {
+    async delete(kind: Kind, ref: Ref, { uid, resourceVersion, propagation = 'Background', dryRun = false }: DeleteHow = {}) {
       const body = {
         kind: 'DeleteOptions',
         apiVersion: 'v1',
         propagationPolicy: propagation,
+        ...(dryRun && { dryRun: ['All'] }),
         preconditions: { uid, resourceVersion },
       }
       const send = async () => call<object>('DELETE', objectPath(kind, ref), title(kind, ref), { body })

@@ -32,6 +32,8 @@ export interface DeleteHow {
   uid?: string | undefined
   resourceVersion?: string | undefined
   propagation?: 'Background' | 'Foreground' | 'Orphan'
+  /** The server says what would come of it, and deletes nothing. */
+  dryRun?: boolean
 }
 
 /** RFC 6902. */

@@ -16,7 +16,7 @@ export const list = actionVerb({
     withKube(shell, options, async (kube) => {
       const agents = await kube.list(Agents, options.allNamespaces ? {} : { namespace: options.namespace })
       shell.print(
-        render(options.output, agents.map(rowOf), [
+        render(options.output, agents.map(agentRowOf), [
           { title: 'NAMESPACE', of: ({ namespace }) => namespace },
           { title: 'NAME', of: ({ name }) => name },
           { title: 'PODS', of: ({ pods }) => String(pods) },
@@ -33,7 +33,8 @@ export const list = actionVerb({
     }),
 })
 
-const rowOf = ({ metadata, spec, status }: Agent) => {
+/** An Agent as `berth agent list` shows it. */
+export const agentRowOf = ({ metadata, spec, status }: Agent) => {
   const ready = conditionOf(status?.conditions, 'Ready')
   return {
     name: metadata.name,
@@ -51,7 +52,7 @@ const rowOf = ({ metadata, spec, status }: Agent) => {
 }
 
 /** What is not working, and why. */
-const stateOf = ({ ready, reason, message, failing }: ReturnType<typeof rowOf>): string =>
+const stateOf = ({ ready, reason, message, failing }: ReturnType<typeof agentRowOf>): string =>
   [
     ready === 'True' || message === '' ? reason : `${reason}: ${message}`,
     ...failing.map((project) => `${project.id}: ${[project.reason, project.message].filter(Boolean).join(': ')}`),

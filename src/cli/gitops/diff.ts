@@ -9,7 +9,7 @@ import { actionVerb } from '../verb.ts'
 import { type DeploymentContext, onDeployment, withDeployment } from './deployment.ts'
 import { dryRun as askForDryRun, faultOfRun } from './sync-run.ts'
 
-interface Options extends ObjectOptions, OutputOptions {
+interface DiffOptions extends ObjectOptions, OutputOptions {
   revision?: string
   exitCode?: boolean
   timeout: number
@@ -27,10 +27,11 @@ export const verb = actionVerb({
       .option('--revision <revision>', 'compare with this commit, branch or tag')
       .option('--exit-code', `exit with ${exitCodes.different} when something would be done`)
       .option('--timeout <seconds>', 'how long to wait for the answer', wholeNumber, 120),
-  run: onDeployment(diff),
+  run: onDeployment(diffDeployment),
 })
 
-async function diff(context: DeploymentContext, options: Options): Promise<ExitCode> {
+/** Says what a sync would do. */
+export async function diffDeployment(context: DeploymentContext, options: DiffOptions): Promise<ExitCode> {
   const { shell, deployment } = context
   const run = await askForDryRun(context, options.revision, seconds(options.timeout))
   const fault = faultOfRun(run)

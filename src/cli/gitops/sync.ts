@@ -23,7 +23,7 @@ import {
 import { waitUntilApplied } from './sync-run.ts'
 import { waitUntilReady } from './wait.ts'
 
-interface Options extends WaitOptions {
+interface SyncOptions extends WaitOptions {
   confirmPrune?: boolean
 }
 
@@ -37,10 +37,11 @@ export const verb = actionVerb({
     withWait(
       withDeployment(command).option('--confirm-prune', 'also let the deletions happen that a guard holds back; they are shown'),
     ),
-  run: onDeployment(sync),
+  run: onDeployment(syncDeployment),
 })
 
-async function sync(context: DeploymentContext, options: Options): Promise<ExitCode> {
+/** Asks for it now, and waits for how it ends where that is asked for. */
+export async function syncDeployment(context: DeploymentContext, options: SyncOptions): Promise<ExitCode> {
   const { shell, deployment } = context
   refuseSuspended(deployment)
   const confirmed = options.confirmPrune ? confirmation(context) : undefined

@@ -7,12 +7,13 @@ import {
   DeploymentTargetClaims,
   GitProjects,
   typeMetaOf,
+  type Workspace,
   WorkspaceClasses,
   type WorkspaceSpec,
   Workspaces,
 } from '../../api/index.ts'
 import { Failure, harmlessLine } from '../../std/index.ts'
-import { type CreateOptions, createObject, withCreation } from '../create-object.ts'
+import { type CreateOptions, type Creation, createObject, withCreation } from '../create-object.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { findProjectByPath } from '../find-object.ts'
 import { unlessForbidden, withKube } from '../options.ts'
@@ -23,17 +24,24 @@ import { type WatchOptions, withStay } from './workspace.ts'
 
 type Variable = NonNullable<WorkspaceSpec['variables']>[number]
 
-interface Options extends WatchOptions, CreateOptions {
-  project?: string
-  ref?: string
-  class?: string
-  devfile?: string
-  devfilePath?: string
-  claim?: string
-  env?: Variable[]
-  restoreFrom?: string
-  stopped?: boolean
+/** What people say of a workspace that is to be. */
+export interface WorkspaceWish {
+  namespace: string
+  project?: string | undefined
+  ref?: string | undefined
+  class?: string | undefined
+  /** A file. */
+  devfile?: string | undefined
+  /** The devfile itself, where it lies in no file. */
+  devfileText?: string | undefined
+  devfilePath?: string | undefined
+  claim?: string | undefined
+  env?: Variable[] | undefined
+  restoreFrom?: string | undefined
+  stopped?: boolean | undefined
 }
+
+type Options = WorkspaceWish & WatchOptions & CreateOptions
 
 export const verb = actionVerb({
   description: 'Make a workspace. It belongs to whoever makes it.',
@@ -69,42 +77,46 @@ function variable(text: string, before: Variable[] = []): Variable[] {
 }
 
 async function create(shell: Shell, kube: Kube, name: string, options: Options): Promise<ExitCode> {
-  if (options.devfile !== undefined && options.devfilePath !== undefined)
-    throw new Failure('invalid', '--devfile and --devfile-path both say what the devfile is.', { remedy: 'Give one of them.' })
-  const { namespace, watch, timeout, stay, stopped } = options
-  const spec = await specOf(shell, kube, options)
-  const { workspaceClassName = DEFAULT_CLASS, project, target } = spec
-  const made = await createObject(
-    {
-      ...{ shell, kube, kind: Workspaces },
-      object: { ...typeMetaOf(Workspaces), metadata: { name, namespace }, spec },
-      needs: [
-        [WorkspaceClasses, workspaceClassName],
-        [GitProjects, project?.gitProject],
-        [DeploymentTargetClaims, target?.claimName],
-      ],
-      remedy: `Start it with \`berth start ${name} -n ${namespace}\`, or choose another name.`,
-    },
-    options,
-  )
+  const { watch, timeout, stay, stopped } = options
+  const made = await createObject({ shell, ...(await creationOf(shell, kube, name, options)) }, options)
   if (!watch || !made) return exitCodes.ok
   const generation = made.metadata.generation ?? 0
   return watchUntil({ shell, kube, workspace: made }, { state: stopped ? 'Stopped' : 'Running', timeout, stay, generation })
 }
 
-async function specOf(shell: Shell, kube: Kube, options: Options): Promise<WorkspaceSpec> {
-  const { project, ref, devfile, devfilePath, claim, env } = options
+/** What is to be made, looked over as far as that can be done before. */
+export async function creationOf(shell: Shell, kube: Kube, name: string, options: WorkspaceWish): Promise<Creation<Workspace>> {
+  const { namespace, devfile, devfileText, devfilePath } = options
+  if ((devfile ?? devfileText) !== undefined && devfilePath !== undefined)
+    throw new Failure('invalid', '--devfile and --devfile-path both say what the devfile is.', { remedy: 'Give one of them.' })
+  const spec = await specOf(shell, kube, options)
+  const { workspaceClassName = DEFAULT_CLASS, project, target } = spec
+  return {
+    ...{ kube, kind: Workspaces },
+    object: { ...typeMetaOf(Workspaces), metadata: { name, namespace }, spec },
+    needs: [
+      [WorkspaceClasses, workspaceClassName],
+      [GitProjects, project?.gitProject],
+      [DeploymentTargetClaims, target?.claimName],
+    ],
+    remedy: `Start it with \`berth start ${name} -n ${namespace}\`, or choose another name.`,
+  }
+}
+
+async function specOf(shell: Shell, kube: Kube, options: WorkspaceWish): Promise<WorkspaceSpec> {
+  const { project, ref, devfilePath, claim, env } = options
   if (ref !== undefined && project === undefined)
     throw new Failure('invalid', '--ref says what of a project, but no project is named.', { remedy: 'Name it with --project.' })
   // Older clusters want it in the manifest, the others put it there whatever stands there.
   const owner = await whoWeAre(kube).catch(() => undefined)
+  const inline = await devfileIn(shell, kube, options)
   return {
     ...(owner !== undefined && { owner }),
     ...(project !== undefined && {
       project: { gitProject: await projectNamed(kube, project, options.namespace), ...(ref !== undefined && { ref }) },
     }),
     ...(options.class !== undefined && { workspaceClassName: options.class }),
-    ...(devfile !== undefined && { devfile: { inline: await checked(shell, kube, devfile, options) } }),
+    ...(inline !== undefined && { devfile: { inline } }),
     ...(devfilePath !== undefined && { devfile: { path: devfilePath } }),
     ...(claim !== undefined && { target: { claimName: claim } }),
     ...(env && { variables: env }),
@@ -124,8 +136,11 @@ const projectNamed = async (kube: Kube, given: string, namespace: string): Promi
   given.includes('/') ? (await findProjectByPath(kube, given, namespace)).metadata.name : given
 
 /** A mistake is told here, with its line, before anything is made. What only the cluster knows is told by the status. */
-async function checked(shell: Shell, kube: Kube, file: string, options: Options): Promise<string> {
-  const text = await textOf(shell, file)
+async function devfileIn(shell: Shell, kube: Kube, options: WorkspaceWish): Promise<string | undefined> {
+  const { devfile: file = 'the devfile' } = options
+  const text = options.devfileText ?? (options.devfile === undefined ? undefined : await textOf(shell, options.devfile))
+  if (text === undefined) return undefined
+  refuseLong(file, text)
   const [{ sentenceOf }, { checkDevfile, leftToKas }] = await Promise.all([
     import('../../devfile/index.ts'),
     import('../../engines/devfiles/index.ts'),
@@ -144,19 +159,21 @@ async function checked(shell: Shell, kube: Kube, file: string, options: Options)
   })
 }
 
-const MOST_BYTES = 65_536
-
 async function textOf({ cwd }: Shell, file: string): Promise<string> {
-  let text: string
   try {
-    text = await readFile(resolve(cwd, file), 'utf8')
+    return await readFile(resolve(cwd, file), 'utf8')
   } catch (cause) {
     throw new Failure('not-found', `${file} cannot be read.`, {
       cause,
       remedy: 'Name a file that holds a devfile; for one in the project use --devfile-path.',
     })
   }
-  if (text.length <= MOST_BYTES) return text
+}
+
+const MOST_BYTES = 65_536
+
+function refuseLong(file: string, text: string): void {
+  if (text.length <= MOST_BYTES) return
   throw new Failure(
     'too-large',
     `${file} has ${text.length} characters, and ${MOST_BYTES} is the most that a Workspace carries.`,

@@ -6,7 +6,7 @@ import { setDesired } from './run-state.ts'
 import { watchUntil } from './watch.ts'
 import { commandFor, onWorkspace, type WatchOptions, type WorkspaceContext, withWatch, withWorkspace } from './workspace.ts'
 
-interface Options extends WatchOptions {
+export interface DeleteOptions extends WatchOptions {
   keepRecord?: boolean
   yes?: boolean
 }
@@ -23,10 +23,11 @@ export const verb = actionVerb({
         .option('--yes', 'it is meant; without it nothing is deleted')
         .option('--keep-record', 'terminate it, but keep the Workspace that says what it was'),
     ),
-  run: onWorkspace(remove),
+  run: onWorkspace(removeWorkspace),
 })
 
-async function remove(context: WorkspaceContext, options: Options): Promise<ExitCode> {
+/** Deletes it where that is meant. */
+export async function removeWorkspace(context: WorkspaceContext, options: DeleteOptions): Promise<ExitCode> {
   const { shell, kube, workspace } = context
   const title = nameOf(workspace)
   if (!options.yes) {

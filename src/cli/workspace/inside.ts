@@ -77,7 +77,7 @@ export function refuseStopped(workspace: Workspace): void {
 }
 
 /** The container of that name in any pod, or the first one of the pod that has most of them. */
-async function findContainer(
+export async function findContainer(
   workspace: Workspace,
   place: { target: Kube; home: string },
   wanted: string | undefined,

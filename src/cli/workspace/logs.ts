@@ -51,33 +51,66 @@ interface LogContext {
   home: string
 }
 
-async function logs(context: LogContext, { container, previous, follow, tail }: Options): Promise<void> {
-  const { shell, workspace, target, home } = context
-  const pod = await podOf(context)
-  const chosen = containersOf(pod).filter(({ name }) => container === undefined || name === container)
-  if (chosen.length === 0) {
-    const names = containersOf(pod).map(({ name }) => name)
-    throw new Failure('not-found', `there is no container ${container} in ${nameOf(workspace)}.`, {
-      remedy: `There is ${names.join(', ')}.`,
-    })
-  }
-  const query = `tailLines=${tail}${previous ? '&previous=true' : ''}${follow ? '&follow=true' : ''}`
-  if (follow && chosen.length > 1)
-    throw new Failure('invalid', `${nameOf(workspace)} has more than one container.`, {
+async function logs(context: LogContext, options: Options): Promise<void> {
+  const { shell } = context
+  const { pod, chosen } = await chosenContainers(context, options)
+  if (options.follow && chosen.length > 1)
+    throw new Failure('invalid', `${nameOf(context.workspace)} has more than one container.`, {
       remedy: `Choose one with -c: ${chosen.map(({ name }) => name).join(', ')}.`,
     })
-  for (const { name, hasBegun, hasRunBefore } of chosen) {
-    const isThere = previous ? hasRunBefore : hasBegun
-    const from = { target, home, pod: pod.metadata.name, container: name }
-    const log = isThere ? await linesOfLog(from, query, shell.signal) : undefined
-    if (chosen.length > 1) shell.say(`--- ${name}\n`)
+  for (const container of chosen) {
+    const log = await logOf(context, { ...options, pod, container })
+    if (chosen.length > 1) shell.say(`--- ${container.name}\n`)
     if (log) for await (const line of log) shell.print(line)
-    else shell.say(previous ? 'There was no run before this one.\n' : 'It has not begun.\n')
+    else shell.say(`${noLog(options)}\n`)
   }
 }
 
+interface Choice {
+  pod: string
+  chosen: ReturnType<typeof containersOf>
+}
+
+/** All containers of the pod, in the order in which they begin, or the one that is named. */
+export async function chosenContainers(
+  context: Omit<LogContext, 'shell'>,
+  { container }: { container?: string | undefined },
+): Promise<Choice> {
+  const pod = await podOf(context)
+  const chosen = containersOf(pod).filter(({ name }) => container === undefined || name === container)
+  if (chosen.length > 0) return { pod: pod.metadata.name, chosen }
+  const names = containersOf(pod).map(({ name }) => name)
+  throw new Failure('not-found', `there is no container ${container} in ${nameOf(context.workspace)}.`, {
+    remedy: `There is ${names.join(', ')}.`,
+  })
+}
+
+interface Wanted {
+  pod: string
+  container: Choice['chosen'][number]
+  tail: number
+  previous?: boolean
+  follow?: boolean
+  /** Bytes, from the first of these lines on. */
+  most?: number
+}
+
+/** The log of one container, line by line; nothing where there is none. */
+export async function logOf(
+  { shell, target, home }: Omit<LogContext, 'workspace'>,
+  { pod, container: { name, hasBegun, hasRunBefore }, tail, previous, follow, most }: Wanted,
+): Promise<AsyncIterable<string> | undefined> {
+  if (!(previous ? hasRunBefore : hasBegun)) return undefined
+  const words = [`tailLines=${tail}`, previous && 'previous=true', follow && 'follow=true', most && `limitBytes=${most}`]
+  return linesOfLog({ target, home, pod, container: name }, words.filter(Boolean).join('&'), shell.signal)
+}
+
+/** Why there is none. */
+export const noLog = ({ previous }: { previous?: boolean }): string =>
+  previous ? 'There was no run before this one.' : 'It has not begun.'
+
 /** It has no logs where it has no pod. */
-async function podOf({ workspace, target, home }: LogContext): Promise<Pod> {
+async function podOf({ workspace, target, home }: Omit<LogContext, 'shell'>): Promise<Pod> {
   const pod = await youngestPodOf(workspace, { target, home })
   if (pod) return pod
   throw new Failure('not-found', `${nameOf(workspace)} has no pod, and so no logs.`, {

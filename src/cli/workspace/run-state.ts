@@ -18,24 +18,30 @@ export const start = actionVerb({
   description: 'Start a workspace that is stopped. It has the files and variables that it had.',
   examples: [['berth start web -n team-a --watch', 'and see each step']],
   options: (command) => withStay(withWorkspace(command)),
-  run: onWorkspace(async (context, options: WatchOptions) => {
-    refuseTerminated(context.workspace)
-    const said = `${nameOf(context.workspace)} is to run. See how it does with \`${commandFor('get', context.workspace)}\`.`
-    return setDesired(context, { spec: { desiredState: 'Running' }, state: 'Running', said }, options)
-  }),
+  run: onWorkspace(startWorkspace),
 })
+
+/** Has it run, and watches it where that is asked for. */
+export async function startWorkspace(context: WorkspaceContext, options: WatchOptions): Promise<ExitCode> {
+  refuseTerminated(context.workspace)
+  const said = `${nameOf(context.workspace)} is to run. See how it does with \`${commandFor('get', context.workspace)}\`.`
+  return setDesired(context, { spec: { desiredState: 'Running' }, state: 'Running', said }, options)
+}
 
 export const stop = actionVerb({
   description: 'Stop a workspace. What is on its volumes stays; what runs in it ends.',
   examples: [['berth stop web -n team-a', 'until `berth start`']],
   options: (command) => withWatch(withWorkspace(command)),
-  run: onWorkspace(async (context, options: WatchOptions) => {
-    refuseTerminated(context.workspace)
-    const again = commandFor('start', context.workspace)
-    const said = `${nameOf(context.workspace)} is to stop; its files stay. Start it again with \`${again}\`.`
-    return setDesired(context, { spec: { desiredState: 'Stopped' }, state: 'Stopped', said }, options)
-  }),
+  run: onWorkspace(stopWorkspace),
 })
+
+/** Has it stop, and watches it where that is asked for. */
+export async function stopWorkspace(context: WorkspaceContext, options: WatchOptions): Promise<ExitCode> {
+  refuseTerminated(context.workspace)
+  const again = commandFor('start', context.workspace)
+  const said = `${nameOf(context.workspace)} is to stop; its files stay. Start it again with \`${again}\`.`
+  return setDesired(context, { spec: { desiredState: 'Stopped' }, state: 'Stopped', said }, options)
+}
 
 export const restart = actionVerb({
   description: 'Stop a workspace and start it again, with the same files and variables.',
