@@ -9,11 +9,12 @@ import {
 
 /**
  * What a caller follows in a repository. Peers that are not Berth know branch, tag and commit. `short` is a branch or else a
- * tag, `full` the whole name of a ref, `semver` a range of versions of which the highest tag is meant.
+ * tag, `full` the whole name of a ref, `semver` a range of versions of which the highest tag is meant. `refs` means no commit, but all
+ * refs that match: each is a file of that name, with the id of its commit in it.
  */
 export type GitRef =
   | { readonly kind: 'default' }
-  | { readonly kind: 'branch' | 'tag' | 'commit' | 'full' | 'short' | 'semver'; readonly name: string }
+  | { readonly kind: 'branch' | 'tag' | 'commit' | 'full' | 'short' | 'semver' | 'refs'; readonly name: string }
 
 export interface ObjectFile {
   /** Path in the repository, with `/` between its parts. */
@@ -53,6 +54,8 @@ export interface ObjectsWanted {
   readonly digest?: string | undefined
   /** Whether the author and the subject of the commit are wanted too. */
   readonly about?: boolean | undefined
+  /** Whether nothing but the names of the files is wanted. */
+  readonly names?: boolean | undefined
 }
 
 export const requestFor = ({
@@ -63,6 +66,7 @@ export const requestFor = ({
   files = [],
   digest,
   about = false,
+  names = false,
 }: ObjectsWanted): ObjectsToSynchronizeRequest =>
   create(ObjectsToSynchronizeRequestSchema, {
     projectId,
@@ -74,6 +78,7 @@ export const requestFor = ({
     // Left out, what a link took the place of would look as if it had been deleted.
     links: true,
     about,
+    names,
     ...(digest === undefined ? {} : { digest, changes: true }),
     ...(ref.kind === 'default' ? {} : { ref: { ref: { case: ref.kind, value: ref.name } } }),
   })

@@ -7,7 +7,7 @@ import { withKeys } from './keys.ts'
 import type { Approach } from './reach.ts'
 import type { createRecent } from './recent.ts'
 import { mirrorName, type Remote } from './remote.ts'
-import { checkRevision, describeRevision, parseRefs, pickRef, type Refs, type Revision, refsOf, remedyFor } from './revision.ts'
+import { checkRevision, describeRevision, matching, parseRefs, pickRef, type Refs, type Revision, refsOf, remedyFor } from './revision.ts'
 import { contentsOf, type GitProgramSettings, type GitRun, git } from './run.ts'
 import { type CommitLine, parseBatch, parseLine, parseSizes, parseTree, type TreeFile } from './tree.ts'
 
@@ -95,6 +95,13 @@ export class Mirror {
       reason: 'RefNotFound',
       remedy: remedyFor(revision),
     })
+  }
+
+  /** The commits of all refs that match, by name. */
+  async refs(pattern: string, signal: AbortSignal): Promise<Map<string, string>> {
+    const revision: Revision = { kind: 'refs', name: pattern }
+    checkRevision(revision)
+    return matching(pattern, await this.#listRefs(refsOf(revision), signal))
   }
 
   /** Brings a commit here, unless it is here. Only objects that are missing are transferred, without history. */

@@ -3,11 +3,12 @@ import { highestTag, parseRange } from './semver.ts'
 
 /**
  * The revision to follow in a repository. `short`: the branch of that name, or else the tag. `full`: a ref with its whole name,
- * such as `refs/pull/7/head`. `semver`: the highest version in a range, among the tags.
+ * such as `refs/pull/7/head`. `semver`: the highest version in a range, among the tags. `refs`: no revision, but all refs whose whole
+ * names match, with `*` for any letters.
  */
 export type Revision =
   | { readonly kind: 'default' }
-  | { readonly kind: 'branch' | 'tag' | 'commit' | 'short' | 'full' | 'semver'; readonly name: string }
+  | { readonly kind: 'branch' | 'tag' | 'commit' | 'short' | 'full' | 'semver' | 'refs'; readonly name: string }
 
 /** Names as git-check-ref-format has them; what starts with `-` would read as an option. */
 const REF_NAME = /^(?![-/.])(?!.*(?:\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)))[^\p{Cc}\s~^:?*[\\]+(?<![/.])$/u
@@ -19,6 +20,7 @@ export function checkRevision(revision: Revision): Revision {
     throw invalid(`commit ${JSON.stringify(name)} is not a full commit id`, 'Write all 40 (or 64) hexadecimal digits.')
   }
   if (kind === 'semver') parseRange(name)
+  else if (kind === 'refs') checkPattern(name)
   else if (kind !== 'commit' && !isRefName(kind, name))
     throw invalid(`${JSON.stringify(name.slice(0, 300))} cannot be the name of a ${TITLES[kind]}`, 'Correct the name.')
   return revision
@@ -26,6 +28,15 @@ export function checkRevision(revision: Revision): Revision {
 
 const isRefName = (kind: keyof typeof TITLES, name: string): boolean =>
   REF_NAME.test(name) && name.length <= 255 && (kind !== 'full' || /^refs\/[^/]+\/./.test(name))
+
+/** Of a name of a ref, with stars in it. */
+function checkPattern(pattern: string): void {
+  if (!isRefName('full', pattern.replaceAll('*', 'x')))
+    throw invalid(
+      `${JSON.stringify(pattern.slice(0, 300))} cannot match the name of a ref`,
+      'Write a whole name with stars in it, such as refs/heads/feature/*.',
+    )
+}
 
 const TITLES = { branch: 'branch', tag: 'tag', short: 'branch or tag', full: 'ref' } as const
 
@@ -36,6 +47,7 @@ export function describeRevision(revision: Revision): string {
   if (revision.kind === 'default') return 'default branch'
   const { kind, name } = revision
   if (kind === 'semver') return `tag in the range ${name}`
+  if (kind === 'refs') return `ref like ${name}`
   return `${kind === 'commit' ? 'commit' : TITLES[kind]} ${name}`
 }
 
@@ -51,6 +63,7 @@ export function refsOf(revision: Revision): string[] {
   const { kind, name } = revision
   const tag = [`refs/tags/${name}^{}`, `refs/tags/${name}`]
   if (kind === 'semver') return ['refs/tags/*']
+  if (kind === 'refs') return [name]
   if (kind === 'branch') return [`refs/heads/${name}`]
   if (kind === 'tag') return tag
   return kind === 'short' ? [`refs/heads/${name}`, ...tag] : [`${name}^{}`, name]
@@ -90,4 +103,25 @@ export function parseRefs(output: string): Refs {
     else refs.commits.set(name, value)
   }
   return refs
+}
+
+/** The commits of all refs that match, by name; behind a tag, the one that it leads to. */
+export function matching(pattern: string, { commits }: Refs): Map<string, string> {
+  const parts = pattern.split('*')
+  const names = [...commits.keys()].filter((name) => !name.endsWith('^{}') && matches(name, parts))
+  return new Map(names.sort().map((name) => [name, commits.get(`${name}^{}`) ?? commits.get(name) ?? '']))
+}
+
+/** Each part behind the one before, the last one at the end: the first place of each is as good as any. */
+function matches(name: string, [first = '', ...others]: readonly string[]): boolean {
+  if (!name.startsWith(first)) return false
+  const last = others.pop()
+  if (last === undefined) return name === first
+  let at = first.length
+  for (const part of others) {
+    const found = name.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return name.length - last.length >= at && name.endsWith(last)
 }

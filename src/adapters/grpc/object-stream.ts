@@ -19,6 +19,8 @@ export interface WantedFiles {
   serviceAccount?: string | undefined
   /** Whether the author and the subject of each commit are wanted too. */
   about?: boolean | undefined
+  /** Whether nothing but the names of the files is wanted. */
+  names?: boolean | undefined
 }
 
 interface FollowOptions {

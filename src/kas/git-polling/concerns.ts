@@ -19,6 +19,8 @@ export function concerns(revision: Revision, meant: MeantRef, pushed: string): b
       return pushed === name
     case 'semver':
       return pushed.startsWith('refs/tags/')
+    case 'refs':
+      return matchesPattern(name, pushed)
     case 'commit':
       // It may have come with any of them.
       return true
