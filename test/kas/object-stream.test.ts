@@ -57,6 +57,46 @@ describe('kas: object stream', (it) => {
     return { repository, commit }
   }
 
+  it('delivers the names of files alone, however large they are', async () => {
+    const large = 'x'.repeat(3 * 2 ** 20)
+    await given('names', { 'apps/web/a.yaml': large, 'apps/api/b.yaml': 'b', 'other/c.yaml': 'c' })
+    const batch = await kas.stream(token).fetchObjects(wanted('names', { globs: ['apps/**'], names: true }), never)
+    equal(
+      batch?.files.map(({ source, data }) => [source, data.length]),
+      [
+        ['apps/api/b.yaml', 0],
+        ['apps/web/a.yaml', 0],
+      ],
+    )
+  })
+
+  it('delivers refs that match instead of files, as they come and go', async () => {
+    const { repository, commit } = await given('listed-refs', { 'a.yaml': '1' })
+    const ending = new AbortController()
+    const batches: Record<string, string | undefined>[] = []
+    const following = kas
+      .stream(token)
+      .follow(wanted('listed-refs', { ref: { kind: 'refs', name: 'refs/heads/feature/*' }, globs: ['**'] }), {
+        onBatch: ({ files }) => void batches.push(Object.fromEntries(files.map(({ source, data }) => [source, text(data)]))),
+        signal: ending.signal,
+      })
+    await eventually(() => batches.length === 1)
+    equal(batches[0], {})
+    await repository.branch('feature/x', commit)
+    await eventually(() => batches.at(-1)?.['refs/heads/feature/x'] === commit)
+    const next = await repository.commit({ 'a.yaml': '2' }, 'feature/y')
+    await eventually(() => batches.at(-1)?.['refs/heads/feature/y'] === next)
+    await repository.removeBranch('feature/x')
+    await eventually(() => batches.at(-1)?.['refs/heads/feature/x'] === undefined)
+    equal(batches.at(-1), { 'refs/heads/feature/y': next })
+    ending.abort()
+    await following
+    const failure = await failureOf(
+      kas.stream(token).fetchObjects(wanted('listed-refs', { ref: { kind: 'refs', name: 'heads/*' } }), never),
+    )
+    is(failure.reason, 'RefInvalid')
+  })
+
   it('delivers the files that the patterns choose, and says in the status what it saw', async () => {
     const files = { 'deploy/a.yaml': 'a: 1\n', 'deploy/sub/b.yaml': 'b: 1\n', 'readme.md': '# no', '.hidden/c.yaml': 'c: 1\n' }
     const { commit } = await given('plain', files)
@@ -163,7 +203,7 @@ describe('kas: object stream', (it) => {
   })
 
   it('follows branches, tags and commits', async () => {
-    const { repository, commit } = await given('refs', { 'a.yaml': 'main' })
+    const { repository, commit } = await given('listed-refs', { 'a.yaml': 'main' })
     const release = await repository.commit({ 'a.yaml': 'release' }, 'release')
     await repository.tag('v1', commit)
     const stream = kas.stream(token)

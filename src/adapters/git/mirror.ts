@@ -7,7 +7,17 @@ import { withKeys } from './keys.ts'
 import type { Approach } from './reach.ts'
 import type { createRecent } from './recent.ts'
 import { mirrorName, type Remote } from './remote.ts'
-import { checkRevision, describeRevision, matching, parseRefs, pickRef, type Refs, type Revision, refsOf, remedyFor } from './revision.ts'
+import {
+  checkRevision,
+  describeRevision,
+  matching,
+  parseRefs,
+  pickRef,
+  type Refs,
+  type Revision,
+  refsOf,
+  remedyFor,
+} from './revision.ts'
 import { contentsOf, type GitProgramSettings, type GitRun, git } from './run.ts'
 import { type CommitLine, parseBatch, parseLine, parseSizes, parseTree, type TreeFile } from './tree.ts'
 

@@ -107,13 +107,13 @@ export function parseRefs(output: string): Refs {
 
 /** The commits of all refs that match, by name; behind a tag, the one that it leads to. */
 export function matching(pattern: string, { commits }: Refs): Map<string, string> {
-  const parts = pattern.split('*')
-  const names = [...commits.keys()].filter((name) => !name.endsWith('^{}') && matches(name, parts))
+  const names = [...commits.keys()].filter((name) => !name.endsWith('^{}') && matchesRef(pattern, name))
   return new Map(names.sort().map((name) => [name, commits.get(`${name}^{}`) ?? commits.get(name) ?? '']))
 }
 
 /** Each part behind the one before, the last one at the end: the first place of each is as good as any. */
-function matches(name: string, [first = '', ...others]: readonly string[]): boolean {
+export function matchesRef(pattern: string, name: string): boolean {
+  const [first = '', ...others] = pattern.split('*')
   if (!name.startsWith(first)) return false
   const last = others.pop()
   if (last === undefined) return name === first

@@ -1,4 +1,4 @@
-import type { Revision } from '../../adapters/git/index.ts'
+import { matchesRef, type Revision } from '../../adapters/git/index.ts'
 
 /** The ref that a revision meant at the last poll, if that is known. */
 export type MeantRef = string | undefined
@@ -20,7 +20,7 @@ export function concerns(revision: Revision, meant: MeantRef, pushed: string): b
     case 'semver':
       return pushed.startsWith('refs/tags/')
     case 'refs':
-      return matchesPattern(name, pushed)
+      return matchesRef(name, pushed)
     case 'commit':
       // It may have come with any of them.
       return true

@@ -10,6 +10,7 @@ import { createFetchBackoff } from './fetch-backoff.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { createPace, type PollPace } from './pace.ts'
 import { Poll } from './poll.ts'
+import { snapshotOfRefs } from './refs.ts'
 import { createSnapshot, type Trees } from './snapshot.ts'
 import { createVerification, type Keyrings, type LastServed, type Located, type Verified } from './verification.ts'
 
@@ -187,14 +188,17 @@ function createLooker(
       owner: ownerOf(project.credentials),
     }
     const mirror = mirrors.of(remote)
-    const found = await lane.pass(async () => {
-      const began = clock.now()
-      try {
-        return await mirror.locate(revision, signal)
-      } finally {
-        onLook?.(clock.now() - began)
-      }
-    })
+    const ask = <T>(question: () => Promise<T>): Promise<T> =>
+      lane.pass(async () => {
+        const began = clock.now()
+        try {
+          return await question()
+        } finally {
+          onLook?.(clock.now() - began)
+        }
+      })
+    if (revision.kind === 'refs') return { snapshot: snapshotOfRefs(await ask(() => mirror.refs(revision.name, signal))) }
+    const found = await ask(() => mirror.locate(revision, signal))
     if (!found) return { empty: true }
     const served: Located & Partial<Verified> = verification
       ? await lane.pass(() => verification.verify(found, mirror, signal))

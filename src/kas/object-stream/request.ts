@@ -30,7 +30,7 @@ export function checkRequest({ projectId, paths }: ObjectsToSynchronizeRequest, 
 /** It takes time in proportion to the patterns with all their alternatives. */
 export function parseRequest(request: ObjectsToSynchronizeRequest, limits: StreamLimits, effort: Effort): StreamRequest {
   checkRequest(request, limits)
-  const { commitId, paths, digest, links, changes, about } = request
+  const { commitId, paths, digest, links, changes, about, names } = request
   const revision = checkRevision(refOfRequest(request))
   const textsOf = (kind: 'glob' | 'file') => paths.flatMap(({ path }) => (path.case === kind ? [path.value] : []))
   return {
@@ -39,7 +39,7 @@ export function parseRequest(request: ObjectsToSynchronizeRequest, limits: Strea
     changes,
     about,
     revision,
-    selection: { globs: parseGlobs(textsOf('glob'), effort), files: textsOf('file'), links },
+    selection: { globs: parseGlobs(textsOf('glob'), effort), files: textsOf('file'), links, names },
   }
 }
 

@@ -30,6 +30,8 @@ export interface Selection {
   readonly files: readonly string[]
   /** Links and submodules too; else they are as if they were not there. */
   readonly links?: boolean
+  /** Nothing but names: how large they are does not matter. */
+  readonly names?: boolean
 }
 
 /**
@@ -38,7 +40,7 @@ export interface Selection {
  */
 export function select<T extends CandidateFile>(
   tree: FileTree<T>,
-  { globs, files, links = false }: Selection,
+  { globs, files, links = false, names = false }: Selection,
   limits: StreamLimits,
   effort: Effort = { steps: 0 },
 ): T[] {
@@ -62,7 +64,7 @@ export function select<T extends CandidateFile>(
   }
   if (links) for (const { folder } of globs) addLinkAbove(chosen, tree, folder)
   addNamed(chosen, tree, files, links)
-  checkSizes(chosen.values(), limits)
+  if (!names) checkSizes(chosen.values(), limits)
   return [...chosen.values()]
 }
 
@@ -89,8 +91,8 @@ export function createChoose(limits: StreamLimits): Choose {
     return { files, digest: digestOf(files) }
   }
   return (tree, selection, effort) => {
-    const { globs, files, links } = selection
-    const key = JSON.stringify([globs.map(({ text }) => text), files, links])
+    const { globs, files, links, names } = selection
+    const key = JSON.stringify([globs.map(({ text }) => text), files, links, names])
     const known = chosen.get(tree) ?? new LRUCache<string, Choice>({ max: MOST_CHOICES })
     chosen.set(tree, known)
     const choice = known.get(key) ?? choose(tree, selection, effort)

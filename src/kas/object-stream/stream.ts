@@ -199,11 +199,14 @@ async function* batch(
   const sent = unchanged ? [] : (changes?.files ?? files)
   for (const { path, link } of sent) if (link !== undefined) yield linkObject(path, link)
   const regular = sent.filter(({ link }) => link === undefined)
-  const leave = await context.room.enter(admission.caller.namespace, { weight: weightOf(regular, admission), signal })
-  try {
-    yield* contentsOf(regular, snapshot, call, signal)
-  } finally {
-    leave()
+  if (wanted.selection.names) for (const { path } of regular) yield objectChunk(path, NOTHING)
+  else {
+    const leave = await context.room.enter(admission.caller.namespace, { weight: weightOf(regular, admission), signal })
+    try {
+      yield* contentsOf(regular, snapshot, call, signal)
+    } finally {
+      leave()
+    }
   }
   if (signal.aborted) return
   // Before its last message: who has that may hang up, and then nobody comes back here.
@@ -291,6 +294,8 @@ function endOf({ clock, maxAge }: StreamContext, { ended }: Admission, call: Cal
 
 const revocationOf = ({ ended }: Admission): Failure | undefined =>
   ended.aborted && ended.reason instanceof Failure ? ended.reason : undefined
+
+const NOTHING = new Uint8Array()
 
 const CHUNK = 128 * 2 ** 10
 

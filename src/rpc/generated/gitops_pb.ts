@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gitops.proto.
  */
 export const file_gitops: GenFile = /*@__PURE__*/
-  fileDesc("CgxnaXRvcHMucHJvdG8SF2dpdGxhYi5hZ2VudC5naXRvcHMucnBjIjAKBlBhdGhDRhIOCgRnbG9iGAEgASgJSAASDgoEZmlsZRgCIAEoCUgAQgYKBHBhdGgiegoIR2l0UmVmQ0YSDQoDdGFnGAEgASgJSAASEAoGYnJhbmNoGAIgASgJSAASEAoGY29tbWl0GAMgASgJSAASDwoEZnVsbBjpByABKAlIABIQCgVzaG9ydBjqByABKAlIABIRCgZzZW12ZXIY6wcgASgJSABCBQoDcmVmIvcBChtPYmplY3RzVG9TeW5jaHJvbml6ZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgljb21taXRfaWQYAiABKAkSLgoFcGF0aHMYAyADKAsyHy5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5QYXRoQ0YSLgoDcmVmGAQgASgLMiEuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuR2l0UmVmQ0YSFAoGZGlnZXN0GOkHIAEoCUgAiAEBEg4KBWxpbmtzGOoHIAEoCBIQCgdjaGFuZ2VzGOsHIAEoCBIOCgVhYm91dBjsByABKAhCCQoHX2RpZ2VzdCL7AwocT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZRJOCgZoZWFkZXIYASABKAsyPC5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlLkhlYWRlckgAEk4KBm9iamVjdBgCIAEoCzI8LmdpdGxhYi5hZ2VudC5naXRvcHMucnBjLk9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2UuT2JqZWN0SAASUAoHdHJhaWxlchgDIAEoCzI9LmdpdGxhYi5hZ2VudC5naXRvcHMucnBjLk9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2UuVHJhaWxlckgAGokBCgZIZWFkZXISEQoJY29tbWl0X2lkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAMSDwoGZGlnZXN0GOkHIAEoCRISCgl1bmNoYW5nZWQY6gcgASgIEhAKB2NoYW5nZXMY6wcgASgIEg8KBmF1dGhvchjsByABKAkSEAoHc3ViamVjdBjtByABKAkaRwoGT2JqZWN0Eg4KBnNvdXJjZRgBIAEoCRIMCgRkYXRhGAIgASgMEg0KBGxpbmsY6QcgASgJEhAKB3JlbW92ZWQY6gcgASgIGgkKB1RyYWlsZXJCCQoHbWVzc2FnZTKTAQoGR2l0b3BzEogBChdHZXRPYmplY3RzVG9TeW5jaHJvbml6ZRI0LmdpdGxhYi5hZ2VudC5naXRvcHMucnBjLk9iamVjdHNUb1N5bmNocm9uaXplUmVxdWVzdBo1LmdpdGxhYi5hZ2VudC5naXRvcHMucnBjLk9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2UwAWIGcHJvdG8z");
+  fileDesc("CgxnaXRvcHMucHJvdG8SF2dpdGxhYi5hZ2VudC5naXRvcHMucnBjIjAKBlBhdGhDRhIOCgRnbG9iGAEgASgJSAASDgoEZmlsZRgCIAEoCUgAQgYKBHBhdGgiiwEKCEdpdFJlZkNGEg0KA3RhZxgBIAEoCUgAEhAKBmJyYW5jaBgCIAEoCUgAEhAKBmNvbW1pdBgDIAEoCUgAEg8KBGZ1bGwY6QcgASgJSAASEAoFc2hvcnQY6gcgASgJSAASEQoGc2VtdmVyGOsHIAEoCUgAEg8KBHJlZnMY7AcgASgJSABCBQoDcmVmIocCChtPYmplY3RzVG9TeW5jaHJvbml6ZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgljb21taXRfaWQYAiABKAkSLgoFcGF0aHMYAyADKAsyHy5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5QYXRoQ0YSLgoDcmVmGAQgASgLMiEuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuR2l0UmVmQ0YSFAoGZGlnZXN0GOkHIAEoCUgAiAEBEg4KBWxpbmtzGOoHIAEoCBIQCgdjaGFuZ2VzGOsHIAEoCBIOCgVhYm91dBjsByABKAgSDgoFbmFtZXMY7QcgASgIQgkKB19kaWdlc3Qi+wMKHE9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2USTgoGaGVhZGVyGAEgASgLMjwuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZS5IZWFkZXJIABJOCgZvYmplY3QYAiABKAsyPC5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlLk9iamVjdEgAElAKB3RyYWlsZXIYAyABKAsyPS5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlLlRyYWlsZXJIABqJAQoGSGVhZGVyEhEKCWNvbW1pdF9pZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgDEg8KBmRpZ2VzdBjpByABKAkSEgoJdW5jaGFuZ2VkGOoHIAEoCBIQCgdjaGFuZ2VzGOsHIAEoCBIPCgZhdXRob3IY7AcgASgJEhAKB3N1YmplY3QY7QcgASgJGkcKBk9iamVjdBIOCgZzb3VyY2UYASABKAkSDAoEZGF0YRgCIAEoDBINCgRsaW5rGOkHIAEoCRIQCgdyZW1vdmVkGOoHIAEoCBoJCgdUcmFpbGVyQgkKB21lc3NhZ2UykwEKBkdpdG9wcxKIAQoXR2V0T2JqZWN0c1RvU3luY2hyb25pemUSNC5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlcXVlc3QaNS5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlMAFiBnByb3RvMw");
 
 /**
  * Files are chosen by a pattern, or named.
@@ -97,6 +97,15 @@ export type GitRefCF = Message<"gitlab.agent.gitops.rpc.GitRefCF"> & {
      */
     value: string;
     case: "semver";
+  } | {
+    /**
+     * All refs whose whole names match, with `*` for any letters: instead of the files of a commit there is one for each ref, by its
+     * name, with the id of its commit in it. The commit_id is a digest of them all.
+     *
+     * @generated from field: string refs = 1004;
+     */
+    value: string;
+    case: "refs";
   } | { case: undefined; value?: undefined };
 };
 
@@ -162,6 +171,13 @@ export type ObjectsToSynchronizeRequest = Message<"gitlab.agent.gitops.rpc.Objec
    * @generated from field: bool about = 1004;
    */
   about: boolean;
+
+  /**
+   * Asks for the names of the files alone: no object has data.
+   *
+   * @generated from field: bool names = 1005;
+   */
+  names: boolean;
 };
 
 /**

@@ -98,6 +98,24 @@ describe('git mirrors', (it) => {
     match(message, 'has no tag in the range >=3')
   })
 
+  it('list all refs that match a pattern, tags by their commits', async () => {
+    const { repository, commit: first, mirror } = await given('listed', { a: '1' })
+    const side = await repository.commit({ a: '2' }, 'feature/a')
+    await repository.branch('feature/b/c', first)
+    await repository.ref('refs/merge-requests/7/head', side)
+    await repository.ref('refs/x/refs/heads/feature/z', side)
+    await repository.tag('v1', first)
+    const list = async (pattern: string) => Object.fromEntries(await mirror.refs(pattern, never))
+    equal(await list('refs/heads/feature/*'), { 'refs/heads/feature/a': side, 'refs/heads/feature/b/c': first })
+    equal(await list('refs/heads/*/c'), { 'refs/heads/feature/b/c': first })
+    equal(await list('refs/merge-requests/*/head'), { 'refs/merge-requests/7/head': side })
+    equal(await list('refs/tags/v*'), { 'refs/tags/v1': first })
+    equal(await list('refs/heads/main'), { 'refs/heads/main': first })
+    equal(await list('refs/heads/none*'), {})
+    for (const pattern of ['feature/*', 'refs/heads/../*', '-x*', 'refs/heads/[a]', 'refs/heads/?'])
+      is((await failureOf(mirror.refs(pattern, never))).reason, 'RefInvalid', pattern)
+  })
+
   it('say that a short commit must be written out', async () => {
     const { mirror } = await given('short-commit', { a: '1' })
     const failure = await failureOf(mirror.locate({ kind: 'short', name: 'abc1234' }, never))

@@ -13,6 +13,8 @@ describe('a push', (it) => {
     ['short', 'v1', undefined, 'refs/tags/v1 refs/heads/v1', 'refs/tags/v10 refs/pull/v1'],
     ['full', 'refs/pull/7/head', undefined, 'refs/pull/7/head', 'refs/pull/77/head'],
     ['semver', '1.x', 'refs/tags/v1.0.0', 'refs/tags/v1.1.0 refs/tags/whatever', 'refs/heads/1.x'],
+    ['refs', 'refs/heads/x/*', undefined, 'refs/heads/x/y refs/heads/x/y/z', 'refs/heads/x refs/tags/x/y'],
+    ['refs', 'refs/*/7/head', undefined, 'refs/pull/7/head', 'refs/pull/77/head refs/7/head'],
     ['commit', 'a'.repeat(40), undefined, 'refs/heads/main', ''],
   ]
   for (const [kind, name, meant, concerned, others] of CASES) {
