@@ -203,7 +203,7 @@ describe('kas: object stream', (it) => {
   })
 
   it('follows branches, tags and commits', async () => {
-    const { repository, commit } = await given('listed-refs', { 'a.yaml': 'main' })
+    const { repository, commit } = await given('refs', { 'a.yaml': 'main' })
     const release = await repository.commit({ 'a.yaml': 'release' }, 'release')
     await repository.tag('v1', commit)
     const stream = kas.stream(token)
