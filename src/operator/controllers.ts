@@ -60,7 +60,7 @@ export function controllersOf(
     inOnboarded(managedEnvironments(context, { reach }), context),
     onboarding(context),
     inOnboarded(gitopsDeployments(context, { ...gitops, ...(meter && { meter }), ...(tracer && { tracer }) }), context),
-    inOnboarded(deploymentSets(context), context),
+    inOnboarded(deploymentSets(context, source), context),
     syncRuns(context),
     inOnboarded(dryRuns(context, gitops), context),
     workspacePools(context, { reach, namespace: config.namespace }),

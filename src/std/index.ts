@@ -72,6 +72,7 @@ export { asSentence, beginningOf, isCommitId, isNear, withoutEnd } from './text.
 export { logFieldsOf, type Span, silentTracer, type Tracer, traceIdOf } from './trace.ts'
 export { createTurnstile, type Turnstile } from './turnstile.ts'
 export { areTooFarApart, VERSION_SKEW } from './version.ts'
+export { matchesWildcard } from './wildcard.ts'
 export { createWorkQueue, type WorkQueue } from './work-queue.ts'
 export { parseYaml, type YamlLimits, type YamlProblem, type YamlText } from './yaml.ts'
 export {

@@ -1,4 +1,4 @@
-import { Failure, isCommitId } from '../../std/index.ts'
+import { Failure, isCommitId, matchesWildcard } from '../../std/index.ts'
 import { highestTag, parseRange } from './semver.ts'
 
 /**
@@ -107,21 +107,6 @@ export function parseRefs(output: string): Refs {
 
 /** The commits of all refs that match, by name; behind a tag, the one that it leads to. */
 export function matching(pattern: string, { commits }: Refs): Map<string, string> {
-  const names = [...commits.keys()].filter((name) => !name.endsWith('^{}') && matchesRef(pattern, name))
+  const names = [...commits.keys()].filter((name) => !name.endsWith('^{}') && matchesWildcard(pattern, name))
   return new Map(names.sort().map((name) => [name, commits.get(`${name}^{}`) ?? commits.get(name) ?? '']))
-}
-
-/** Each part behind the one before, the last one at the end: the first place of each is as good as any. */
-export function matchesRef(pattern: string, name: string): boolean {
-  const [first = '', ...others] = pattern.split('*')
-  if (!name.startsWith(first)) return false
-  const last = others.pop()
-  if (last === undefined) return name === first
-  let at = first.length
-  for (const part of others) {
-    const found = name.indexOf(part, at)
-    if (found < 0) return false
-    at = found + part.length
-  }
-  return name.length - last.length >= at && name.endsWith(last)
 }

@@ -32,6 +32,44 @@ export interface GitOpsDeploymentSetSpec {
       labels?: Record<string, string>
     }
     /**
+     * One element for each branch of a repository. It gives `branch`, the name, and `slug`, of which names of objects can be made.
+     */
+    branches?: {
+      /**
+       * The GitProject, by its name, or as `namespace/name` where another namespace grants access.
+       */
+      project: string
+      /**
+       * Which, with `*` for any letters, such as `feature/*`. Default: *.
+       */
+      pattern?: string
+      /**
+       * Which not, written in the same way.
+       */
+      except?: string[]
+    }
+    /**
+     * One element for each directory of a repository with a file in it or below it. It gives `path`, `directory`, the last part of it, and `slug`, of which names of objects can be made.
+     */
+    directories?: {
+      /**
+       * The GitProject, by its name, or as `namespace/name` where another namespace grants access.
+       */
+      project: string
+      /**
+       * Branch, tag or commit. Without it the default branch.
+       */
+      revision?: string
+      /**
+       * Which, with `*` for any letters but `/`, such as `apps/*`.
+       */
+      pattern: string
+      /**
+       * Which not, written in the same way.
+       */
+      except?: string[]
+    }
+    /**
      * Each element of the first with each of the second, and so on. No two of them may give the same variable.
      */
     product?: {
@@ -56,6 +94,44 @@ export interface GitOpsDeploymentSetSpec {
          * Further variables, by their name, and the label of the Environment that each is taken from, such as `topology.kubernetes.io/region`. An Environment without that label is refused.
          */
         labels?: Record<string, string>
+      }
+      /**
+       * One element for each branch of a repository. It gives `branch`, the name, and `slug`, of which names of objects can be made.
+       */
+      branches?: {
+        /**
+         * The GitProject, by its name, or as `namespace/name` where another namespace grants access.
+         */
+        project: string
+        /**
+         * Which, with `*` for any letters, such as `feature/*`. Default: *.
+         */
+        pattern?: string
+        /**
+         * Which not, written in the same way.
+         */
+        except?: string[]
+      }
+      /**
+       * One element for each directory of a repository with a file in it or below it. It gives `path`, `directory`, the last part of it, and `slug`, of which names of objects can be made.
+       */
+      directories?: {
+        /**
+         * The GitProject, by its name, or as `namespace/name` where another namespace grants access.
+         */
+        project: string
+        /**
+         * Branch, tag or commit. Without it the default branch.
+         */
+        revision?: string
+        /**
+         * Which, with `*` for any letters but `/`, such as `apps/*`.
+         */
+        pattern: string
+        /**
+         * Which not, written in the same way.
+         */
+        except?: string[]
       }
     }[]
   }[]

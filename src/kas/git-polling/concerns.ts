@@ -1,4 +1,5 @@
-import { matchesRef, type Revision } from '../../adapters/git/index.ts'
+import type { Revision } from '../../adapters/git/index.ts'
+import { matchesWildcard } from '../../std/index.ts'
 
 /** The ref that a revision meant at the last poll, if that is known. */
 export type MeantRef = string | undefined
@@ -20,7 +21,7 @@ export function concerns(revision: Revision, meant: MeantRef, pushed: string): b
     case 'semver':
       return pushed.startsWith('refs/tags/')
     case 'refs':
-      return matchesRef(name, pushed)
+      return matchesWildcard(name, pushed)
     case 'commit':
       // It may have come with any of them.
       return true

@@ -5,6 +5,8 @@ import {
   type GitOpsDeploymentSet,
   GitOpsDeploymentSets,
   GitOpsDeployments,
+  type GitProject,
+  GitProjects,
   indexBy,
   keyOf,
   labels,
@@ -14,20 +16,22 @@ import {
 } from '../../api/index.ts'
 import { type Controller, type ControllerContext, createWakeups, settled } from '../../engines/controller/index.ts'
 import { type Clock, seconds } from '../../std/index.ts'
+import { simpleGenerators } from './elements.ts'
 import { inEffect } from './in-effect.ts'
-import { MANAGER, reconcileSet, type SetMemory } from './reconcile.ts'
+import { MANAGER, reconcileSet, type SetMemory, type SetServices } from './reconcile.ts'
+import { createRepositories, type NameSource } from './repositories.ts'
 import { failedStatus } from './status.ts'
+import { projectRef } from './wishes.ts'
 
 /** A thousand that come into effect tell of it a thousand times: their set looks so often at most. */
 const PACE = seconds(1)
 
 /** Keeps the GitOpsDeployments of each GitOpsDeploymentSet as its template has them. */
-export function deploymentSets(context: ControllerContext): Controller<GitOpsDeploymentSet> {
+export function deploymentSets(context: ControllerContext, source: NameSource): Controller<GitOpsDeploymentSet> {
   const { caches, clock } = context
   const sets = caches.of(GitOpsDeploymentSets)
   const deployments = caches.of(GitOpsDeployments)
   const memories = new Map<string, SetMemory>()
-  const services = { context, deployments, environments: caches.of(Environments), bySet, memories }
   const wakeups = createWakeups(({ wake, signal }) => {
     const slowly = paced(wake, clock, signal)
     const stop = deployments.onChange((now, before) => {
@@ -35,7 +39,18 @@ export function deploymentSets(context: ControllerContext): Controller<GitOpsDep
       for (const ref of new Set([now, before].flatMap((one) => (one ? setsOf(one) : [])))) if (sets.get(ref)) slowly(ref)
     })
     signal.addEventListener('abort', stop, { once: true })
+    signal.addEventListener('abort', () => repositories.stop(), { once: true })
   })
+  const repositories = createRepositories(source, wakeups.wake)
+  const services: SetServices = {
+    context,
+    deployments,
+    environments: caches.of(Environments),
+    projects: caches.of(GitProjects),
+    repositories,
+    bySet,
+    memories,
+  }
   return {
     name: MANAGER,
     kind: GitOpsDeploymentSets,
@@ -44,6 +59,7 @@ export function deploymentSets(context: ControllerContext): Controller<GitOpsDep
         kind: Environments,
         wakes: ({ metadata: { namespace = '' } }: Environment) => sets.in(namespace).filter(asksForEnvironments).map(refOf),
       },
+      { kind: GitProjects, wakes: (project: GitProject) => sets.by(byProject, keyOf(project.metadata)).map(refOf) },
       // So that they are held in memory; what they tell comes by the wake-ups above.
       { kind: GitOpsDeployments, wakes: () => [] },
     ],
@@ -51,6 +67,7 @@ export function deploymentSets(context: ControllerContext): Controller<GitOpsDep
     reconcile: (set, signal) => reconcileSet(set, services, signal),
     async gone(ref) {
       memories.delete(keyOf(ref))
+      repositories.of(ref, [])
       return settled()
     },
     failed: failedStatus,
@@ -59,6 +76,14 @@ export function deploymentSets(context: ControllerContext): Controller<GitOpsDep
 
 /** By the set that it was made for. */
 const bySet = indexBy((deployment: GitOpsDeployment) => setsOf(deployment).map(keyOf))
+
+/** By the GitProjects that its generators name. */
+const byProject = indexBy((set: GitOpsDeploymentSet) =>
+  simpleGenerators(set.spec).flatMap(([, { branches, directories }]) => {
+    const named = (branches ?? directories)?.project
+    return named === undefined ? [] : [keyOf(projectRef(named, set.metadata.namespace ?? ''))]
+  }),
+)
 
 const setsOf = (deployment: GitOpsDeployment): Ref[] => refsBeside(deployment, deployment.metadata.labels?.[labels.deploymentSet])
 

@@ -3,7 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import { type AnyObject, annotations, type GitOpsDeploymentSet, GitOpsDeployments, labels, typeMetaOf } from '../../api/index.ts'
 import { type Manifest, placeOf, VARIABLES_ANNOTATION, withVariables } from '../../engines/render/index.ts'
 import { defined, Failure, isRecord } from '../../std/index.ts'
-import type { Element } from './elements.ts'
+import type { Element } from './element.ts'
 import { isTyped } from './typed.ts'
 
 /** A GitOpsDeployment as it is to be. */

@@ -1,33 +1,34 @@
 import { selectorOf } from '../../adapters/kube/index.ts'
 import type { Environment, GitOpsDeploymentSetSpec } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
-
-/** What there is one GitOpsDeployment of for: values by the names of variables. */
-export interface Element {
-  readonly values: ReadonlyMap<string, string>
-  /** What gave it, in the words of a message. */
-  readonly from: string
-}
-
-/** Each is a GitOpsDeployment, with its files, watches and passes. */
-export const MOST_ELEMENTS = 1000
+import { type Element, MOST_ELEMENTS, type Simple } from './element.ts'
+import { branchElements, directoryElements } from './names.ts'
 
 const NAME = /^[A-Za-z_]\w*$/
 
-type Generator = GitOpsDeploymentSetSpec['generators'][number]
-type Simple = Omit<Generator, 'product'>
+/** What there is to make elements of. */
+export interface Given {
+  /** Those of the namespace. */
+  readonly environments: readonly Environment[]
+  /** Names of refs or files, by the field of the generator that asked for them. */
+  readonly names: ReadonlyMap<string, readonly string[]>
+}
 
-/** All elements, in the order of the generators. `environments`: those of the namespace. Pure; throws `invalid` with the field. */
-export function elementsOf(
-  { generators }: Pick<GitOpsDeploymentSetSpec, 'generators'>,
-  environments: readonly Environment[],
-): Element[] {
+/** Each generator that is no product, with its field. */
+export const simpleGenerators = ({ generators }: Pick<GitOpsDeploymentSetSpec, 'generators'>): [field: string, Simple][] =>
+  generators.flatMap(({ product, ...generator }, at): [string, Simple][] => {
+    const field = `spec.generators[${at}]`
+    return product ? product.map((factor, index) => [`${field}.product[${index}]`, factor]) : [[field, generator]]
+  })
+
+/** All elements, in the order of the generators. Pure; throws `invalid` with the field. */
+export function elementsOf({ generators }: Pick<GitOpsDeploymentSetSpec, 'generators'>, given: Given): Element[] {
   const found: Element[] = []
   for (const [at, generator] of generators.entries()) {
     const field = `spec.generators[${at}]`
     const factors = generator.product
-      ? generator.product.map((factor, index) => simple(factor, `${field}.product[${index}]`, environments))
-      : [simple(generator, field, environments)]
+      ? generator.product.map((factor, index) => simple(factor, `${field}.product[${index}]`, given))
+      : [simple(generator, field, given)]
     const count = factors.reduce((product, { length }) => product * length, 1)
     // Counted before one of them is made.
     if (found.length + count > MOST_ELEMENTS) throw tooMany(field, found.length + count)
@@ -36,8 +37,14 @@ export function elementsOf(
   return found
 }
 
-function simple({ list, environments: of }: Simple, field: string, environments: readonly Environment[]): Element[] {
+function simple(
+  { list, environments: of, branches, directories }: Simple,
+  field: string,
+  { environments, names }: Given,
+): Element[] {
   if (list) return list.elements.map((element, at) => listed(element, `${field}.list.elements[${at}]`))
+  if (branches) return branchElements(names.get(field) ?? [], branches, `${field}.branches`)
+  if (directories) return directoryElements(names.get(field) ?? [], directories, `${field}.directories`)
   if (!of) return []
   const selects = selectorOf(of.labelSelector, `${field}.environments.labelSelector`)
   return environments

@@ -4,3 +4,4 @@
  * Read reconcile.ts (the story), then elements.ts, desired.ts and plan.ts, which are pure, and status.ts.
  */
 export { deploymentSets } from './controller.ts'
+export type { NameSource } from './repositories.ts'

@@ -6,6 +6,7 @@ import {
   type GitOpsDeployment,
   type GitOpsDeploymentSet,
   GitOpsDeployments,
+  type GitProject,
   type Index,
   isDeleting,
   type Kind,
@@ -19,11 +20,14 @@ import { differences } from '../../engines/apply/index.ts'
 import { again, type ControllerContext, type Next, settled } from '../../engines/controller/index.ts'
 import { eachOf, Failure, isFailure, seconds } from '../../std/index.ts'
 import { desiredOf, markIn, type WantedDeployment } from './desired.ts'
-import { type Element, elementsOf } from './elements.ts'
+import type { Element } from './element.ts'
+import { elementsOf, simpleGenerators } from './elements.ts'
 import { inEffect } from './in-effect.ts'
 import { type Member, type Plan, planOf } from './plan.ts'
 import { decideRemoval } from './removal.ts'
-import { statusOf, tell, type Unready } from './status.ts'
+import type { Repositories } from './repositories.ts'
+import { failedStatus, statusOf, tell, type Unready } from './status.ts'
+import { wishOf } from './wishes.ts'
 
 /** What is remembered of a set, so that a look costs little. */
 export interface SetMemory {
@@ -44,6 +48,8 @@ export interface SetServices {
   context: ControllerContext
   deployments: Cache<GitOpsDeployment>
   environments: Cache<Environment>
+  projects: Cache<GitProject>
+  repositories: Repositories
   bySet: Index<GitOpsDeployment>
   memories: Map<string, SetMemory>
 }
@@ -62,7 +68,9 @@ export async function reconcileSet(set: GitOpsDeploymentSet, services: SetServic
   if (isDeleting(set)) return settled()
   const { context, deployments, bySet } = services
   const now = context.clock.now()
-  const memory = await rememberedDesired(set, services)
+  const names = namesFor(set, services)
+  if ('failure' in names) return settled({ status: failedStatus(set, names.failure) })
+  const memory = await rememberedDesired(set, names, services)
   const { desired } = memory
   const labelled = deployments.by(bySet, keyOf(refOf(set)))
   const there = new Map(labelled.map((one) => [one.metadata.name, one]))
@@ -91,13 +99,40 @@ export async function reconcileSet(set: GitOpsDeploymentSet, services: SetServic
   return settled({ status })
 }
 
+/**
+ * What the generators asked of repositories, by their fields. `failure`: something is not known, and with what is known alone GitOpsDeployments
+ * would be removed that there are elements for.
+ */
+function namesFor(
+  set: GitOpsDeploymentSet,
+  { projects, repositories }: SetServices,
+): ReadonlyMap<string, readonly string[]> | { failure: Failure } {
+  try {
+    const asked = simpleGenerators(set.spec).flatMap(([field, generator]) => {
+      const wish = wishOf(set, field, generator, projects)
+      return wish ? [{ field, wish }] : []
+    })
+    const wishes = asked.map(({ wish }) => wish)
+    const seen = repositories.of(refOf(set), wishes)
+    const blind = seen.find(({ names }) => names === undefined)
+    if (blind) return { failure: blind.failure ?? WAITING }
+    return new Map(asked.map(({ field }, at) => [field, seen[at]?.names ?? []]))
+  } catch (thrown) {
+    return { failure: Failure.from(thrown) }
+  }
+}
+
+const WAITING = new Failure('unavailable', 'kas was asked for the names in the repository', { reason: 'WaitingForRepository' })
+
 /** As long as the spec and the elements are the same. */
-async function rememberedDesired(set: GitOpsDeploymentSet, { environments, memories }: SetServices): Promise<SetMemory> {
+async function rememberedDesired(
+  set: GitOpsDeploymentSet,
+  names: ReadonlyMap<string, readonly string[]>,
+  { environments, memories }: SetServices,
+): Promise<SetMemory> {
   const { uid, generation, namespace = '' } = set.metadata
-  const elements = elementsOf(
-    set.spec,
-    environments.in(namespace).filter((one) => !isDeleting(one)),
-  )
+  const given = { environments: environments.in(namespace).filter((one) => !isDeleting(one)), names }
+  const elements = elementsOf(set.spec, given)
   const version = JSON.stringify([uid, generation, digestOf(elements)])
   const known = memories.get(keyOf(refOf(set)))
   if (known?.version === version) return known

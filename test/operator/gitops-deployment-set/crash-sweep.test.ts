@@ -3,6 +3,7 @@ import { type GitOpsDeployment, GitOpsDeploymentSets, GitOpsDeployments, isTrue 
 import { deploymentSets } from '../../../src/operator/gitops-deployment-set/index.ts'
 import { pause, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { memoryRepository } from '../../support/deployments.ts'
 import { deathsOf, dieAtEach, lifeOf, startMortalOperator } from '../../support/mortal.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
@@ -46,7 +47,7 @@ describe('an operator that is killed after any write for a GitOpsDeploymentSet',
   async function live(writes: number): Promise<number> {
     const namespace = await cluster.namespace('set-sweep')
     const life = lifeOf(writes)
-    const controllers = (context: Parameters<typeof deploymentSets>[0]) => [deploymentSets(context)]
+    const controllers = (context: Parameters<typeof deploymentSets>[0]) => [deploymentSets(context, memoryRepository().source)]
     const operator = await startMortalOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers }, life)
     const stop = playDeployments(namespace)
     const ref = { name: 'shop', namespace }

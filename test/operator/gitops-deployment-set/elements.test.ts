@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import type { GitOpsDeploymentSet, GitOpsDeploymentSetSpec } from '../../../src/api/index.ts'
 import { desiredOf } from '../../../src/operator/gitops-deployment-set/desired.ts'
 import { elementsOf } from '../../../src/operator/gitops-deployment-set/elements.ts'
+import { slugOf } from '../../../src/operator/gitops-deployment-set/names.ts'
 import { type Member, planOf } from '../../../src/operator/gitops-deployment-set/plan.ts'
 import { decideRemoval, type Removals } from '../../../src/operator/gitops-deployment-set/removal.ts'
 import { TYPED_FIELDS, UNTYPED_FIELDS } from '../../../src/operator/gitops-deployment-set/typed.ts'
@@ -13,11 +14,13 @@ import { environment } from '../../support/builders/environments.ts'
 import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 
+const NOTHING = { environments: [], names: new Map() }
+
 type Generators = GitOpsDeploymentSetSpec['generators']
 
 const named = (name: string, labels: Record<string, string> = {}) => environment('home', name, {}, { labels })
 const valuesOf = (generators: Generators, environments = [named('prod', { tier: 'prod', zone: 'eu' }), named('dev')]) =>
-  elementsOf({ generators }, environments).map(({ values }) => Object.fromEntries(values))
+  elementsOf({ generators }, { environments, names: new Map() }).map(({ values }) => Object.fromEntries(values))
 const list = (...elements: Record<string, string>[]) => ({ list: { elements } })
 
 describe('the elements of a GitOpsDeploymentSet', (it) => {
@@ -42,6 +45,39 @@ describe('the elements of a GitOpsDeploymentSet', (it) => {
       { app: 'api', environment: 'prod' },
     ])
     equal(valuesOf([{ product: [list({ app: 'web' }), { environments: { labelSelector: 'tier=none' } }] }]), [])
+  })
+
+  it('are those branches and directories that match', () => {
+    const of = (generator: Generators[number], names: string[]) =>
+      elementsOf({ generators: [generator] }, { environments: [], names: new Map([['spec.generators[0]', names]]) }).map(
+        ({ values }) => [...values.values()],
+      )
+    const project = 'shop'
+    equal(of({ branches: { project } }, ['refs/heads/main']), [['main', 'main']])
+    const files = ['a.yaml', 'apps/x.yaml', 'apps/web/x.yaml', 'apps/web/deep/x.yaml', 'apps/api-v2/x.yaml']
+    equal(of({ directories: { project, pattern: 'apps/api-*' } }, files), [['apps/api-v2', 'api-v2', slugOf('apps/api-v2')]])
+    equal(of({ directories: { project, pattern: '*' } }, files), [['apps', 'apps', 'apps']])
+    equal(of({ directories: { project, pattern: 'apps/*/*' } }, files), [['apps/web/deep', 'deep', slugOf('apps/web/deep')]])
+    equal(of({ directories: { project, pattern: 'apps/*', except: ['*/web', 'apps/api-*'] } }, files), [])
+    equal(of({ directories: { project, pattern: 'apps/web' } }, files), [['apps/web', 'web', slugOf('apps/web')]])
+  })
+
+  it('have slugs that are names of objects, another one for each', () => {
+    const names = [
+      'feature/login',
+      'feature-login',
+      'Feature/Login',
+      '../../x',
+      '-',
+      'ä',
+      'ö',
+      'x'.repeat(300),
+      `${'x'.repeat(299)}y`,
+    ]
+    const slugs = names.map(slugOf)
+    for (const slug of slugs) match(slug, /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/)
+    is(new Set(slugs).size, names.length)
+    is(slugOf('feature-login'), 'feature-login')
   })
 
   it('are refused with the field that gives them', async () => {
@@ -75,7 +111,7 @@ const setOf = (
 
 describe('the template of a GitOpsDeploymentSet', (it) => {
   const source = { repoURL: 'https://example.com/shop', path: 'deploy/${env}' }
-  const elements = elementsOf({ generators: [list({ env: 'dev', most: '3' }, { env: 'prod', most: '5' })] }, [])
+  const elements = elementsOf({ generators: [list({ env: 'dev', most: '3' }, { env: 'prod', most: '5' })] }, NOTHING)
 
   it('is filled by the values of each element, in texts and numbers', async () => {
     const spec = {
@@ -102,7 +138,7 @@ describe('the template of a GitOpsDeploymentSet', (it) => {
   })
 
   it('keeps texts as they are written, and has numbers where numbers are', async () => {
-    const written = elementsOf({ generators: [list({ env: '2024', version: '1.20', yes: 'true', count: '3' })] }, [])
+    const written = elementsOf({ generators: [list({ env: '2024', version: '1.20', yes: 'true', count: '3' })] }, NOTHING)
     const spec = {
       source: {
         repoURL: 'x',

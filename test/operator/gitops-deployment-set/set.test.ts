@@ -9,9 +9,10 @@ import {
   type GitOpsDeploymentSetSpec,
   GitOpsDeploymentSets,
   GitOpsDeployments,
+  GitProjects,
 } from '../../../src/api/index.ts'
-import { deploymentSets } from '../../../src/operator/gitops-deployment-set/index.ts'
-import { defined } from '../../../src/std/index.ts'
+import { deploymentSets, type NameSource } from '../../../src/operator/gitops-deployment-set/index.ts'
+import { aborted, defined, Failure } from '../../../src/std/index.ts'
 import { environment } from '../../support/builders/environments.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { at, openStage, type Stage } from '../../support/deployments.ts'
@@ -24,14 +25,49 @@ const source = { repoURL: 'https://example.com/shop', path: '${env}' }
 const list = (...elements: Record<string, string>[]) => ({ list: { elements } })
 const envs = (...names: string[]) => [list(...names.map((env) => ({ env })))]
 
+/** What kas would tell: names by what is asked of which project; nothing before it is told. */
+function namesInMemory() {
+  const told = new Map<string, readonly string[] | Failure>()
+  const followers = new Map<Parameters<NameSource['follow']>, string>()
+  const deliver = async (to: Parameters<NameSource['follow']>, key: string) => {
+    const known = told.get(key)
+    if (known instanceof Failure) to[1].onFailure?.(known)
+    else if (known)
+      await to[1].onBatch({ commitId: 'c', projectId: 1n, files: known.map((name) => ({ source: name, data: Buffer.of() })) })
+  }
+  const kas: NameSource = {
+    async follow(...to) {
+      const [{ projectId, ref, globs, names }, { signal }] = to
+      const key = `${projectId.split('/')[1]} ${'name' in ref ? ref.name : ''} ${globs.join()} ${names}`
+      followers.set(to, key)
+      await deliver(to, key)
+      await aborted(signal)
+      followers.delete(to)
+    },
+  }
+  return {
+    source: kas,
+    asked: () => [...followers.values()].sort(),
+    async tell(key: string, names: readonly string[] | Failure) {
+      told.set(key, names)
+      for (const [to, of] of followers) if (of === key) await deliver(to, key)
+    },
+  }
+}
+
 describe('a GitOpsDeploymentSet', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
   let operator: RunningOperator
   let namespace = ''
+  const names = namesInMemory()
 
   const start = () =>
-    startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: (context) => [deploymentSets(context)] })
+    startOperator({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      controllers: (context) => [deploymentSets(context, names.source)],
+    })
   it.beforeEach(async () => {
     namespace = await cluster.namespace('set')
     operator = await start()
@@ -52,8 +88,8 @@ describe('a GitOpsDeploymentSet', (it) => {
       },
     })
   const change = (spec: object) => kube.patch(GitOpsDeploymentSets, ref('shop'), { spec })
-  const names = async () => (await kube.list(GitOpsDeployments, { namespace })).map(({ metadata }) => metadata.name).sort()
-  const there = (...wanted: string[]) => eventually(async () => String(await names()) === String(wanted))
+  const namesNow = async () => (await kube.list(GitOpsDeployments, { namespace })).map(({ metadata }) => metadata.name).sort()
+  const there = (...wanted: string[]) => eventually(async () => String(await namesNow()) === String(wanted))
   const deployment = (name: string, check: (one: GitOpsDeployment) => unknown = () => true) =>
     expectObject(kube, GitOpsDeployments, ref(name), check)
   const said = (reason: string, check: (one: GitOpsDeploymentSet, message: string) => unknown = () => true) =>
@@ -131,6 +167,57 @@ describe('a GitOpsDeploymentSet', (it) => {
     await there('shop-us')
   })
 
+  it('follows the branches and directories of a repository, and waits until they are known', async () => {
+    const template = {
+      metadata: { name: 'shop-${slug}' },
+      spec: { source: { ...source, path: '${path:=deploy}', targetRevision: '${branch:=main}' }, type: 'manual' },
+    }
+    await create({ generators: [{ branches: { project: 'shop', pattern: 'feature/*', except: ['*/draft-*'] } }], template })
+    await said('GitProjectNotFound', (_, message) =>
+      match(message, 'spec.generators[0].branches.project: there is no GitProject shop'),
+    )
+    const project = {
+      apiVersion: 'berth.dev/v1alpha1',
+      kind: 'GitProject',
+      metadata: ref('shop'),
+      spec: { url: source.repoURL, path: `${namespace}/shop` },
+    }
+    await kube.create(GitProjects, project)
+    await said('WaitingForRepository')
+    const branches = 'shop refs/heads/feature/* ** true'
+    equal(names.asked(), [branches])
+    await names.tell(branches, ['refs/heads/feature/login', 'refs/heads/feature/draft-1', 'refs/heads/feature/Ä'])
+    await said('DeploymentsNotReady', ({ status }) => is(status?.deployments?.total, 2))
+    const made = await kube.list(GitOpsDeployments, { namespace })
+    equal(made.map(({ spec }) => spec.source.targetRevision).sort(), ['feature/login', 'feature/Ä'])
+    for (const { metadata } of made) match(metadata.name, /^shop-feature(?:-login)?-[0-9a-f]{8}$/)
+    // A kas that does not answer takes nothing away, also after a restart.
+    await names.tell(branches, new Failure('unavailable', 'kas is away'))
+    await operator.stop()
+    operator = await start()
+    await said('ReconcileFailed', (_, message) => match(message, 'kas is away'))
+    is((await namesNow()).length, 2)
+    await names.tell(branches, ['refs/heads/feature/login'])
+    await said('DeploymentsNotReady', ({ status }) => is(status?.deployments?.total, 1))
+    await eventually(async () => (await namesNow()).length === 1)
+    await change({
+      generators: [{ directories: { project: `${namespace}/shop`, revision: 'v1', pattern: 'apps/*', except: ['apps/old'] } }],
+      removal: { allowEmpty: true },
+    })
+    const directories = 'shop v1 apps/** true'
+    await eventually(() => String(names.asked()) === directories)
+    await names.tell(directories, [
+      'apps/readme.md',
+      'apps/old/x.yaml',
+      'apps/web/a/b.yaml',
+      'apps/web/c.yaml',
+      'apps/api/x.yaml',
+    ])
+    await eventually(async () => /^shop-apps-api-[0-9a-f]{8},shop-apps-web-[0-9a-f]{8}$/.test(String(await namesNow())))
+    await kube.delete(GitOpsDeploymentSets, ref('shop'))
+    await eventually(() => names.asked().length === 0)
+  })
+
   it('brings a change into effect step by step, and stops where one is not healthy', async () => {
     const steps = [{ labelSelector: 'env=dev' }, { labelSelector: 'env in (eu,us)', maxAtOnce: 1 }]
     await create({ generators: envs('dev', 'eu', 'us', 'x'), rollout: { steps } })
@@ -142,7 +229,7 @@ describe('a GitOpsDeploymentSet', (it) => {
       equal([status?.step, status?.deployments], [2, { total: 4, updated: 2, ready: 1 }])
       match(message, '2 of 4 are to be made or changed in step 2 of the rollout; shop-eu is not in effect and healthy (Tested).')
     })
-    equal(await names(), ['shop-dev', 'shop-eu'])
+    equal(await namesNow(), ['shop-dev', 'shop-eu'])
     await report('shop-eu', 'True')
     await there('shop-dev', 'shop-eu', 'shop-us')
     await report('shop-us', 'True')
@@ -185,7 +272,7 @@ describe('a GitOpsDeploymentSet', (it) => {
     await eventOf('RemovalHeld')
     for (const name of many.slice(0, 5)) await report(`shop-${name}`, 'True')
     await said('RemovalHeld', (_, message) => match(message, '7 of 12 GitOpsDeployments would go within minutes'))
-    is((await names()).length, 12)
+    is((await namesNow()).length, 12)
     await change({ removal: { maxPercent: 100 } })
     await there(...many.slice(0, 5).map((env) => `shop-${env}`))
     await said('Ready')
@@ -208,7 +295,7 @@ describe('a GitOpsDeploymentSet', (it) => {
     await deployment('shop-prod', ({ metadata }) => metadata.ownerReferences?.length === 1)
     await change({ removal: { policy: 'Orphan' } })
     await deployment('shop-prod', ({ metadata }) => (metadata.ownerReferences ?? []).length === 0)
-    equal(await names(), ['shop-dev', 'shop-prod'])
+    equal(await namesNow(), ['shop-dev', 'shop-prod'])
   })
 
   it('lets go at once, whatever a rollout waits for, and what an older set has left is nobody’s', async () => {
@@ -226,7 +313,7 @@ describe('a GitOpsDeploymentSet', (it) => {
     await create({ generators: envs('dev', 'test') })
     await there('shop-dev', 'shop-prod', 'shop-test')
     await said('DeploymentsNotReady', ({ status }) => equal(status?.deployments, { total: 2, updated: 2, ready: 0 }))
-    equal(await names(), ['shop-dev', 'shop-prod', 'shop-test'])
+    equal(await namesNow(), ['shop-dev', 'shop-prod', 'shop-test'])
   })
 
   it('does not take a copy that somebody made for one of its own', async () => {
@@ -237,7 +324,7 @@ describe('a GitOpsDeploymentSet', (it) => {
     await kube.create(GitOpsDeployments, { ...rest, metadata: { ...ref('copy'), ...defined({ labels, annotations }) } })
     await change({ template: { spec: { interval: '7m' } } })
     await deployment('shop-prod', ({ spec }) => spec.interval === '7m')
-    equal(await names(), ['copy', 'shop-dev', 'shop-prod'])
+    equal(await namesNow(), ['copy', 'shop-dev', 'shop-prod'])
     await said('DeploymentsNotReady', ({ status }) => is(status?.deployments?.leaving, undefined))
   })
 
@@ -290,13 +377,13 @@ describe('a GitOpsDeploymentSet', (it) => {
   it('says what the API server says of a template that it does not accept, and what no template may be', async () => {
     await create({ template: { metadata: { name: 'shop-${env}' }, spec: { source, type: 'sometimes' } } })
     await said('DeploymentRefused', (_, message) => match(message, 'spec type must be manual or automated'))
-    equal(await names(), [])
+    equal(await namesNow(), [])
     await change({ template: { metadata: { name: 'shop' } } })
     await said('NameNotUnique')
     await change({ template: { metadata: { name: 'Shop ${env}!' }, spec: { type: 'manual' } } })
     await said('TemplateInvalid', (_, message) => match(message, 'makes "Shop dev!" of it, which is no name'))
     const refused = (generators: unknown) => refusalOf(change({ generators }))
-    match(await refused([{}]), 'exactly one of list, environments and product')
+    match(await refused([{}]), 'exactly one of list, environments, branches, directories and product')
     match(await refused([]), 'spec.generators')
     match(await refusalOf(change({ rollout: { steps: [{ maxAtOnce: '0%' }] } })), 'maxAtOnce')
     match(await refusalOf(change({ rollout: { steps: [{ maxAtOnce: 0 }] } })), 'maxAtOnce')
@@ -305,7 +392,7 @@ describe('a GitOpsDeploymentSet', (it) => {
   it('does nothing while it is suspended', async () => {
     await create({ suspend: true })
     await said('Suspended', (_, message) => match(message, '2 are to be made or changed'))
-    equal(await names(), [])
+    equal(await namesNow(), [])
     await change({ suspend: false })
     await there('shop-dev', 'shop-prod')
   })
@@ -314,7 +401,7 @@ describe('a GitOpsDeploymentSet', (it) => {
     const many = Array.from({ length: 1000 }, (_, index) => `n${String(index).padStart(3, '0')}`)
     await create({ generators: envs(...many) })
     await said('DeploymentsNotReady', ({ status }) => equal(status?.deployments, { total: 1000, updated: 1000, ready: 0 }))
-    is((await names()).length, 1000)
+    is((await namesNow()).length, 1000)
     await operator.quiet()
     const before = { ...operator.requests }
     await report('shop-n007', 'True')
@@ -339,7 +426,7 @@ describe('a GitOpsDeploymentSet with the controller of GitOpsDeployments', (it) 
     operator = await startOperator({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (context) => [deploymentSets(context)],
+      controllers: (context) => [deploymentSets(context, stage.git.source)],
     })
   })
   it.after(async () => {
