@@ -154,6 +154,17 @@ describe('fields that others may change', (it) => {
     assert.equal(await owners(), [managerOf(applier.owner.id)])
   })
 
+  for (const manager of ['helm', 'kubectl'])
+    it(`keep their value where they are taken over from ${manager}`, async () => {
+      await kube.apply(Deployments, { ...deployment(5), metadata: { name: 'web', namespace } }, { manager })
+      const rules = { ignore: ignoreRules([REPLICAS]) }
+      for (const image of ['registry.example.com/a:2', 'registry.example.com/a:3']) {
+        await applier.apply([deployment(3, image)], rules)
+        assert.is((await live()).spec.replicas, 5)
+        assert.equal(await owners(), [managerOf(applier.owner.id)])
+      }
+    })
+
   it('are set back without a rule', async () => {
     await applier.apply([deployment(3)])
     await scale(7)

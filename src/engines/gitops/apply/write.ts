@@ -171,8 +171,11 @@ async function take(about: ObjectWrite): Promise<{ written: AnyObject; before: A
       const isNew = writer.uidOf(item.key) !== before?.metadata.uid
       const from = { former, byHand: true, managers: writer.takeOver?.managers }
       const steps = before && (isNew || former !== undefined) ? takingOver(before, writer.owner, from) : undefined
-      if (steps) await patch(about, steps)
-      return written && !steps ? { written, before: seen } : { written: await put(about, content, { force: true }), before }
+      if (written && !steps) return { written, before: seen }
+      // What others may change and somebody had set is ours from now on: left out of what is put, it would go.
+      const taken = steps && (await patch(about, steps))
+      const now = taken ? withLiveIgnored(item.object, taken, writer.ignore, managerOf(writer.owner)) : content
+      return { written: await put(about, now, { force: true }), before }
     } catch (failure) {
       if (!isFailure(failure, 'conflict') || tries === TAKE_TRIES) throw failure
     }
