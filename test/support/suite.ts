@@ -2,7 +2,7 @@ import { suite as uvu } from 'uvu'
 import { whileUnderWay } from './under-way.ts'
 
 type Step = () => unknown
-interface It {
+export interface It {
   /** One claim in the present tense, unique in its suite. */
   (title: string, body: Step): void
   before(step: Step): void

@@ -199,7 +199,7 @@ async function* batch(
   const sent = unchanged ? [] : (changes?.files ?? files)
   for (const { path, link } of sent) if (link !== undefined) yield linkObject(path, link)
   const regular = sent.filter(({ link }) => link === undefined)
-  if (wanted.selection.names) for (const { path } of regular) yield objectChunk(path, NOTHING)
+  if (wanted.selection.names) for (const { path } of regular) yield objectChunk(path, new Uint8Array())
   else {
     const leave = await context.room.enter(admission.caller.namespace, { weight: weightOf(regular, admission), signal })
     try {
@@ -294,8 +294,6 @@ function endOf({ clock, maxAge }: StreamContext, { ended }: Admission, call: Cal
 
 const revocationOf = ({ ended }: Admission): Failure | undefined =>
   ended.aborted && ended.reason instanceof Failure ? ended.reason : undefined
-
-const NOTHING = new Uint8Array()
 
 const CHUNK = 128 * 2 ** 10
 

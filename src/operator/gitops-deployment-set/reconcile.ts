@@ -115,14 +115,15 @@ function namesFor(
     const wishes = asked.map(({ wish }) => wish)
     const seen = repositories.of(refOf(set), wishes)
     const blind = seen.find(({ names }) => names === undefined)
-    if (blind) return { failure: blind.failure ?? WAITING }
+    if (blind) return { failure: blind.failure ?? waiting() }
     return new Map(asked.map(({ field }, at) => [field, seen[at]?.names ?? []]))
   } catch (thrown) {
     return { failure: Failure.from(thrown) }
   }
 }
 
-const WAITING = new Failure('unavailable', 'kas was asked for the names in the repository', { reason: 'WaitingForRepository' })
+const waiting = (): Failure =>
+  new Failure('unavailable', 'kas was asked for the names in the repository', { reason: 'WaitingForRepository' })
 
 /** As long as the spec and the elements are the same. */
 async function rememberedDesired(

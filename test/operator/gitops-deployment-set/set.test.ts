@@ -1,18 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { equal, is, match, ok } from 'uvu/assert'
-import {
-  conditionOf,
-  Environments,
-  type GitOpsDeployment,
-  type GitOpsDeploymentSet,
-  type GitOpsDeploymentSetSpec,
-  GitOpsDeploymentSets,
-  GitOpsDeployments,
-  GitProjects,
-} from '../../../src/api/index.ts'
-import { deploymentSets, type NameSource } from '../../../src/operator/gitops-deployment-set/index.ts'
-import { aborted, defined, Failure } from '../../../src/std/index.ts'
+import { conditionOf, Environments, GitOpsDeploymentSets, GitOpsDeployments, GitProjects } from '../../../src/api/index.ts'
+import { deploymentSets } from '../../../src/operator/gitops-deployment-set/index.ts'
+import { Failure } from '../../../src/std/index.ts'
 import { environment } from '../../support/builders/environments.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { at, openStage, type Stage } from '../../support/deployments.ts'
@@ -21,98 +12,11 @@ import { refusalOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 import { apply, eventually, expectObject } from '../../support/verbs.ts'
 
-const source = { repoURL: 'https://example.com/shop', path: '${env}' }
-const list = (...elements: Record<string, string>[]) => ({ list: { elements } })
-const envs = (...names: string[]) => [list(...names.map((env) => ({ env })))]
-
-/** What kas would tell: names by what is asked of which project; nothing before it is told. */
-function namesInMemory() {
-  const told = new Map<string, readonly string[] | Failure>()
-  const followers = new Map<Parameters<NameSource['follow']>, string>()
-  const deliver = async (to: Parameters<NameSource['follow']>, key: string) => {
-    const known = told.get(key)
-    if (known instanceof Failure) to[1].onFailure?.(known)
-    else if (known)
-      await to[1].onBatch({ commitId: 'c', projectId: 1n, files: known.map((name) => ({ source: name, data: Buffer.of() })) })
-  }
-  const kas: NameSource = {
-    async follow(...to) {
-      const [{ projectId, ref, globs, names }, { signal }] = to
-      const key = `${projectId.split('/')[1]} ${'name' in ref ? ref.name : ''} ${globs.join()} ${names}`
-      followers.set(to, key)
-      await deliver(to, key)
-      await aborted(signal)
-      followers.delete(to)
-    },
-  }
-  return {
-    source: kas,
-    asked: () => [...followers.values()].sort(),
-    async tell(key: string, names: readonly string[] | Failure) {
-      told.set(key, names)
-      for (const [to, of] of followers) if (of === key) await deliver(to, key)
-    },
-  }
-}
+import { envs, setStage, source } from './stage.ts'
 
 describe('a GitOpsDeploymentSet', (it) => {
-  const cluster = testCluster()
-  const { kube } = cluster
-  let operator: RunningOperator
-  let namespace = ''
-  const names = namesInMemory()
-
-  const start = () =>
-    startOperator({
-      kubeconfig: cluster.kubeconfig,
-      namespace,
-      controllers: (context) => [deploymentSets(context, names.source)],
-    })
-  it.beforeEach(async () => {
-    namespace = await cluster.namespace('set')
-    operator = await start()
-  })
-  it.afterEach(() => operator.stop())
-  it.after(() => cluster.close())
-
-  const ref = (name: string) => ({ name, namespace })
-  const create = (spec: Partial<GitOpsDeploymentSetSpec>) =>
-    kube.create(GitOpsDeploymentSets, {
-      apiVersion: 'berth.dev/v1alpha1',
-      kind: 'GitOpsDeploymentSet',
-      metadata: ref('shop'),
-      spec: {
-        generators: envs('dev', 'prod'),
-        template: { metadata: { name: 'shop-${env}', labels: { env: '${env}' } }, spec: { source, type: 'automated' } },
-        ...spec,
-      },
-    })
-  const change = (spec: object) => kube.patch(GitOpsDeploymentSets, ref('shop'), { spec })
-  const namesNow = async () => (await kube.list(GitOpsDeployments, { namespace })).map(({ metadata }) => metadata.name).sort()
-  const there = (...wanted: string[]) => eventually(async () => String(await namesNow()) === String(wanted))
-  const deployment = (name: string, check: (one: GitOpsDeployment) => unknown = () => true) =>
-    expectObject(kube, GitOpsDeployments, ref(name), check)
-  const said = (reason: string, check: (one: GitOpsDeploymentSet, message: string) => unknown = () => true) =>
-    expectObject(kube, GitOpsDeploymentSets, ref('shop'), (one) => {
-      const ready = conditionOf(one.status?.conditions, 'Ready')
-      equal([ready?.reason, ready?.observedGeneration], [reason, one.metadata.generation], ready?.message)
-      return check(one, ready?.message ?? '')
-    })
-  /** As the controller of GitOpsDeployments would say it. */
-  const report = async (name: string, status: 'True' | 'False', message = 'as the test has it') => {
-    const { metadata } = await deployment(name)
-    const observedGeneration = metadata.generation ?? 0
-    const condition = { type: 'Ready', status, reason: 'Tested', message, observedGeneration }
-    const conditions = [{ ...condition, lastTransitionTime: '2030-01-01T00:00:00Z' }]
-    await kube.patch(GitOpsDeployments, ref(name), { status: { observedGeneration, conditions } }, { subresource: 'status' })
-  }
-  const eventOf = (reason: string) =>
-    eventually(async () => {
-      const path = `/api/v1/namespaces/${namespace}/events`
-      const { items } = await kube.read<{ items: { reason: string }[] }>(path)
-      return items.some((event) => event.reason === reason)
-    })
-  const pathOf = ({ spec }: GitOpsDeployment) => spec.source.path
+  const stage = setStage(it)
+  const { kube, names, ref, create, change, namesNow, there, deployment, said, report, pathOf } = stage
 
   it('makes one for each element, counts those that are healthy, and writes nothing when all is well', async () => {
     await create({})
@@ -133,10 +37,9 @@ describe('a GitOpsDeploymentSet', (it) => {
     await report('shop-prod', 'True')
     const before = await said('Ready', ({ status }) => equal(status?.deployments, { total: 2, updated: 2, ready: 2 }))
     // Whoever begins anew finds all as it should be.
-    await operator.stop()
-    operator = await start()
+    await stage.restart()
     await createAnother()
-    await operator.quiet()
+    await stage.operator.quiet()
     equal((await kube.get(GitOpsDeploymentSets, ref('shop')))?.metadata.resourceVersion, before.metadata.resourceVersion)
   })
 
@@ -152,15 +55,15 @@ describe('a GitOpsDeploymentSet', (it) => {
   }
 
   it('follows the Environments of the namespace', async () => {
-    await kube.create(Environments, environment(namespace, 'eu', {}, { labels: { tier: 'prod' } }))
-    await kube.create(Environments, environment(namespace, 'test', {}, { labels: { tier: 'test' } }))
+    await kube.create(Environments, environment(stage.namespace, 'eu', {}, { labels: { tier: 'prod' } }))
+    await kube.create(Environments, environment(stage.namespace, 'test', {}, { labels: { tier: 'test' } }))
     const template = {
       metadata: { name: 'shop-${environment}' },
       spec: { source: { ...source, path: 'deploy' }, type: 'manual', destination: { environment: '${environment}' } },
     }
     await create({ generators: [{ environments: { labelSelector: 'tier=prod' } }], template })
     await there('shop-eu')
-    await kube.create(Environments, environment(namespace, 'us', {}, { labels: { tier: 'prod' } }))
+    await kube.create(Environments, environment(stage.namespace, 'us', {}, { labels: { tier: 'prod' } }))
     await there('shop-eu', 'shop-us')
     is((await deployment('shop-us')).spec.destination?.environment, 'us')
     await kube.patch(Environments, ref('eu'), { metadata: { labels: { tier: 'old' } } })
@@ -180,7 +83,7 @@ describe('a GitOpsDeploymentSet', (it) => {
       apiVersion: 'berth.dev/v1alpha1',
       kind: 'GitProject',
       metadata: ref('shop'),
-      spec: { url: source.repoURL, path: `${namespace}/shop` },
+      spec: { url: source.repoURL, path: `${stage.namespace}/shop` },
     }
     await kube.create(GitProjects, project)
     await said('WaitingForRepository')
@@ -188,20 +91,21 @@ describe('a GitOpsDeploymentSet', (it) => {
     equal(names.asked(), [branches])
     await names.tell(branches, ['refs/heads/feature/login', 'refs/heads/feature/draft-1', 'refs/heads/feature/Ä'])
     await said('DeploymentsNotReady', ({ status }) => is(status?.deployments?.total, 2))
-    const made = await kube.list(GitOpsDeployments, { namespace })
+    const made = await kube.list(GitOpsDeployments, { namespace: stage.namespace })
     equal(made.map(({ spec }) => spec.source.targetRevision).sort(), ['feature/login', 'feature/Ä'])
     for (const { metadata } of made) match(metadata.name, /^shop-feature(?:-login)?-[0-9a-f]{8}$/)
     // A kas that does not answer takes nothing away, also after a restart.
     await names.tell(branches, new Failure('unavailable', 'kas is away'))
-    await operator.stop()
-    operator = await start()
+    await stage.restart()
     await said('ReconcileFailed', (_, message) => match(message, 'kas is away'))
     is((await namesNow()).length, 2)
     await names.tell(branches, ['refs/heads/feature/login'])
     await said('DeploymentsNotReady', ({ status }) => is(status?.deployments?.total, 1))
     await eventually(async () => (await namesNow()).length === 1)
     await change({
-      generators: [{ directories: { project: `${namespace}/shop`, revision: 'v1', pattern: 'apps/*', except: ['apps/old'] } }],
+      generators: [
+        { directories: { project: `${stage.namespace}/shop`, revision: 'v1', pattern: 'apps/*', except: ['apps/old'] } },
+      ],
       removal: { allowEmpty: true },
     })
     const directories = 'shop v1 apps/** true'
@@ -259,93 +163,11 @@ describe('a GitOpsDeploymentSet', (it) => {
     is((await deployment('shop-dev')).spec.prune, false)
   })
 
-  it('removes what has no element any more, unless that could be an accident', async () => {
-    const many = Array.from({ length: 12 }, (_, index) => `e${index}`)
-    await create({ generators: envs(...many) })
-    await there(...many.map((env) => `shop-${env}`).sort())
-    await change({ generators: envs(...many.slice(0, 5)) })
-    await said('DeploymentsNotReady', ({ status }) => equal([status?.deployments?.total, status?.deployments?.leaving], [5, 7]))
-    // Told at once, whatever else there is to say.
-    await expectObject(kube, GitOpsDeploymentSets, ref('shop'), ({ status }) => {
-      is(conditionOf(status?.conditions, 'RemovalHeld')?.status, 'True')
-    })
-    await eventOf('RemovalHeld')
-    for (const name of many.slice(0, 5)) await report(`shop-${name}`, 'True')
-    await said('RemovalHeld', (_, message) => match(message, '7 of 12 GitOpsDeployments would go within minutes'))
-    is((await namesNow()).length, 12)
-    await change({ removal: { maxPercent: 100 } })
-    await there(...many.slice(0, 5).map((env) => `shop-${env}`))
-    await said('Ready')
-    await kube.create(Environments, environment(namespace, 'only'))
-    await change({ generators: [{ environments: { labelSelector: 'no=where' } }] })
-    await said('RemovalHeld', (_, message) => match(message, 'would go. If that is meant, set spec.removal.allowEmpty'))
-    await change({ removal: { allowEmpty: true } })
-    await there()
-    await said('Ready', ({ status }) => equal(status?.deployments, { total: 0, updated: 0, ready: 0 }))
-  })
-
-  it('leaves them to themselves where the policy is Orphan', async () => {
-    await create({ removal: { policy: 'Orphan' } })
-    await there('shop-dev', 'shop-prod')
-    is((await deployment('shop-dev')).metadata.ownerReferences, undefined)
-    await change({ generators: envs('prod') })
-    await deployment('shop-dev', ({ metadata }) => metadata.labels?.['gitops.berth.dev/set'] === undefined)
-    // From then on it is somebody's, and not in the way of the policy.
-    await change({ removal: { policy: 'Delete' } })
-    await deployment('shop-prod', ({ metadata }) => metadata.ownerReferences?.length === 1)
-    await change({ removal: { policy: 'Orphan' } })
-    await deployment('shop-prod', ({ metadata }) => (metadata.ownerReferences ?? []).length === 0)
-    equal(await namesNow(), ['shop-dev', 'shop-prod'])
-  })
-
-  it('lets go at once, whatever a rollout waits for, and what an older set has left is nobody’s', async () => {
-    const rollout = { steps: [{ labelSelector: 'env=dev' }] }
-    await create({ rollout })
-    await there('shop-dev')
-    await report('shop-dev', 'True')
-    await there('shop-dev', 'shop-prod')
-    await change({ template: { spec: { source: { path: 'v2/${env}' } } }, removal: { policy: 'Orphan' } })
-    for (const name of ['shop-dev', 'shop-prod'])
-      await deployment(name, ({ metadata }) => (metadata.ownerReferences ?? []).length === 0)
-    is(pathOf(await deployment('shop-prod')), 'prod')
-    await kube.delete(GitOpsDeploymentSets, ref('shop'))
-    await eventually(async () => !(await kube.get(GitOpsDeploymentSets, ref('shop'))))
-    await create({ generators: envs('dev', 'test') })
-    await there('shop-dev', 'shop-prod', 'shop-test')
-    await said('DeploymentsNotReady', ({ status }) => equal(status?.deployments, { total: 2, updated: 2, ready: 0 }))
-    equal(await namesNow(), ['shop-dev', 'shop-prod', 'shop-test'])
-  })
-
-  it('does not take a copy that somebody made for one of its own', async () => {
-    await create({})
-    await there('shop-dev', 'shop-prod')
-    const { metadata, ...rest } = await deployment('shop-dev')
-    const { labels, annotations } = metadata
-    await kube.create(GitOpsDeployments, { ...rest, metadata: { ...ref('copy'), ...defined({ labels, annotations }) } })
-    await change({ template: { spec: { interval: '7m' } } })
-    await deployment('shop-prod', ({ spec }) => spec.interval === '7m')
-    equal(await namesNow(), ['copy', 'shop-dev', 'shop-prod'])
-    await said('DeploymentsNotReady', ({ status }) => is(status?.deployments?.leaving, undefined))
-  })
-
-  it('removes all of a template that is renamed only when that is meant', async () => {
-    await create({})
-    await there('shop-dev', 'shop-prod')
-    await change({ template: { metadata: { name: 'web-${env}' } } })
-    await there('shop-dev', 'shop-prod', 'web-dev', 'web-prod')
-    await expectObject(kube, GitOpsDeploymentSets, ref('shop'), ({ status }) => {
-      match(conditionOf(status?.conditions, 'RemovalHeld')?.message ?? '', 'all 2 GitOpsDeployments')
-      equal(status?.removals?.total, 2)
-    })
-    await change({ removal: { allowEmpty: true } })
-    await there('web-dev', 'web-prod')
-  })
-
   it('tells what is long in as much as there is room for, and makes what the example has', async () => {
     const example = await readFile(join(import.meta.dirname, '../../../examples/deployment-set.yaml'), 'utf8')
-    await kube.create(Environments, environment(namespace, 'one', {}, { labels: { tier: 'dev' } }))
-    await kube.create(Environments, environment(namespace, '2024', {}, { labels: { tier: 'dev' } }))
-    await apply(kube, example, { namespace })
+    await kube.create(Environments, environment(stage.namespace, 'one', {}, { labels: { tier: 'dev' } }))
+    await kube.create(Environments, environment(stage.namespace, '2024', {}, { labels: { tier: 'dev' } }))
+    await apply(kube, example, { namespace: stage.namespace })
     await there('api-2024', 'api-one', 'web-2024', 'web-one')
     const { spec } = await deployment('web-2024')
     equal([spec.destination?.environment, spec.variables?.values], ['2024', { replicas: '3' }])
@@ -402,12 +224,12 @@ describe('a GitOpsDeploymentSet', (it) => {
     await create({ generators: envs(...many) })
     await said('DeploymentsNotReady', ({ status }) => equal(status?.deployments, { total: 1000, updated: 1000, ready: 0 }))
     is((await namesNow()).length, 1000)
-    await operator.quiet()
-    const before = { ...operator.requests }
+    await stage.operator.quiet()
+    const before = { ...stage.operator.requests }
     await report('shop-n007', 'True')
     await said('DeploymentsNotReady', ({ status }) => is(status?.deployments?.ready, 1))
-    await operator.quiet()
-    const now = { ...operator.requests }
+    await stage.operator.quiet()
+    const now = { ...stage.operator.requests }
     // Its status, and nothing of the others.
     ok(
       Object.keys(now).every((verb) => verb === 'watch' || (now[verb] ?? 0) - (before[verb] ?? 0) <= (verb === 'patch' ? 1 : 0)),
