@@ -115,7 +115,7 @@ export async function withKube<T>(shell: Shell, options: ClusterOptions, work: (
 }
 
 /** The client does not know that it is a person's kubeconfig with which it was refused, or got no answer. */
-function withAdvice(thrown: unknown, server: string): unknown {
+export function withAdvice(thrown: unknown, server: string): unknown {
   if (isFailure(thrown, 'unauthorized') || isNotServed(thrown)) return withRemedy(thrown)
   return isFailure(thrown, 'unavailable', 'timeout') && thrown.message.includes(server) ? withRemedy(thrown) : thrown
 }

@@ -93,6 +93,12 @@ describe('berth create', (it) => {
     })
   })
 
+  it('says first that there is no such project where the devfile is wrong as well', async () => {
+    const { code, stderr } = await run('wrong', '--project', 'no/such', '--devfile', 'package.json')
+    is(code, 3, stderr)
+    match(stderr, `there is no GitProject with the path no/such in namespace ${namespace}.`)
+  })
+
   it('makes a deployment of a project, by its name or its path, or of a URL', async () => {
     await run('project', 'shop', '--url', 'https://git.example.com/shop.git')
     const more = [

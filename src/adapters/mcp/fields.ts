@@ -1,9 +1,11 @@
-import { beginningOf, isRecord } from '../../std/index.ts'
+import { beginningOf, harmless, isRecord } from '../../std/index.ts'
 
 /** An argument of a tool: how clients are told of it, and how its value is read. */
 export interface Field<Value> {
   schema: Record<string, unknown>
   isOptional: boolean
+  /** A value that is wrong may be long or secret: of it is said what it is, and not how it reads. */
+  isQuiet?: boolean
   /** Gives the value, or says what it must be. */
   read(given: unknown): { value: Value } | { mustBe: string }
 }
@@ -22,6 +24,7 @@ export function text(description: string, { most = MOST_CHARACTERS, pattern }: T
   return {
     schema: { type: 'string', description, maxLength: most, ...(shape && { pattern: shape.source }) },
     isOptional: false,
+    isQuiet: shape === undefined,
     read(given) {
       if (typeof given !== 'string') return { mustBe: 'a text' }
       if (given.length > most) return { mustBe: `a text of ${most} characters at most, and it has ${given.length}` }
@@ -69,6 +72,7 @@ export const choice = <Word extends string>(description: string, words: readonly
 export const list = (description: string, { most, characters }: { most: number; characters: number }): Field<string[]> => ({
   schema: { type: 'array', description, minItems: 1, maxItems: most, items: { type: 'string', maxLength: characters } },
   isOptional: false,
+  isQuiet: true,
   read(given) {
     const mustBe = `a list of 1 to ${most} texts, of ${characters} characters at most each`
     if (!Array.isArray(given) || given.length === 0 || given.length > most) return { mustBe }
@@ -87,6 +91,7 @@ export const wordsByName = (description: string, most: number): Field<Record<str
     additionalProperties: { type: 'string', maxLength: MOST_CHARACTERS },
   },
   isOptional: false,
+  isQuiet: true,
   read(given) {
     const mustBe = `an object of ${most} texts at most, of ${MOST_CHARACTERS} characters at most each`
     if (!isRecord(given)) return { mustBe }
@@ -99,9 +104,10 @@ export const wordsByName = (description: string, most: number): Field<Record<str
 })
 
 /** What may be left out. */
-export const optional = <Value>({ schema, read }: Field<Value>): Field<Value | undefined> => ({
+export const optional = <Value>({ schema, isQuiet = false, read }: Field<Value>): Field<Value | undefined> => ({
   schema,
   isOptional: true,
+  isQuiet,
   read: (given) => (given === undefined ? { value: undefined } : read(given)),
 })
 
@@ -124,7 +130,7 @@ export const schemaOf = (fields: Fields): Record<string, unknown> => ({
   additionalProperties: false,
 })
 
-/** The values, or a sentence about each field that is wrong. Of a value only its beginning is said again. */
+/** The values, or a sentence about each field that is wrong. Of a value its beginning is said again at most. */
 export function valuesFrom<Wanted extends Fields>(
   fields: Wanted,
   given: unknown,
@@ -133,7 +139,7 @@ export function valuesFrom<Wanted extends Fields>(
   const known = Object.keys(fields).join(', ')
   const wrong = Object.keys(given)
     .filter((name) => !Object.hasOwn(fields, name))
-    .map((name) => `there is no field ${beginningOf(JSON.stringify(name), MOST_SAID)}. Its fields are ${known}.`)
+    .map((name) => `there is no ${sayName(name)}. Its fields are ${known}.`)
   const values: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(fields)) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined
@@ -146,8 +152,20 @@ export function valuesFrom<Wanted extends Fields>(
   return { values: values as ValuesOf<Wanted> } // each field has read its own value
 }
 
-const sayValue = ({ schema }: Field<unknown>, value: unknown): string =>
-  schema.writeOnly === true ? '***' : beginningOf(JSON.stringify(value), MOST_SAID)
+const sayValue = ({ isQuiet }: Field<unknown>, value: unknown): string =>
+  isQuiet ? kindOf(value) : harmless(beginningOf(JSON.stringify(value), MOST_SAID))
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  if (isRecord(value)) return 'an object'
+  return typeof value === 'string' ? 'a text' : `a ${value === null ? 'null' : typeof value}`
+}
+
+/** Whoever writes `TOKEN=value` where a name belongs has written a value. */
+const sayName = (name: string): string =>
+  FIELD_NAME.test(name) ? `field "${name}"` : `field of a name of ${name.length} characters that is given`
+
+const FIELD_NAME = /^[A-Za-z_]{1,40}$/
 
 const MOST_SAID = 100
 const MOST_WRONG = 10

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
-import { type CallToolResult, McpServer, type ServerContext } from '@modelcontextprotocol/server'
+import { type CallToolResult, type JSONRPCMessage, McpServer, type ServerContext } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
-import { aborted, asSentence, beginningOf, Failure, seconds, within } from '../../std/index.ts'
+import { aborted, asSentence, beginningOf, Failure, harmless, seconds, within } from '../../std/index.ts'
 import { schemaOf } from './fields.ts'
 import type { McpTool, ToolAnswer } from './tool.ts'
 
@@ -11,6 +11,8 @@ export interface McpServerOptions {
   /** For the model: how the tools are meant. */
   instructions: string
   tools: readonly McpTool[]
+  /** Stands below what a call has failed with: others may have written parts of it. */
+  aboutFailures: string
   /** So many calls are under way at once; one more is refused. */
   callsAtOnce: number
   input: Readable
@@ -23,6 +25,8 @@ export interface McpServerOptions {
 const LONGEST_MESSAGE = 10 * 2 ** 20
 /** What a message of ours has of the words of others. */
 const MOST_SAID = 4096
+/** What the library refuses is said in so many characters. */
+const MOST_REFUSAL = 400
 /** What is under way at the end may tidy up for so long. */
 const TIDY_WITHIN = seconds(3)
 
@@ -35,7 +39,7 @@ export async function serveTools(options: McpServerOptions, signal: AbortSignal)
   output.once('error', leave)
   const over = AbortSignal.any([signal, gone.signal])
   const underWay = new Set<Promise<unknown>>()
-  const transport = new StdioServerTransport(input, output, { maxBufferSize: LONGEST_MESSAGE })
+  const transport = transportFor(options)
   const handle = serveStdio(() => serverFor(options, underWay, over), {
     transport,
     onerror: ({ message }) => warn(beginningOf(message, 400)),
@@ -49,6 +53,28 @@ export async function serveTools(options: McpServerOptions, signal: AbortSignal)
   await aborted(over)
   await handle.close()
   await within(TIDY_WITHIN, undefined, (late) => Promise.race([Promise.allSettled(underWay), aborted(late)]))
+}
+
+/** Messages go one behind the other: each that waits for its client has a listener of its own at the stream. */
+function transportFor({ input, output }: McpServerOptions): StdioServerTransport {
+  const transport = new StdioServerTransport(input, output, { maxBufferSize: LONGEST_MESSAGE })
+  const send = transport.send.bind(transport)
+  let last: Promise<unknown> = Promise.resolve()
+  transport.send = (message) => {
+    const sent = last.then(() => send(bounded(message)))
+    // Whoever sent it hears of that; the next one is sent all the same.
+    last = sent.catch(() => undefined)
+    return sent
+  }
+  return transport
+}
+
+/** The library says again whatever it does not know, such as the name of a tool, however long that is. */
+function bounded(message: JSONRPCMessage): JSONRPCMessage {
+  if (!('error' in message)) return message
+  const { code, message: said, data } = message.error
+  const isShort = data !== undefined && JSON.stringify(data).length <= MOST_SAID
+  return { ...message, error: { code, message: harmless(beginningOf(said, MOST_REFUSAL)), ...(isShort && { data }) } }
 }
 
 function serverFor(options: McpServerOptions, underWay: Set<Promise<unknown>>, over: AbortSignal): McpServer {
@@ -66,7 +92,7 @@ function serverFor(options: McpServerOptions, underWay: Set<Promise<unknown>>, o
         return refused(
           `${each.name}: ${callsAtOnce} calls are under way, and no more are taken at once. Wait until one is answered.`,
         )
-      const work = resultOf(each, run, context, over)
+      const work = resultOf(options, each, run, context, over)
       underWay.add(work)
       try {
         return await work
@@ -96,7 +122,13 @@ const inputOf = (wanted: McpTool) => ({
   },
 })
 
-async function resultOf({ name }: McpTool, run: Run, { mcpReq }: ServerContext, over: AbortSignal): Promise<CallToolResult> {
+async function resultOf(
+  { aboutFailures }: McpServerOptions,
+  { name }: McpTool,
+  run: Run,
+  { mcpReq }: ServerContext,
+  over: AbortSignal,
+): Promise<CallToolResult> {
   const notices = createNotices(mcpReq, over)
   try {
     const answer = await run({ signal: AbortSignal.any([mcpReq.signal, over]), progress: notices.tell })
@@ -105,7 +137,8 @@ async function resultOf({ name }: McpTool, run: Run, { mcpReq }: ServerContext, 
     return toResult(answer)
   } catch (thrown) {
     const { message, remedy } = Failure.from(thrown)
-    return refused(beginningOf(`${name}: ${asSentence(message.trim())}${remedy ? ` ${remedy}` : ''}`, 2 * MOST_SAID))
+    const said = harmless(`${name}: ${asSentence(message.trim())}${remedy ? ` ${remedy}` : ''}`)
+    return refused(beginningOf(said, 2 * MOST_SAID), aboutFailures)
   }
 }
 
@@ -127,7 +160,7 @@ function createNotices(mcpReq: ServerContext['mcpReq'], over: AbortSignal) {
       progress++
       waiting++
       last = last
-        .then(send({ progressToken, progress, message: beginningOf(message, MOST_SAID) }))
+        .then(send({ progressToken, progress, message: beginningOf(harmless(message), MOST_SAID) }))
         // Whoever does not hear of it is gone, and the call ends with that.
         .catch(() => undefined)
         .finally(() => waiting--)
@@ -136,10 +169,14 @@ function createNotices(mcpReq: ServerContext['mcpReq'], over: AbortSignal) {
   }
 }
 
-const toResult = ({ data, texts = [JSON.stringify(data)], hasFailed = false }: ToolAnswer): CallToolResult => ({
+/** JSON stays the same JSON: what would speak to a terminal stands in its texts only, and is escaped there as JSON has it. */
+const toResult = ({ data, texts = [harmless(JSON.stringify(data))], hasFailed = false }: ToolAnswer): CallToolResult => ({
   content: texts.map((text) => ({ type: 'text', text })),
   ...(data && { structuredContent: data }),
   ...(hasFailed && { isError: true }),
 })
 
-const refused = (text: string): CallToolResult => ({ content: [{ type: 'text', text }], isError: true })
+const refused = (...texts: string[]): CallToolResult => ({
+  content: texts.map((text) => ({ type: 'text', text })),
+  isError: true,
+})

@@ -4,7 +4,7 @@ import { type Fields, type ValuesOf, valuesFrom } from './fields.ts'
 export interface ToolAnswer {
   /** For programs; the text is the same where there is no other. */
   data?: Record<string, unknown>
-  /** For people and models, one after the other. */
+  /** For people and models, one after the other, and as they are: whoever has the words of others in them made them harmless. */
   texts?: readonly string[]
   /** It was done, and came out as it should not. */
   hasFailed?: boolean

@@ -24,6 +24,8 @@ export interface DeploymentContext {
   shell: Shell
   kube: Kube
   deployment: GitOpsDeployment
+  /** A program reads what is said: what a person has to decide is not offered to it. */
+  forProgram?: boolean
 }
 
 /** Does the work of a verb about one GitOpsDeployment, with the person's own rights. */

@@ -32,8 +32,15 @@ export const verb = actionVerb({
 
 /** Says what a sync would do. */
 export async function diffDeployment(context: DeploymentContext, options: DiffOptions): Promise<ExitCode> {
-  const { shell, deployment } = context
-  const run = await askForDryRun(context, options.revision, seconds(options.timeout))
+  return showDryRun(context, await askForDryRun(context, options.revision, seconds(options.timeout)), options)
+}
+
+/** Says what a dry run that is over has found. */
+export function showDryRun(
+  { shell, deployment }: DeploymentContext,
+  run: GitOpsDeploymentSyncRun,
+  options: Pick<DiffOptions, 'output' | 'exitCode'>,
+): ExitCode {
   const fault = faultOfRun(run)
   if (fault !== undefined) {
     shell.say(harmless(`berth: what ${nameOf(deployment)} would do cannot be said: ${fault}\n`))

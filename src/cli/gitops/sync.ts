@@ -25,6 +25,8 @@ import { waitUntilReady } from './wait.ts'
 
 interface SyncOptions extends WaitOptions {
   confirmPrune?: boolean
+  /** The commit that somebody was shown; one of type manual applies it and no newer one. */
+  revision?: string
 }
 
 export const verb = actionVerb({
@@ -46,7 +48,8 @@ export async function syncDeployment(context: DeploymentContext, options: SyncOp
   refuseSuspended(deployment)
   const confirmed = options.confirmPrune ? confirmation(context) : undefined
   const within = seconds(options.timeout)
-  const answered = deployment.spec.type === 'manual' ? await byRun(context, confirmed) : await byAnnotation(context, confirmed)
+  const answered =
+    deployment.spec.type === 'manual' ? await byRun(context, confirmed, options.revision) : await byAnnotation(context, confirmed)
   if (options.wait) return answered(within)
   shell.print(`${nameOf(deployment)} is being synchronised. See how it does with \`${commandFor('tree', deployment)}\`.`)
   return exitCodes.ok
@@ -62,12 +65,15 @@ async function byAnnotation(context: DeploymentContext, confirmed: string | unde
   return (within) => waitUntilReady(context, { within, answered: ({ status }) => status?.lastHandledSync === word })
 }
 
-/** The run applies the commit that was confirmed and no newer one: nobody has seen what that would delete. */
-async function byRun(context: DeploymentContext, confirmed: string | undefined): Promise<Answered> {
+/** The run applies the commit that was confirmed or shown and no newer one: nobody has seen what that would do. */
+async function byRun(context: DeploymentContext, confirmed: string | undefined, shown: string | undefined): Promise<Answered> {
   const { shell, kube, deployment } = context
   if (confirmed !== undefined)
     await kube.patch(GitOpsDeployments, refOf(deployment), { metadata: { annotations: confirming(confirmed) } })
-  const run = await kube.create(GitOpsDeploymentSyncRuns, syncRunOf(deployment, 'sync', defined({ revisionID: confirmed })))
+  const run = await kube.create(
+    GitOpsDeploymentSyncRuns,
+    syncRunOf(deployment, 'sync', defined({ revisionID: confirmed ?? shown })),
+  )
   shell.say(`GitOpsDeploymentSyncRun ${run.metadata.namespace}/${run.metadata.name} was created.\n`)
   return (within) => waitUntilApplied(context, run, within)
 }

@@ -18,7 +18,7 @@ interface Expectation {
 
 /** Follows the deployment, telling how it goes, until it is Ready or will not become so by itself. */
 export async function waitUntilReady(
-  { shell, kube, deployment }: DeploymentContext,
+  { shell, kube, deployment, forProgram = false }: DeploymentContext,
   { within, answered, applied }: Expectation,
 ): Promise<ExitCode> {
   const report = reportTo(shell)
@@ -49,7 +49,9 @@ export async function waitUntilReady(
   }
   for (const line of wrap(`berth: ${nameOf(deployment)} is not Ready. ${ending.message}`)) report.line(line)
   report.line(`Each object: ${commandFor('tree', deployment)}`)
-  if (ending.asks) report.line(`Let the deletions happen: ${commandFor('sync', deployment)} --confirm-prune`)
+  if (ending.asks && forProgram)
+    report.line('Deletions are held back. Only a person may confirm them: tell the person, and stop here.')
+  else if (ending.asks) report.line(`Let the deletions happen: ${commandFor('sync', deployment)} --confirm-prune`)
   return exitCodes.failed
 }
 

@@ -1,13 +1,16 @@
 import { flag, type McpTool, optional, text, tool, whole } from '../../adapters/mcp/index.ts'
-import { Agents, conditionOf, type GitOpsDeployment, GitOpsDeployments } from '../../api/index.ts'
-import { beginningOf, redactUrls } from '../../std/index.ts'
+import { Agents, conditionOf, type GitOpsDeployment, GitOpsDeployments, nameOf as titleOf } from '../../api/index.ts'
+import { beginningOf, Failure, redactUrls, seconds, systemClock } from '../../std/index.ts'
 import { agentRowOf } from '../agent/list.ts'
-import { diffDeployment } from '../gitops/diff.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { refuseSuspended } from '../gitops/deployment.ts'
+import { showDryRun } from '../gitops/diff.ts'
 import { syncDeployment } from '../gitops/sync.ts'
+import { dryRun } from '../gitops/sync-run.ts'
 import { nodesOf } from '../gitops/tree-lines.ts'
 import { pageFields, pageOf } from './page.ts'
 import { asVerb, findDeployment, type McpSession, nameOf, namespaceField, onCluster, QUOTED } from './session.ts'
-import { conditionsOf, dryRunField } from './workspace-tools.ts'
+import { conditionsOf, dryRunField, notShown } from './workspace-tools.ts'
 
 const WHICH = { name: nameOf('GitOpsDeployment'), namespace: namespaceField }
 const MOST_OBJECTS = 500
@@ -68,40 +71,64 @@ export const changingTools = (session: McpSession): McpTool[] => [
     run: ({ revision, timeout_seconds: timeout, ...wanted }, call) =>
       asVerb(session, call, async (context) => {
         const deployment = await findDeployment(context.kube, session, wanted)
-        return diffDeployment(
-          { ...context, deployment },
-          { ...session.options, output: 'table', timeout, ...(revision !== undefined && { revision }) },
-        )
+        const run = await dryRun({ ...context, deployment }, revision, seconds(timeout))
+        return showDryRun({ ...context, deployment }, run, { output: 'table' })
       }),
   }),
-  tool({
-    name: 'sync_deployment',
-    title: 'Synchronise a GitOpsDeployment',
-    description:
-      'Bring a GitOpsDeployment about now. Without dry_run: false it only shows what would change, as diff_deployment does. Deletions that a guard holds back stay held back: a person confirms them.',
-    effect: 'destroys',
-    fields: {
-      ...WHICH,
-      dry_run: dryRunField('changed'),
-      wait: flag('Wait until it is Ready; it fails when it does not become so', true),
-      timeout_seconds: whole('So many seconds at most', { least: 1, most: 3600, otherwise: 300 }),
-    },
-    run: ({ dry_run: dryRun, wait, timeout_seconds: timeout, ...wanted }, call) =>
-      asVerb(session, call, async (context) => {
-        const deployment = await findDeployment(context.kube, session, wanted)
-        const at = { ...context, deployment }
-        if (!dryRun) return syncDeployment(at, { ...session.options, wait, timeout })
-        const code = await diffDeployment(at, { ...session.options, output: 'table', timeout })
-        context.shell.print('Nothing was synchronised: that needs dry_run: false.')
-        return code
-      }),
-  }),
+  syncTool(session),
 ]
 
 const revisionAndTime = {
   revision: optional(text('Commit, branch or tag to compare with; what its source says without it', { most: 512 })),
   timeout_seconds: whole('So many seconds at most', { least: 1, most: 3600, otherwise: 120 }),
 }
+
+const COMMIT: readonly [RegExp, string] = [/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'a whole commit, as the dry run answers it']
+
+const syncTool = (session: McpSession): McpTool =>
+  tool({
+    name: 'sync_deployment',
+    title: 'Synchronise a GitOpsDeployment',
+    description:
+      'Bring a GitOpsDeployment about now, whatever its sync windows say. Without dry_run: false it only shows what would change, as diff_deployment does, and answers the commit of that; the real call takes it as `revision`, and is refused when there is another one by then. Deletions that a guard holds back stay held back: a person confirms them.',
+    effect: 'destroys',
+    fields: {
+      ...WHICH,
+      dry_run: dryRunField('changed'),
+      revision: optional(text('The commit that the dry run has answered; needed with dry_run: false', { pattern: COMMIT })),
+      wait: flag('Wait until it is Ready; it fails when it does not become so', true),
+      timeout_seconds: whole('So many seconds at most', { least: 1, most: 3600, otherwise: 300 }),
+    },
+    run: ({ dry_run: isDry, revision, wait, timeout_seconds: timeout, ...wanted }, call) =>
+      asVerb(session, call, async (context) => {
+        if (!isDry && revision === undefined) throw notShown('revision')
+        const deployment = await findDeployment(context.kube, session, wanted)
+        const at = { ...context, deployment, forProgram: true }
+        if (!isDry) refuseSuspended(deployment)
+        const begun = systemClock.now()
+        const run = await dryRun(at, undefined, seconds(timeout))
+        const newest = run.status?.revision
+        if (isDry || newest === undefined) {
+          const code = showDryRun(at, run, { output: 'table' })
+          context.shell.print(
+            `Nothing was synchronised${newest === undefined ? '' : `: that needs dry_run: false and revision: ${newest}`}.`,
+          )
+          return isDry ? code : exitCodes.failed
+        }
+        if (newest !== revision) throw movedOn(deployment, newest)
+        const left = Math.max(1, timeout - Math.floor((systemClock.now() - begun) / 1000))
+        return syncDeployment(at, { ...session.options, wait, timeout: left, revision })
+      }),
+  })
+
+const movedOn = (deployment: GitOpsDeployment, newest: string): Failure =>
+  new Failure(
+    'conflict',
+    `what was shown of ${titleOf(deployment)} is not what would be applied now, which is commit ${newest}.`,
+    {
+      remedy: 'Nothing was synchronised. Make a dry run again, and show the person what it answers.',
+    },
+  )
 
 function rowOf({ metadata, spec, status = {} }: GitOpsDeployment) {
   const ready = conditionOf(status.conditions, 'Ready')

@@ -8,6 +8,7 @@ import { removeWorkspace } from '../workspace/delete.ts'
 import { rowOf } from '../workspace/row.ts'
 import { startWorkspace, stopWorkspace } from '../workspace/run-state.ts'
 import { watchUntil } from '../workspace/watch.ts'
+import { masked } from './masked.ts'
 import { pageFields, pageOf } from './page.ts'
 import { asVerb, findWorkspace, listen, type McpSession, nameOf, namespaceField, onCluster, QUOTED, withSaid } from './session.ts'
 
@@ -17,6 +18,12 @@ const MOST_IN_LIST = 400
 const WHICH = { name: nameOf('Workspace'), namespace: namespaceField }
 
 export const dryRunField = (what: string) => flag(`Only say what would be ${what}, and change nothing`, true)
+
+/** A person agrees to what a dry run has shown, and that is what the real call has to name. */
+export const notShown = (field: string): Failure =>
+  new Failure('invalid', `${field} is missing. With dry_run: false it must be the one that the dry run has answered.`, {
+    remedy: 'Make a dry run first, and show the person what it answers.',
+  })
 
 export const lookingTools = (session: McpSession): McpTool[] => [
   tool({
@@ -145,7 +152,12 @@ const createWorkspace = (session: McpSession): McpTool =>
       devfile: optional(text('The devfile as YAML; that of the project or the class without it', { most: 65_536 })),
       devfile_path: optional(text('Where the devfile lies in the project')),
       claim: optional(nameOf('DeploymentTargetClaim to share; one of its own without it')),
-      variables: optional(wordsByName('Environment variables by their names. Their values are never answered', 100)),
+      variables: optional(
+        wordsByName(
+          'Environment variables by their names. No answer of this tool says their values; what runs in the workspace can read them',
+          100,
+        ),
+      ),
       restore_from: optional(text('WORKSPACE or WORKSPACE/BACKUP to begin with', { most: 512 })),
       stopped: flag('Make it, but do not start it', false),
       dry_run: dryRunField('created'),
@@ -180,16 +192,6 @@ const createWorkspace = (session: McpSession): McpTool =>
       }),
   })
 
-/** Shorter values would take words out of a sentence that are none of theirs. */
-const LEAST_MASKED = 4
-
-/** An API server may say a value again that it does not like. */
-function masked({ code, message, remedy, cause }: Failure, values: readonly string[]): Failure {
-  const kept = values.filter(({ length }) => length >= LEAST_MASKED)
-  const told = kept.reduce((said, value) => said.replaceAll(value, '***'), message)
-  return new Failure(code, told, { cause, ...(remedy !== undefined && { remedy }) })
-}
-
 /** What the server answers, without what may be a secret. */
 function shown({ metadata, spec }: Workspace) {
   const { variables, devfile, ...rest } = spec
@@ -209,19 +211,32 @@ const deleteWorkspace = (session: McpSession): McpTool =>
     name: 'delete_workspace',
     title: 'Delete a workspace',
     description:
-      'Delete a Workspace with its files; what was not pushed is lost. Without dry_run: false nothing is deleted, and the answer says what would be.',
+      'Delete a Workspace with its files; what was not pushed is lost. Without dry_run: false nothing is deleted, and the answer says what would be, with its uid; the real call takes that `uid`, and is refused when the name belongs to another one by then.',
     effect: 'destroys',
-    fields: { ...WHICH, dry_run: dryRunField('deleted') },
-    run: ({ dry_run: dryRun, ...wanted }, call) =>
+    fields: {
+      ...WHICH,
+      dry_run: dryRunField('deleted'),
+      uid: optional(text('The uid that the dry run has answered; needed with dry_run: false', { most: 253 })),
+    },
+    run: ({ dry_run: dryRun, uid: shownUid, ...wanted }, call) =>
       asVerb(session, call, async (context) => {
+        if (!dryRun && shownUid === undefined) throw notShown('uid')
         const workspace = await findWorkspace(context.kube, session, wanted)
-        if (!dryRun) return removeWorkspace({ ...context, workspace }, { ...unwatched(session), yes: true })
         const { uid } = workspace.metadata
+        if (!dryRun) {
+          if (uid !== shownUid) throw anotherOne(workspace)
+          return removeWorkspace({ ...context, workspace }, { ...unwatched(session), yes: true })
+        }
         await context.kube.delete(Workspaces, refOf(workspace), { uid, dryRun: true })
         const { state, owner } = rowOf(workspace)
         context.shell.print(
-          `${titleOf(workspace)} (${state}, of ${owner || 'nobody'}) would be deleted with its files, and what was not pushed would be lost. Nothing was deleted: that needs dry_run: false.`,
+          `${titleOf(workspace)} (${state}, of ${owner || 'nobody'}) would be deleted with its files, and what was not pushed would be lost. Nothing was deleted: that needs dry_run: false and uid: ${uid}.`,
         )
         return exitCodes.ok
       }),
+  })
+
+const anotherOne = (workspace: Workspace): Failure =>
+  new Failure('conflict', `${titleOf(workspace)} is not the one whose uid was given: that one is gone, or never was.`, {
+    remedy: 'Nothing was deleted. Make a dry run again, and show the person what it answers.',
   })

@@ -109,12 +109,11 @@ async function specOf(shell: Shell, kube: Kube, options: WorkspaceWish): Promise
     throw new Failure('invalid', '--ref says what of a project, but no project is named.', { remedy: 'Name it with --project.' })
   // Older clusters want it in the manifest, the others put it there whatever stands there.
   const owner = await whoWeAre(kube).catch(() => undefined)
+  const gitProject = project === undefined ? undefined : await projectNamed(kube, project, options.namespace)
   const inline = await devfileIn(shell, kube, options)
   return {
     ...(owner !== undefined && { owner }),
-    ...(project !== undefined && {
-      project: { gitProject: await projectNamed(kube, project, options.namespace), ...(ref !== undefined && { ref }) },
-    }),
+    ...(gitProject !== undefined && { project: { gitProject, ...(ref !== undefined && { ref }) } }),
     ...(options.class !== undefined && { workspaceClassName: options.class }),
     ...(inline !== undefined && { devfile: { inline } }),
     ...(devfilePath !== undefined && { devfile: { path: devfilePath } }),

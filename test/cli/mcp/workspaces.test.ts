@@ -57,6 +57,8 @@ describe('workspaces by berth mcp', (it) => {
     is(real.isError, false, real.text)
     is((await kube.get(Workspaces, at('web')))?.spec.variables?.[0]?.value, 'very-secret-value')
     const steps: string[] = []
+    // The library's client forgets a call with its result, and a notice that came in one piece with that is an error to it.
+    mcp.client.onerror = ({ message }) => steps.push(message)
     const waited = await mcp.call(
       'wait_for_workspace',
       { name: 'web', state: 'Running' },
@@ -120,8 +122,14 @@ describe('workspaces by berth mcp', (it) => {
     await create('old', { desiredState: 'Stopped' })
     const dry = await mcp.call('delete_workspace', { name: 'old' })
     match(dry.text, 'would be deleted with its files')
+    const { uid } = (await kube.get(Workspaces, at('old')))?.metadata ?? {}
+    match(dry.text, `that needs dry_run: false and uid: ${uid}.`)
+    const bare = await mcp.call('delete_workspace', { name: 'old', dry_run: false })
+    equal([bare.isError, bare.text.includes('uid is missing.')], [true, true], bare.text)
+    const other = await mcp.call('delete_workspace', { name: 'old', dry_run: false, uid: 'of-another-one' })
+    equal([other.isError, other.text.includes('is not the one whose uid was given')], [true, true], other.text)
     is((await kube.get(Workspaces, at('old')))?.metadata.deletionTimestamp, undefined)
-    const real = await mcp.call('delete_workspace', { name: 'old', dry_run: false })
+    const real = await mcp.call('delete_workspace', { name: 'old', dry_run: false, uid })
     is(real.isError, false, real.text)
     await expectGone(kube, Workspaces, at('old'))
     match(
@@ -158,7 +166,7 @@ describe('workspaces by berth mcp', (it) => {
         ['list_workspaces', {}, `${who} list resource "workspaces"`],
         ['get_workspace', { name: 'web' }, `${who} get resource "workspaces"`],
         ['create_workspace', { ...wish('mine'), dry_run: true }, `${who} create resource "workspaces"`],
-        ['delete_workspace', { name: 'web', dry_run: false }, `${who} get resource "workspaces"`],
+        ['delete_workspace', { name: 'web', dry_run: false, uid: 'any' }, `${who} get resource "workspaces"`],
         ['exec_in_workspace', { name: 'web', command: ['true'] }, `${who} get resource "workspaces"`],
         ['list_deployments', {}, `${who} list resource "gitopsdeployments"`],
         ['list_agents', {}, `${who} list resource "agents"`],
