@@ -23,7 +23,7 @@ end KILL || ! end 0`
 export const REASONS: ReadonlyMap<number, string> = new Map([
   [81, 'it is a folder: list_files says what is in it'],
   [82, 'it is no file'],
-  [83, 'the content did not arrive whole, and the file is as it was'],
+  [83, 'the content did not arrive whole or did not fit, and the file is as it was'],
   [84, 'the new content could not be written, and the file is as it was'],
   [85, 'the new content could not be written, nor what was in it before: the file is now incomplete'],
   [86, 'what is there may hold secrets, and berth mcp neither reads, lists nor writes it'],
