@@ -4,7 +4,7 @@ import { withTarget } from '../../engines/lookout/index.ts'
 import { Failure, harmless, seconds } from '../../std/index.ts'
 import { chosenContainers, logOf, noLog } from '../workspace/logs.ts'
 import { createClipped } from './clipped.ts'
-import { insideFields, insideOf, runInside } from './inside.ts'
+import { type CommandEnd, insideFields, insideOf, runInside } from './inside.ts'
 import { COMMAND_SCRIPT } from './scripts.ts'
 import { findWorkspace, type McpSession, onCluster } from './session.ts'
 
@@ -25,7 +25,7 @@ export const execTools = (session: McpSession): McpTool[] => [
     name: 'exec_in_workspace',
     title: 'Run a command in a workspace',
     description:
-      'Run a command in a container of a running Workspace and answer its exit code and output. No shell reads the command: for pipes or variables run ["sh", "-c", "..."]. Of longer output the beginning and the end are answered.',
+      'Run a command in a container of a running Workspace and answer its exit code and output. No shell reads the command: for pipes or variables run ["sh", "-c", "..."]. Of longer output the beginning and the end are answered. When its time is over it is ended with its process group; what has left that, such as by setsid, goes on.',
     effect: 'destroys',
     fields: {
       ...insideFields,
@@ -37,23 +37,24 @@ export const execTools = (session: McpSession): McpTool[] => [
     run: ({ command, cwd = '', stdin = '', timeout_seconds: time, ...wanted }, call) => {
       refuseLong(command)
       return insideOf(session, call, wanted, async (inside) => {
-        const { code, stdout, stderr } = await runInside(
+        const [stdout, stderr] = [createClipped(MOST_OUTPUT / 2), createClipped(MOST_OUTPUT / 2)]
+        const ended = await runInside(
           inside,
           {
             script: COMMAND_SCRIPT,
             words: [cwd, ...command],
             input: Buffer.from(stdin),
             within: seconds(time),
-            most: MOST_OUTPUT / 2,
+            ...{ stdout, stderr },
           },
           call,
         )
-        const ending = code === undefined ? `was ended: it took longer than ${time} s` : `ended with exit code ${code}`
+        const ending = endingOf(ended, time)
         const cut = stdout.isCut() || stderr.isCut() ? ', and its output is cut' : ''
         const texts = [`The command ${ending}${cut}. ${saidIn(inside.title)}`]
         if (stdout.size() > 0) texts.push(`stdout:\n${harmless(stdout.text())}`)
         if (stderr.size() > 0) texts.push(`stderr:\n${harmless(stderr.text())}`)
-        return { texts, hasFailed: code !== 0 }
+        return { texts, hasFailed: ended.code !== 0 }
       })
     },
   }),
@@ -87,6 +88,13 @@ export const execTools = (session: McpSession): McpTool[] => [
       }),
   }),
 ]
+
+function endingOf({ code, mayStillRun }: CommandEnd, time: number): string {
+  if (code !== undefined) return `ended with exit code ${code}`
+  return mayStillRun
+    ? `took longer than ${time} s, could not be ended, and may still run`
+    : `was ended: it took longer than ${time} s`
+}
 
 function refuseLong(command: readonly string[]): void {
   const length = command.reduce((sum, word) => sum + Buffer.byteLength(word), 0)

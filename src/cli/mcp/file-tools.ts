@@ -1,13 +1,16 @@
 import { choice, type McpTool, optional, type ToolCall, text, tool, whole } from '../../adapters/mcp/index.ts'
-import { beginningOf, Failure, seconds } from '../../std/index.ts'
+import { beginningOf, Failure, harmless, seconds } from '../../std/index.ts'
+import { createClipped, createWhole } from './clipped.ts'
 import { saidIn } from './exec-tools.ts'
 import { type ContainerPlace, insideFields, insideOf, runInside } from './inside.ts'
-import { filesIn, LIST_SCRIPT, READ_SCRIPT, WRITE_SCRIPT } from './scripts.ts'
+import { filesIn, isUnwritten, LIST_SCRIPT, READ_SCRIPT, REASONS, WRITE_SCRIPT } from './scripts.ts'
 import type { McpSession } from './session.ts'
 
 /** A file, bytes. */
 const MOST_FILE = 2 ** 20
 const MOST_NAMES = 500
+/** Of what the script says that went wrong, bytes. */
+const MOST_SAID = 4096
 const TIME = seconds(60)
 
 const path = (what: string) =>
@@ -44,7 +47,8 @@ const readFile = (session: McpSession): McpTool =>
   tool({
     name: 'read_file',
     title: 'Read a file of a workspace',
-    description: 'Read a file of a running Workspace, 1 MiB at a time. What is no UTF-8 is answered as base64.',
+    description:
+      'Read a file of a running Workspace, 1 MiB at a time; not below /proc, /sys or where Secrets are mounted. What is no UTF-8 is answered as base64.',
     effect: 'reads',
     fields: {
       ...insideFields,
@@ -54,26 +58,32 @@ const readFile = (session: McpSession): McpTool =>
     run: ({ path: file, offset, ...wanted }, call) =>
       insideOf(session, call, wanted, async (inside) => {
         const words = [file, String(offset), String(MOST_FILE + 1)]
-        const found = await ask(inside, call, { script: READ_SCRIPT, words, path: file })
-        const bytes = found.subarray(0, MOST_FILE)
-        const { content, length, encoding } = readable(bytes)
-        const more = found.length > MOST_FILE ? ` It has more: go on with offset ${offset + length}.` : ''
+        const found = await ask(inside, call, { script: READ_SCRIPT, words, path: file, enough: MOST_FILE + 1 })
+        const { content, length, encoding, hasMore } = pageOf(found)
+        const more = hasMore ? ` It has more: go on with offset ${offset + length}.` : ''
         return {
           texts: [`${length} bytes as ${encoding}, from byte ${offset} on.${more} ${saidIn(inside.title)}`, content],
         }
       }),
   })
 
-/** As text where it is one; a character that the end has cut in two is left for the next page. */
-function readable(bytes: Buffer): { content: string; length: number; encoding: 'utf-8' | 'base64' } {
+interface Page {
+  content: string
+  length: number
+  encoding: 'utf-8' | 'base64'
+  hasMore: boolean
+}
+
+/** Pure. As text where it is one; a character that the end of a page has cut in two is left for the next one. */
+export function pageOf(found: Buffer): Page {
+  const bytes = found.subarray(0, MOST_FILE)
+  const hasMore = found.length > MOST_FILE
   try {
-    const content = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, {
-      stream: bytes.length === MOST_FILE,
-    })
-    return { content, length: Buffer.byteLength(content), encoding: 'utf-8' }
+    const content = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: hasMore })
+    return { content, length: Buffer.byteLength(content), encoding: 'utf-8', hasMore }
   } catch {
     // It is no text.
-    return { content: bytes.toString('base64'), length: bytes.length, encoding: 'base64' }
+    return { content: bytes.toString('base64'), length: bytes.length, encoding: 'base64', hasMore }
   }
 }
 
@@ -115,13 +125,28 @@ interface Question {
   /** For messages. */
   path: string
   input?: Buffer
+  /** With so many bytes it is answered, whatever its end says: what has no more to do may say that its pipe broke. */
+  enough?: number
 }
 
-async function ask(inside: ContainerPlace, call: ToolCall, { path: file, ...question }: Question): Promise<Buffer> {
-  const { code, stdout, stderr } = await runInside(inside, { ...question, within: TIME, most: 2 * MOST_FILE }, call)
-  if (code === 0) return stdout.bytes()
+async function ask(inside: ContainerPlace, call: ToolCall, question: Question): Promise<Buffer> {
+  const { path: file, enough = Number.POSITIVE_INFINITY, ...rest } = question
+  const [stdout, stderr] = [createWhole(MOST_FILE + 1), createClipped(MOST_SAID)]
+  const { code, mayStillRun } = await runInside(inside, { ...rest, within: TIME, stdout, stderr }, call)
+  if (code === 0 || (code !== undefined && stdout.size() >= enough)) return stdout.bytes()
   const object = `${inside.title}, path ${beginningOf(JSON.stringify(file), 1024)}`
-  if (code === undefined) throw new Failure('timeout', `no answer within ${TIME / 1000} s`, { object })
-  const said = beginningOf(stderr.text().trim(), 400) || `it ended with exit code ${code}`
-  throw new Failure('invalid', said, { object, remedy: 'Name another path, or see with list_files what is there.' })
+  if (code === undefined) {
+    const and = mayStillRun ? ', and what was asked for may still run' : ''
+    throw new Failure('timeout', `no answer within ${TIME / 1000} s${and}`, { object })
+  }
+  const known = REASONS.get(code)
+  const said = beginningOf(harmless(stderr.text().trim()), 400)
+  const theirs = said && ` ${saidIn(inside.title)} ${JSON.stringify(said)}`
+  const remedy = isUnwritten(code)
+    ? 'See whether the disk is full, and who may write there.'
+    : 'Name another path, or see with list_files what is there.'
+  throw new Failure('invalid', `${known ?? `it could not be done, and ended with exit code ${code}`}.${theirs}`, {
+    object,
+    remedy,
+  })
 }

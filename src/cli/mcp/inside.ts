@@ -2,9 +2,9 @@ import { execInPod, type Kube, type PodProcess } from '../../adapters/kube/index
 import { optional, type ToolCall, text } from '../../adapters/mcp/index.ts'
 import { nameOf as titleOf } from '../../api/index.ts'
 import { withTarget } from '../../engines/lookout/index.ts'
-import { Failure, isFailure, seconds, systemClock, within } from '../../std/index.ts'
+import { Failure, isFailure, seconds, systemClock, unlessAborted, within } from '../../std/index.ts'
 import { findContainer, refuseStopped } from '../workspace/inside.ts'
-import { createClipped } from './clipped.ts'
+import { createIdReader } from './process-id.ts'
 import { END_SCRIPT, WITH_ID } from './scripts.ts'
 import { findWorkspace, type McpSession, nameOf, namespaceField, onCluster } from './session.ts'
 
@@ -52,50 +52,81 @@ interface Command {
   input?: Buffer
   /** Milliseconds. */
   within: number
-  /** Of each of its two outputs, bytes. */
-  most: number
+  stdout: { add(bytes: Buffer): void }
+  stderr: { add(bytes: Buffer): void }
 }
 
 export interface CommandEnd {
-  /** Nothing where it was ended because its time was over. */
+  /** Nothing where its time was over. */
   code: number | undefined
-  stdout: ReturnType<typeof createClipped>
-  stderr: ReturnType<typeof createClipped>
+  /** Where its time was over, it may be that it could not be ended. */
+  mayStillRun: boolean
 }
 
-const ENDED_WITHIN = seconds(3)
+/** For its id to come, where a call is over before. */
+const ID_WITHIN = seconds(3)
+const ENDED_WITHIN = seconds(6)
 const PIECE = 64 * 1024
 
 /** Runs a script of ours in the container, to its end, until its time is over (a result) or until the call is taken back (`cancelled`). */
 export async function runInside(inside: ContainerPlace, command: Command, { signal }: ToolCall): Promise<CommandEnd> {
-  const { container, pod, home: namespace, target } = inside
+  if (signal.aborted) throw new Failure('cancelled', `no command was begun in ${inside.title}`)
   const id = createIdReader()
-  const [stdout, stderr] = [createClipped(command.most), createClipped(command.most)]
-  const words = ['sh', '-c', WITH_ID + command.script, 'sh', ...command.words]
   const timeUp = new AbortController()
-  const cancel = systemClock.after(command.within, () => timeUp.abort())
+  const cancelTime = systemClock.after(command.within, () => timeUp.abort())
   const stop = AbortSignal.any([signal, timeUp.signal])
-  let running: PodProcess | undefined
-  const close = () => running?.close()
+  // What has just been asked for may run soon, and can be ended only by its id: so this is waited for, also while it connects.
+  const late = new AbortController()
+  let cancelLate: (() => void) | undefined
+  let ending: Promise<boolean> | undefined
+  const stopped = () => {
+    cancelLate = systemClock.after(ID_WITHIN, () => late.abort())
+    ending = unlessAborted(id.arrived, late.signal)
+      .then(() => end(inside, id.read()))
+      .finally(() => late.abort())
+  }
+  stop.addEventListener('abort', stopped)
+  let code: number | undefined
   try {
-    running = await execInPod(target, { namespace, pod, container, command: words, hasTerminal: false }, stop)
-    stop.addEventListener('abort', close)
-    if (stop.aborted) close()
+    code = await follow(inside, command, { id, signal: late.signal })
+  } catch (thrown) {
+    if (!ending) throw thrown
+    late.abort()
+  } finally {
+    cancelTime()
+    stop.removeEventListener('abort', stopped)
+  }
+  if (!ending) return { code, mayStillRun: false }
+  const isEnded = await ending
+  cancelLate?.()
+  if (!signal.aborted) return { code: undefined, mayStillRun: !isEnded }
+  const what = isEnded ? 'was ended' : 'could not be ended, and may still run'
+  throw new Failure('cancelled', `the command in ${inside.title} ${what}`)
+}
+
+interface Following {
+  id: ReturnType<typeof createIdReader>
+  /** Closes the connection. */
+  signal: AbortSignal
+}
+
+async function follow(inside: ContainerPlace, command: Command, { id, signal }: Following): Promise<number> {
+  const { container, pod, home: namespace, target } = inside
+  const words = ['sh', '-c', WITH_ID + command.script, 'sh', ...command.words]
+  const running = await execInPod(target, { namespace, pod, container, command: words, hasTerminal: false }, signal)
+  const close = () => running.close()
+  signal.addEventListener('abort', close)
+  try {
+    if (signal.aborted) close()
     const fed = feed(running, command.input)
     const code = await running.follow(async (from, bytes) => {
-      if (from === 'stderr') stderr.add(bytes)
-      else stdout.add(id.pass(bytes))
+      if (from === 'stderr') command.stderr.add(bytes)
+      else command.stdout.add(id.pass(bytes))
     })
     await fed
-    return { code, stdout, stderr }
-  } catch (thrown) {
-    if (!stop.aborted) throw thrown
-    await end(inside, id.read())
-    if (signal.aborted) throw new Failure('cancelled', `the command in ${inside.title} was ended`)
-    return { code: undefined, stdout, stderr }
+    return code
   } finally {
-    cancel()
-    stop.removeEventListener('abort', close)
+    signal.removeEventListener('abort', close)
     close()
   }
 }
@@ -110,30 +141,15 @@ async function feed(running: PodProcess, input: Buffer | undefined): Promise<voi
   }
 }
 
-/** Takes the first line out of what a script writes: its process id. */
-function createIdReader() {
-  let line = ''
-  let isOver = false
-  return {
-    pass(bytes: Buffer): Buffer {
-      if (isOver) return bytes
-      const at = bytes.indexOf('\n')
-      line += bytes.subarray(0, at < 0 ? bytes.length : at).toString('latin1')
-      isOver = at >= 0
-      return isOver ? bytes.subarray(at + 1) : Buffer.alloc(0)
-    },
-    read: () => (isOver && /^\d{1,10}$/.test(line) ? line : undefined),
-  }
-}
-
-async function end({ target, home: namespace, pod, container }: ContainerPlace, id: string | undefined): Promise<void> {
-  if (id === undefined) return
+/** Whether all of its group is known to be over. */
+async function end({ target, home: namespace, pod, container }: ContainerPlace, id: string | undefined): Promise<boolean> {
+  if (id === undefined) return false
   const command = ['sh', '-c', END_SCRIPT, 'sh', id]
   const work = async (late: AbortSignal) => {
     const ending = await execInPod(target, { namespace, pod, container, command, hasTerminal: false }, late)
     late.addEventListener('abort', () => ending.close())
-    await ending.follow(async () => undefined)
+    return (await ending.follow(async () => undefined)) === 0
   }
-  // It may have ended by itself, and its container, too.
-  await within(ENDED_WITHIN, undefined, work).catch(() => undefined)
+  // Where the container is gone, so is the command; but that is not known here.
+  return within(ENDED_WITHIN, undefined, work).catch(() => false)
 }

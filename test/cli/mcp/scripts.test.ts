@@ -1,5 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { equal, is, match, ok } from 'uvu/assert'
@@ -9,6 +21,7 @@ import {
   filesIn,
   LIST_SCRIPT,
   READ_SCRIPT,
+  REASONS,
   WITH_ID,
   WRITE_SCRIPT,
 } from '../../../src/cli/mcp/scripts.ts'
@@ -19,6 +32,8 @@ import { eventually } from '../../support/verbs.ts'
 const SHELLS = ['sh', 'dash', 'bash'].filter((shell) => spawnSync(shell, ['-c', 'exit 0']).status === 0)
 const NAMES = ['-', '-rf', 'a b;$(touch x)', 'new\nline', '*', '.hidden', '..odd', '[x]', 'ü', '\\n']
 
+const CANARY = 'canary-of-a-variable'
+
 describe('the scripts of berth mcp', (it) => {
   let folder = ''
   it.beforeEach(() => {
@@ -26,9 +41,17 @@ describe('the scripts of berth mcp', (it) => {
   })
   it.afterEach(() => rmSync(folder, { recursive: true }))
 
-  const run = (shell: string, script: string, words: string[], input: string | Buffer = '') => {
+  const environment = () => ({
+    PATH: process.env.PATH,
+    HOME: '/nowhere',
+    PROJECT_SOURCE: folder,
+    CDPATH: '/',
+    TMPDIR: '/nowhere',
+    SECRET: CANARY,
+  })
+  const run = (shell: string, script: string, words: string[], input: string | Buffer = '', more: NodeJS.ProcessEnv = {}) => {
     // Of a socket bash thinks that somebody has logged in, and reads what is at home.
-    const env = { PATH: process.env.PATH, HOME: '/nowhere', PROJECT_SOURCE: folder, CDPATH: '/' }
+    const env = { ...environment(), ...more }
     const { status, stdout, stderr } = spawnSync(shell, ['-c', script, 'sh', ...words], { env, input, maxBuffer: 2 ** 24 })
     return { status, stdout: stdout.toString(), stderr: stderr.toString() }
   }
@@ -79,9 +102,130 @@ describe('the scripts of berth mcp', (it) => {
     writeFileSync(join(folder, 'kept'), 'before')
     for (const shell of SHELLS) {
       const cut = run(shell, WRITE_SCRIPT, ['kept', '100'], 'half')
-      equal([cut.status, cut.stderr], [1, 'the content did not arrive whole\n'], shell)
+      match(REASONS.get(cut.status ?? 0) ?? '', 'did not arrive whole', shell)
       is(readFileSync(join(folder, 'kept'), 'utf8'), 'before')
+      equal(readdirSync(folder), ['kept'])
     }
+  })
+
+  it('replace a file in one step, with its mode, and fill one with more names anew', () => {
+    for (const shell of SHELLS) {
+      const [file, other, link] = ['file', 'other', 'link'].map((name) => join(folder, name)) as [string, string, string]
+      writeFileSync(file, 'before')
+      chmodSync(file, 0o751)
+      symlinkSync('file', link)
+      const { ino } = statSync(file)
+      equal(run(shell, WRITE_SCRIPT, ['link', '3'], 'new'), { status: 0, stdout: '', stderr: '' }, shell)
+      equal([readFileSync(file, 'utf8'), statSync(file).mode & 0o777, statSync(file).ino === ino], ['new', 0o751, false], shell)
+      linkSync(file, other)
+      equal(run(shell, WRITE_SCRIPT, [file, '5'], 'newer'), { status: 0, stdout: '', stderr: '' }, shell)
+      equal([readFileSync(other, 'utf8'), statSync(other).mode & 0o777], ['newer', 0o751], shell)
+      run(shell, WRITE_SCRIPT, ['fresh', '1'], 'x')
+      is(statSync(join(folder, 'fresh')).mode & 0o777, 0o666 & ~process.umask(), shell)
+      equal(readdirSync(folder), ['file', 'fresh', 'link', 'other'])
+      for (const name of readdirSync(folder)) rmSync(join(folder, name))
+    }
+  })
+
+  it('put back what was in a file where the disk is full, or where they are told to end', async () => {
+    const programs = mkdtempSync(join(tmpdir(), 'berth-mcp-programs-'))
+    const PATH = `${programs}:${process.env.PATH}`
+    const program = (name: string, script: string) =>
+      writeFileSync(join(programs, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    writeFileSync(join(folder, 'kept'), 'before')
+    linkSync(join(folder, 'kept'), join(folder, 'more'))
+    for (const shell of SHELLS) {
+      // Of the new content a part is written, and then there is no room.
+      program('cat', 'case "$1" in *write*) head -c 3 "$1"; exit 1 ;; esac\nexec head -c 1000 "$1"')
+      is(run(shell, WRITE_SCRIPT, ['kept', '9'], 'new words', { PATH }).status, 84, shell)
+      is(readFileSync(join(folder, 'kept'), 'utf8'), 'before', shell)
+
+      program('cat', 'case "$1" in *write*) head -c 3 "$1"; exec sleep 10000 ;; esac\nexec head -c 1000 "$1"')
+      const env = { ...environment(), PATH }
+      const begun = spawn(shell, ['-c', WRITE_SCRIPT, 'sh', 'kept', '9'], { env, detached: true })
+      const over = once(begun, 'exit')
+      begun.stdin.end('new words')
+      await eventually(() => readFileSync(join(folder, 'kept'), 'utf8') === 'new')
+      is(spawnSync(shell, ['-c', END_SCRIPT, 'sh', String(begun.pid)]).status, 0, shell)
+      equal([(await over)[0], readFileSync(join(folder, 'kept'), 'utf8')], [84, 'before'], shell)
+      equal(readdirSync(folder), ['kept', 'more'], shell)
+
+      program('cat', 'exec head -c 1000 "$1"')
+      is(run(shell, WRITE_SCRIPT, ['kept', '6'], 'before', { PATH }).status, 0)
+    }
+    rmSync(programs, { recursive: true })
+  })
+
+  it('neither read nor list what may hold secrets, whatever leads there', () => {
+    symlinkSync('/proc/self/environ', join(folder, 'variables'))
+    symlinkSync('/proc/self', join(folder, 'self'))
+    const files = [
+      '/proc/self/environ',
+      '//proc/self/environ',
+      '/sys/../proc/self/environ',
+      'variables',
+      './self/environ',
+      'self/task/../environ',
+    ]
+    for (const shell of SHELLS) {
+      for (const file of files) {
+        const { status, stdout, stderr } = run(shell, READ_SCRIPT, [file, '0', '100000'])
+        equal([status, stdout, stderr.includes(CANARY)], [86, '', false], `${shell} ${file}`)
+        is(run(shell, READ_SCRIPT, [file, '3', '100000']).stdout, '', `${shell} ${file}`)
+      }
+      for (const place of ['/proc', '//proc', '/sys', 'self', 'self/fd']) {
+        const { status, stdout } = run(shell, LIST_SCRIPT, [place, '0', '500'])
+        equal([status, stdout], [86, ''], `${shell} ${place}`)
+      }
+      is(run(shell, WRITE_SCRIPT, ['self/comm', '1'], 'x').status, 86, shell)
+      writeFileSync(join(folder, 'open'), 'seen')
+      is(run(shell, READ_SCRIPT, ['self/cwd/open', '0', '10']).stdout, 'seen', shell)
+    }
+  })
+
+  it('do nothing elsewhere where the project is not there', () => {
+    const PROJECT_SOURCE = join(folder, 'none')
+    for (const shell of SHELLS) {
+      const asked: [string, string[]][] = [
+        [COMMAND_SCRIPT, ['', 'pwd']],
+        [COMMAND_SCRIPT, ['.', 'pwd']],
+        [LIST_SCRIPT, ['.', '0', '5']],
+        [READ_SCRIPT, ['package.json', '0', '5']],
+        [WRITE_SCRIPT, ['written', '0']],
+      ]
+      for (const [script, words] of asked) {
+        const { status, stdout } = run(shell, script, words, '', { PROJECT_SOURCE })
+        equal([status === 0, stdout], [false, ''], `${shell} ${words}`)
+      }
+      is(run(shell, COMMAND_SCRIPT, [folder, 'pwd'], '', { PROJECT_SOURCE }).stdout, `${folder}\n`, shell)
+    }
+  })
+
+  it('say that reading has failed', () => {
+    const programs = mkdtempSync(join(tmpdir(), 'berth-mcp-programs-'))
+    writeFileSync(join(programs, 'tail'), '#!/bin/sh\nexit 3\n', { mode: 0o755 })
+    writeFileSync(join(folder, 'file'), 'x'.repeat(1_000_000))
+    for (const shell of SHELLS) {
+      is(run(shell, READ_SCRIPT, ['file', '1', '5'], '', { PATH: `${programs}:${process.env.PATH}` }).status, 3, shell)
+      equal(run(shell, READ_SCRIPT, ['file', '1', '5']), { status: 0, stdout: 'xxxxx', stderr: '' }, shell)
+    }
+    rmSync(programs, { recursive: true })
+  })
+
+  it('run programs only: nothing of the shell, and nothing of env', () => {
+    const words = [
+      ['eval', 'echo run'],
+      ['exec', 'echo', 'run'],
+      ['-', 'echo', 'run'],
+      ['A=b', 'echo', 'run'],
+      ['', 'echo', 'run'],
+      [],
+    ]
+    for (const shell of SHELLS)
+      for (const command of words) {
+        const { status, stdout } = run(shell, COMMAND_SCRIPT, ['', ...command])
+        equal([status, stdout], [127, ''], `${shell} ${command}`)
+      }
   })
 
   it('run a command with its words as they are, in its folder, and end as it does', () => {
@@ -117,6 +261,26 @@ describe('the scripts of berth mcp', (it) => {
       is(Number(id), begun.pid)
       is(spawnSync(shell, ['-c', END_SCRIPT, 'sh', id]).status, 0, shell)
       await eventually(() => isGone(Number(child)) && isGone(Number(id)))
+      is(spawnSync(shell, ['-c', END_SCRIPT, 'sh', id]).status, 0, shell)
+    }
+  })
+
+  it('let a command put away what it has begun, and kill one that does not want to end', async () => {
+    const stubborn = 'trap "echo told > told" TERM; echo begun; while :; do sleep 0.1; done'
+    for (const shell of SHELLS) {
+      const begun = spawn(shell, ['-c', `${WITH_ID}${COMMAND_SCRIPT}`, 'sh', folder, 'sh', '-c', stubborn], { detached: true })
+      const over = once(begun, 'exit')
+      let said = ''
+      begun.stdout.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+      })
+      await eventually(() => said.includes('begun'))
+      const children = readFileSync(`/proc/${begun.pid}/task/${begun.pid}/children`, 'utf8').trim().split(' ')
+      is(spawnSync(shell, ['-c', END_SCRIPT, 'sh', String(begun.pid)]).status, 0, shell)
+      await over
+      await eventually(() => children.every((child) => isGone(Number(child))))
+      is(readFileSync(join(folder, 'told'), 'utf8'), 'told\n', shell)
+      rmSync(join(folder, 'told'))
     }
   })
 })
