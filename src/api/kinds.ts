@@ -93,6 +93,7 @@ export const OWN_KINDS = [
   SpaceRequests,
   SpaceTiers,
   GitOpsDeployments,
+  GitOpsDeploymentSets,
   GitOpsDeploymentManagedEnvironments,
   GitOpsDeploymentSyncRuns,
   GitProjects,

@@ -107,11 +107,12 @@ export class Mirror {
     })
   }
 
-  /** The commits of all refs that match, by name. */
-  async refs(pattern: string, signal: AbortSignal): Promise<Map<string, string>> {
+  /** The commits of all refs that match, by name. `undefined`: the repository is empty, which says nothing of what there was. */
+  async refs(pattern: string, signal: AbortSignal): Promise<Map<string, string> | undefined> {
     const revision: Revision = { kind: 'refs', name: pattern }
     checkRevision(revision)
-    return matching(pattern, await this.#listRefs(refsOf(revision), signal))
+    const found = matching(pattern, await this.#listRefs(refsOf(revision), signal))
+    return found.size === 0 && (await this.#isEmpty(signal)) ? undefined : found
   }
 
   /** Brings a commit here, unless it is here. Only objects that are missing are transferred, without history. */

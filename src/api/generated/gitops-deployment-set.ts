@@ -270,7 +270,7 @@ export interface GitOpsDeploymentSetStatus {
    */
   observedGeneration?: number
   /**
-   * Ready, True when all is made, in effect and healthy, and RemovalHeld where removals wait, or waited, for somebody.
+   * Ready, True when all is made, in effect and healthy, RemovalHeld where removals wait, or waited, for somebody, and RepositoryInView where something is asked of a repository.
    */
   conditions?: Condition[]
 }

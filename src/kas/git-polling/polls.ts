@@ -197,7 +197,10 @@ function createLooker(
           onLook?.(clock.now() - began)
         }
       })
-    if (revision.kind === 'refs') return { snapshot: snapshotOfRefs(await ask(() => mirror.refs(revision.name, signal))) }
+    if (revision.kind === 'refs') {
+      const refs = await ask(() => mirror.refs(revision.name, signal))
+      return refs ? { snapshot: snapshotOfRefs(refs) } : { empty: true }
+    }
     const found = await ask(() => mirror.locate(revision, signal))
     if (!found) return { empty: true }
     const served: Located & Partial<Verified> = verification

@@ -66,7 +66,7 @@ const isRefusedAt = (status: GitProjectStatus | undefined): boolean =>
   THEIRS.test(conditionOf(status?.conditions, 'Ready')?.reason ?? '')
 
 /** Reasons that are of one ref, and not of the repository. */
-const THEIRS = /^(?:Ref|Commit)/
+const THEIRS = /^(?:Ref|Commit|AnswerTooLarge$)/
 
 /**
  * `undefined`: the finding says nothing of the project as a whole. That somebody follows another branch that is not there, or has a

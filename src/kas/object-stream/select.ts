@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { TreeFile } from '../../adapters/git/index.ts'
-import { Failure, LRUCache } from '../../std/index.ts'
+import { defined, Failure, LRUCache } from '../../std/index.ts'
 import type { Effort, FileTree } from '../projects/tree.ts'
 import type { Glob } from './glob.ts'
 
@@ -88,7 +88,10 @@ export function createChoose(limits: StreamLimits): Choose {
   const chosen = new WeakMap<FileTree<TreeFile>, LRUCache<string, Choice>>()
   const choose = (tree: FileTree<TreeFile>, selection: Selection, effort: Effort | undefined): Choice => {
     const files = select(tree, selection, limits, effort)
-    return { files, digest: digestOf(files) }
+    return {
+      files,
+      digest: digestOf(selection.names ? files.map(({ path, link }) => ({ path, blob: '', ...defined({ link }) })) : files),
+    }
   }
   return (tree, selection, effort) => {
     const { globs, files, links, names } = selection

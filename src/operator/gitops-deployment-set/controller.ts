@@ -18,8 +18,9 @@ import { type Controller, type ControllerContext, createWakeups, settled } from 
 import { type Clock, seconds } from '../../std/index.ts'
 import { simpleGenerators } from './elements.ts'
 import { inEffect } from './in-effect.ts'
-import { MANAGER, reconcileSet, type SetMemory, type SetServices } from './reconcile.ts'
+import { reconcileSet } from './reconcile.ts'
 import { createRepositories, type NameSource } from './repositories.ts'
+import { MANAGER, type SetMemory, type SetServices } from './services.ts'
 import { failedStatus } from './status.ts'
 import { projectRef } from './wishes.ts'
 

@@ -63,9 +63,13 @@ function few(names: string[], field: string): string[] {
   return names
 }
 
-/** Of the letters that names of objects have. What is not written so anyway ends with a digest, so that no two names have one slug. */
-const LONGEST_SLUG = 40
+/** Characters of a slug without its digest. */
+const LONGEST_SLUG = 30
 
+/** Of a digest: nobody finds two names that have the same. */
+const DIGITS = 20
+
+/** Of the letters that names of objects have. What is not written so anyway, or looks like it, ends with a digest: no two names have one slug. */
 export function slugOf(name: string): string {
   const plain = trimmed(
     name
@@ -73,8 +77,8 @@ export function slugOf(name: string): string {
       .replaceAll(/[^a-z0-9]+/g, '-')
       .slice(0, LONGEST_SLUG),
   )
-  if (plain === name) return plain
-  const digest = createHash('sha256').update(name).digest('hex').slice(0, 8)
+  if (plain === name && !/-[0-9a-f]{20}$/.test(name)) return plain
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, DIGITS)
   return plain === '' ? digest : `${plain}-${digest}`
 }
 

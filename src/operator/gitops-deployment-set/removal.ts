@@ -5,7 +5,7 @@ import { minutes, timestamp } from '../../std/index.ts'
 export type Removals = NonNullable<GitOpsDeploymentSetStatus['removals']>
 
 /** Removals one after the other count together for so long: labels are changed one by one, too. */
-const TOGETHER = minutes(10)
+export const TOGETHER = minutes(10)
 
 /** From so many on a share says something. */
 const FEW = 10
@@ -17,6 +17,8 @@ interface Leaving {
   made: number
   /** As the status has it. */
   before: Removals | undefined
+  /** Some of those before wait for somebody. */
+  isHeld: boolean
   /** Milliseconds since 1970. */
   now: number
 }
@@ -24,7 +26,7 @@ interface Leaving {
 export interface RemovalDecision {
   /** Why they stay for now; `undefined`: they may go. */
   readonly hold: string | undefined
-  /** For the status. */
+  /** For the status, without those that go now. */
   readonly removals: Removals | undefined
 }
 
@@ -33,10 +35,11 @@ export interface RemovalDecision {
  * is renamed, all go. Pure.
  */
 export function decideRemoval(
-  { leaving, made, before, now }: Leaving,
+  { leaving, made, before, isHeld, now }: Leaving,
   { maxPercent = 50, allowEmpty = false }: NonNullable<GitOpsDeploymentSetSpec['removal']>,
 ): RemovalDecision {
-  const isGoingOn = before !== undefined && (leaving > 0 || now - Date.parse(before.since) < TOGETHER)
+  // Who waits does not become less by waiting.
+  const isGoingOn = before !== undefined && ((isHeld && leaving > 0) || now - Date.parse(before.since) < TOGETHER)
   const current = isGoingOn ? before : { since: timestamp(now), total: made, gone: 0 }
   if (leaving === 0) return { hold: undefined, removals: isGoingOn ? before : undefined }
   const [going, total] = [current.gone + leaving, current.total]
@@ -51,7 +54,7 @@ export function decideRemoval(
       current,
       `${going} of ${total} GitOpsDeployments would go within minutes, which is more than ${maxPercent}%. If that is meant, set spec.removal.maxPercent to 100`,
     )
-  return { hold: undefined, removals: { ...current, gone: going } }
+  return { hold: undefined, removals: current }
 }
 
 const held = (removals: Removals, hold: string): RemovalDecision => ({ hold, removals })

@@ -6,7 +6,7 @@ import { Failure } from '../../std/index.ts'
 export type NameSource = Pick<ObjectStream, 'follow'>
 
 /** What a generator asks of a repository. */
-export type NamesWish = Pick<WantedFiles, 'projectId' | 'projectUid' | 'namespace' | 'ref' | 'globs'>
+export type NamesWish = Pick<WantedFiles, 'projectId' | 'projectUid' | 'namespace' | 'serviceAccount' | 'ref' | 'globs'>
 
 /** Both may be there: the last names, and why there are none newer. */
 export interface SeenNames {

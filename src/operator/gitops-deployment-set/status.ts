@@ -25,6 +25,10 @@ interface Told {
   there: ReadonlyMap<string, GitOpsDeployment>
   /** Those that were not accepted. */
   refused: readonly Unready[]
+  /** Why nothing newer was seen of its repositories. */
+  unseen: Failure | undefined
+  /** Whether it asks anything of repositories. */
+  asks: boolean
 }
 
 /** The schema takes so many. */
@@ -36,7 +40,7 @@ export function statusOf(set: GitOpsDeploymentSet, told: Told): StatusDraft & { 
   const { members, plan, leaving, removals, hold } = told
   const unready = unreadyIn(told)
   const observedGeneration = set.metadata.generation ?? 0
-  const statements = [{ type: 'Ready', ...readiness(set, told, unready) }, ...removalStatement(set, hold)]
+  const statements = [{ type: 'Ready', ...readiness(set, told, unready) }, ...removalStatement(set, hold), ...viewStatement(told)]
   return {
     deployments: {
       total: members.length,
@@ -70,13 +74,22 @@ function unreadyOf(name: string, live: GitOpsDeployment | undefined, isBlocked: 
   return live ? { name, ...inEffect(live) } : { name, reason: 'Pending' }
 }
 
-const HELD = 'RemovalHeld'
+export const REMOVAL_HELD = 'RemovalHeld'
+
+/** What was seen last counts on. */
+function viewStatement({ asks, unseen }: Told): Statement[] {
+  if (!asks) return []
+  const type = 'RepositoryInView'
+  if (!unseen) return [{ type, status: 'True', reason: 'InView', message: 'kas has the branches and directories in view.' }]
+  const message = asSentence(`what was seen last still counts: ${sayFailure(unseen)}`)
+  return [{ type, status: 'False', reason: unseen.reason ?? 'NotInView', message }]
+}
 
 /** Nothing is said of it before it was ever held. */
 function removalStatement({ status }: GitOpsDeploymentSet, hold: string | undefined): Statement[] {
-  if (hold !== undefined) return [{ type: HELD, status: 'True', reason: 'TooManyAtOnce', message: asSentence(hold) }]
-  const wasHeld = conditionOf(status?.conditions, HELD) !== undefined
-  return wasHeld ? [{ type: HELD, status: 'False', reason: 'NothingHeld', message: 'Nothing is kept from going.' }] : []
+  if (hold !== undefined) return [{ type: REMOVAL_HELD, status: 'True', reason: 'TooManyAtOnce', message: asSentence(hold) }]
+  const wasHeld = conditionOf(status?.conditions, REMOVAL_HELD) !== undefined
+  return wasHeld ? [{ type: REMOVAL_HELD, status: 'False', reason: 'NothingHeld', message: 'Nothing is kept from going.' }] : []
 }
 
 function readiness(
@@ -117,9 +130,9 @@ const more = (count: number): string => (count > 0 ? `, and so are ${count} more
 /** What somebody has to do something about, once. */
 export function tell(set: GitOpsDeploymentSet, { conditions }: { conditions: Statement[] }, events: EventRecorder): void {
   for (const { type, status, reason, message } of conditions) {
-    const isWarning = type === HELD ? status === 'True' : reason === 'DeploymentRefused'
+    const isWarning = type === REMOVAL_HELD ? status === 'True' : reason === 'DeploymentRefused'
     if (!isWarning || conditionOf(set.status?.conditions, type)?.message === message) continue
-    events.record(set, { type: 'Warning', reason: type === HELD ? HELD : reason, message })
+    events.record(set, { type: 'Warning', reason: type === REMOVAL_HELD ? REMOVAL_HELD : reason, message })
   }
 }
 

@@ -1,26 +1,34 @@
 import type { Cache } from '../../adapters/kube/index.ts'
-import type { GitOpsDeploymentSet, GitProject, Ref } from '../../api/index.ts'
+import { covers, type GitOpsDeploymentSet, type GitProject, type Ref } from '../../api/index.ts'
 import { Failure, isCommitId } from '../../std/index.ts'
 import type { Simple } from './element.ts'
 import { globOf, refsOf } from './names.ts'
 import type { NamesWish } from './repositories.ts'
 
-/** What the generator asks of a repository, if it asks anything. Throws `invalid` where the GitProject is not there. */
+/**
+ * What the generator asks of a repository, if it asks anything: as the service account that is to deploy, so that nobody sees more than
+ * what it may follow. Throws `invalid` where there is no GitProject that it may read, in the same words whether there is another one or not.
+ */
 export function wishOf(
-  { metadata: { namespace = '' } }: GitOpsDeploymentSet,
+  { metadata: { namespace = '' }, spec: { template } }: GitOpsDeploymentSet,
   field: string,
   { branches, directories }: Simple,
   projects: Pick<Cache<GitProject>, 'get'>,
 ): NamesWish | undefined {
   const named = (branches ?? directories)?.project
   if (named === undefined) return undefined
+  const serviceAccount = accountIn(template.spec)
   const project = projects.get(projectRef(named, namespace))
-  if (!project)
-    throw new Failure('invalid', `${field}.${branches ? 'branches' : 'directories'}.project: there is no GitProject ${named}`, {
-      reason: 'GitProjectNotFound',
-      remedy: 'Correct the name, or create it.',
-    })
-  const asked = { projectId: project.spec.path, projectUid: project.metadata.uid, namespace }
+  if (!project || !mayRead(project, namespace, serviceAccount))
+    throw new Failure(
+      'invalid',
+      `${field}.${branches ? 'branches' : 'directories'}.project: there is no GitProject ${named} that service account ${namespace}/${serviceAccount} may read`,
+      {
+        reason: 'GitProjectNotFound',
+        remedy: 'Correct the name, create it, or have its owner add the account to spec.grants.serviceAccounts.',
+      },
+    )
+  const asked = { projectId: project.spec.path, projectUid: project.metadata.uid, namespace, serviceAccount }
   if (branches) return { ...asked, ref: { kind: 'refs', name: refsOf(branches) }, globs: ['**'] }
   return directories && { ...asked, ref: revisionOf(directories.revision), globs: [globOf(directories)] }
 }
@@ -36,3 +44,14 @@ function revisionOf(name: string | undefined): NamesWish['ref'] {
   if (isCommitId(name)) return { kind: 'commit', name }
   return { kind: name.startsWith('refs/') ? 'full' : 'short', name }
 }
+
+/** As the deployments will have it; one that differs from element to element is asked for by nobody. */
+function accountIn({ serviceAccountName }: Record<string, unknown>): string {
+  const isPlain = typeof serviceAccountName === 'string' && serviceAccountName !== '' && !serviceAccountName.includes('${')
+  return isPlain ? serviceAccountName : 'default'
+}
+
+/** The first look only: kas decides. */
+const mayRead = ({ metadata, spec }: GitProject, namespace: string, name: string): boolean =>
+  metadata.namespace === namespace ||
+  (spec.grants?.serviceAccounts ?? []).some((grantee) => covers({ namespace: '', ...grantee }, { namespace, name }))

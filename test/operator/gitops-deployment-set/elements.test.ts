@@ -76,7 +76,7 @@ describe('the elements of a GitOpsDeploymentSet', (it) => {
     ]
     const slugs = names.map(slugOf)
     for (const slug of slugs) match(slug, /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/)
-    is(new Set(slugs).size, names.length)
+    is(new Set(slugs).size, new Set(names).size)
     is(slugOf('feature-login'), 'feature-login')
   })
 
@@ -276,14 +276,19 @@ describe('the rollout of a GitOpsDeploymentSet', (it) => {
 describe('the removals of a GitOpsDeploymentSet', (it) => {
   const now = Date.UTC(2030, 0, 1)
   const since = '2030-01-01T00:00:00Z'
-  const decide = (leaving: number, made: number, policy: Parameters<typeof decideRemoval>[1] = {}, before?: Removals, at = now) =>
-    decideRemoval({ leaving, made, before, now: at }, policy)
+  const decide = (
+    leaving: number,
+    made: number,
+    policy: Parameters<typeof decideRemoval>[1] = {},
+    before?: Removals,
+    { at = now, isHeld = false } = {},
+  ) => decideRemoval({ leaving, made, before, isHeld, now: at }, policy)
   const holdOf = (...of: Parameters<typeof decide>) => decide(...of).hold
 
   it('are kept back where they could be an accident', () => {
     equal(decide(0, 5), { hold: undefined, removals: undefined })
     match(holdOf(1, 1) ?? '', 'all 1 GitOpsDeployments that there were would go')
-    equal(decide(1, 1, { allowEmpty: true }), { hold: undefined, removals: { since, total: 1, gone: 1 } })
+    equal(decide(1, 1, { allowEmpty: true }), { hold: undefined, removals: { since, total: 1, gone: 0 } })
     is(holdOf(8, 9), undefined)
     match(holdOf(6, 10) ?? '', '6 of 10 GitOpsDeployments would go within minutes, which is more than 50%')
     is(holdOf(5, 10), undefined)
@@ -291,23 +296,24 @@ describe('the removals of a GitOpsDeploymentSet', (it) => {
     is(holdOf(20, 20, { allowEmpty: true }), undefined)
   })
 
-  it('count together within minutes', () => {
-    const first = decide(5, 20)
-    equal(first, { hold: undefined, removals: { since, total: 20, gone: 5 } })
-    const second = decide(5, 15, {}, first.removals, now + minutes(1))
-    equal(second, { hold: undefined, removals: { since, total: 20, gone: 10 } })
-    const third = decide(5, 10, {}, second.removals, now + minutes(9))
-    match(third.hold ?? '', '15 of 20')
-    // Who waits does not become fewer by waiting, and whoever is done begins anew.
-    match(holdOf(5, 10, {}, third.removals, now + minutes(60)) ?? '', '15 of 20')
-    equal(decide(0, 10, {}, second.removals, now + minutes(9)).removals, second.removals)
-    equal(decide(5, 10, {}, decide(0, 10, {}, second.removals, now + minutes(11)).removals, now + minutes(11)).hold, undefined)
+  it('count together within minutes, and no longer', () => {
+    equal(decide(5, 20), { hold: undefined, removals: { since, total: 20, gone: 0 } })
+    const second = { since, total: 20, gone: 5 }
+    equal(decide(5, 15, {}, second, { at: now + minutes(1) }), { hold: undefined, removals: second })
+    const third = { since, total: 20, gone: 10 }
+    match(holdOf(5, 10, {}, third, { at: now + minutes(9) }) ?? '', '15 of 20')
+    // Who waits does not become less by waiting, and whoever is done begins anew.
+    match(holdOf(5, 10, {}, third, { at: now + minutes(60), isHeld: true }) ?? '', '15 of 20')
+    equal(decide(0, 10, {}, third, { at: now + minutes(9) }).removals, third)
+    equal(decide(0, 10, {}, third, { at: now + minutes(11) }).removals, undefined)
+    const later = decide(5, 10, {}, third, { at: now + minutes(11) })
+    equal([later.hold, later.removals?.total, later.removals?.gone], [undefined, 10, 0])
   })
 
   it('are not made few by those that take their places', () => {
     const first = decide(20, 20)
     match(first.hold ?? '', 'all 20')
-    match(holdOf(20, 40, {}, first.removals, now + minutes(1)) ?? '', 'all 20')
-    is(holdOf(20, 40, { allowEmpty: true }, first.removals, now + minutes(1)), undefined)
+    match(holdOf(20, 40, {}, first.removals, { at: now + minutes(60), isHeld: true }) ?? '', 'all 20')
+    is(holdOf(20, 40, { allowEmpty: true }, first.removals, { at: now + minutes(1) }), undefined)
   })
 })

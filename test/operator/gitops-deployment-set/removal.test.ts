@@ -1,6 +1,6 @@
 import { equal, is, match } from 'uvu/assert'
 import { conditionOf, Environments, GitOpsDeploymentSets, GitOpsDeployments } from '../../../src/api/index.ts'
-import { defined } from '../../../src/std/index.ts'
+import { defined, Failure } from '../../../src/std/index.ts'
 import { environment } from '../../support/builders/environments.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectObject } from '../../support/verbs.ts'
@@ -91,5 +91,27 @@ describe('the removals of a GitOpsDeploymentSet, at work', (it) => {
     })
     await change({ removal: { allowEmpty: true } })
     await there('web-dev', 'web-prod')
+  })
+})
+
+describe('a GitOpsDeployment that may not be removed', (it) => {
+  const stage = setStage(it, {
+    via: (kube) => ({
+      ...kube,
+      delete: (kind, ref, how) =>
+        ref.name === 'shop-b' ? Promise.reject(new Failure('forbidden', 'a policy keeps it')) : kube.delete(kind, ref, how),
+    }),
+  })
+  const { create, change, there, said } = stage
+
+  it('is told, and keeps no other one from going, coming or changing', async () => {
+    await create({ generators: envs('a', 'b', 'c') })
+    await there('shop-a', 'shop-b', 'shop-c')
+    await change({ generators: envs('a', 'd') })
+    await there('shop-a', 'shop-b', 'shop-d')
+    await said('DeploymentRefused', ({ status }, message) => {
+      match(message, 'GitOpsDeployment shop-b: a policy keeps it')
+      equal([status?.removals?.gone, status?.deployments?.updated], [1, 2])
+    })
   })
 })

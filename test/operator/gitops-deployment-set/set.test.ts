@@ -77,7 +77,7 @@ describe('a GitOpsDeploymentSet', (it) => {
     }
     await create({ generators: [{ branches: { project: 'shop', pattern: 'feature/*', except: ['*/draft-*'] } }], template })
     await said('GitProjectNotFound', (_, message) =>
-      match(message, 'spec.generators[0].branches.project: there is no GitProject shop'),
+      match(message, 'spec.generators[0].branches.project: there is no GitProject shop that service account'),
     )
     const project = {
       apiVersion: 'berth.dev/v1alpha1',
@@ -93,9 +93,18 @@ describe('a GitOpsDeploymentSet', (it) => {
     await said('DeploymentsNotReady', ({ status }) => is(status?.deployments?.total, 2))
     const made = await kube.list(GitOpsDeployments, { namespace: stage.namespace })
     equal(made.map(({ spec }) => spec.source.targetRevision).sort(), ['feature/login', 'feature/Ä'])
-    for (const { metadata } of made) match(metadata.name, /^shop-feature(?:-login)?-[0-9a-f]{8}$/)
+    for (const { metadata } of made) match(metadata.name, /^shop-feature(?:-login)?-[0-9a-f]{20}$/)
     // A kas that does not answer takes nothing away, also after a restart.
     await names.tell(branches, new Failure('unavailable', 'kas is away'))
+    const inView = (status: string) =>
+      expectObject(kube, GitOpsDeploymentSets, ref('shop'), (one) => {
+        const condition = conditionOf(one.status?.conditions, 'RepositoryInView')
+        equal([condition?.status, one.status?.deployments?.total], [status, 2], condition?.message)
+      })
+    await inView('False')
+    is((await namesNow()).length, 2)
+    names.inView()
+    await inView('True')
     await stage.restart()
     await said('ReconcileFailed', (_, message) => match(message, 'kas is away'))
     is((await namesNow()).length, 2)
@@ -117,7 +126,7 @@ describe('a GitOpsDeploymentSet', (it) => {
       'apps/web/c.yaml',
       'apps/api/x.yaml',
     ])
-    await eventually(async () => /^shop-apps-api-[0-9a-f]{8},shop-apps-web-[0-9a-f]{8}$/.test(String(await namesNow())))
+    await eventually(async () => /^shop-apps-api-[0-9a-f]{20},shop-apps-web-[0-9a-f]{20}$/.test(String(await namesNow())))
     await kube.delete(GitOpsDeploymentSets, ref('shop'))
     await eventually(() => names.asked().length === 0)
   })
@@ -209,6 +218,21 @@ describe('a GitOpsDeploymentSet', (it) => {
     match(await refused([]), 'spec.generators')
     match(await refusalOf(change({ rollout: { steps: [{ maxAtOnce: '0%' }] } })), 'maxAtOnce')
     match(await refusalOf(change({ rollout: { steps: [{ maxAtOnce: 0 }] } })), 'maxAtOnce')
+  })
+
+  it('counts nothing as gone while it is suspended', async () => {
+    await create({ generators: envs('a', 'b', 'c') })
+    await there('shop-a', 'shop-b', 'shop-c')
+    await change({ suspend: true, generators: envs('a', 'b') })
+    await said('Suspended', ({ status }) => is(status?.deployments?.leaving, 1))
+    for (const name of ['shop-a', 'shop-b', 'shop-a']) {
+      await report(name, 'True')
+      await report(name, 'False')
+    }
+    await said('Suspended', ({ status }) => is(status?.removals, undefined))
+    await change({ suspend: false })
+    await there('shop-a', 'shop-b')
+    await said('DeploymentsNotReady', ({ status }) => equal([status?.removals?.total, status?.removals?.gone], [3, 1]))
   })
 
   it('does nothing while it is suspended', async () => {

@@ -11,7 +11,7 @@ import {
 import { deploymentSets, type NameSource } from '../../../src/operator/gitops-deployment-set/index.ts'
 import { aborted, Failure } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
-import { type RunningOperator, startOperator } from '../../support/operator.ts'
+import { type OperatorOptions, type RunningOperator, startOperator } from '../../support/operator.ts'
 import type { It } from '../../support/suite.ts'
 import { eventually, expectObject } from '../../support/verbs.ts'
 
@@ -42,6 +42,9 @@ function namesInMemory() {
   return {
     source: kas,
     asked: () => [...followers.values()].sort(),
+    inView() {
+      for (const [to] of followers) to[1].onInView?.()
+    },
     async tell(key: string, names: readonly string[] | Failure) {
       told.set(key, names)
       for (const [to, of] of followers) if (of === key) await deliver(to, key)
@@ -50,7 +53,7 @@ function namesInMemory() {
 }
 
 /** The controller of GitOpsDeploymentSets at work for the tests of a file, and the words of these. */
-export function setStage(it: It) {
+export function setStage(it: It, options: Pick<OperatorOptions, 'via'> = {}) {
   const cluster = testCluster()
   const { kube } = cluster
   let operator: RunningOperator
@@ -62,6 +65,7 @@ export function setStage(it: It) {
       kubeconfig: cluster.kubeconfig,
       namespace,
       controllers: (context) => [deploymentSets(context, names.source)],
+      ...options,
     })
   it.beforeEach(async () => {
     namespace = await cluster.namespace('set')
