@@ -83,6 +83,7 @@ export {
   collectBatch,
   completed,
   type GitRef,
+  gitRefFrom,
   header,
   linkObject,
   type ObjectFile,

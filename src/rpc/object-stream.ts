@@ -1,5 +1,5 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
-import { Failure } from '../std/index.ts'
+import { Failure, isCommitId } from '../std/index.ts'
 import {
   type ObjectsToSynchronizeRequest,
   ObjectsToSynchronizeRequestSchema,
@@ -15,6 +15,16 @@ import {
 export type GitRef =
   | { readonly kind: 'default' }
   | { readonly kind: 'branch' | 'tag' | 'commit' | 'full' | 'short' | 'semver' | 'refs'; readonly name: string }
+
+/** What people mean by a name. A plain one is a branch or else a tag: kas looks which of them is there. Without any it is the default branch. */
+export function gitRefFrom(written = ''): GitRef {
+  const name = written.trim()
+  if (name === '' || name === 'HEAD') return { kind: 'default' }
+  if (isCommitId(name)) return { kind: 'commit', name }
+  if (name.startsWith('refs/heads/')) return { kind: 'branch', name: name.slice('refs/heads/'.length) }
+  if (name.startsWith('refs/tags/')) return { kind: 'tag', name: name.slice('refs/tags/'.length) }
+  return name.startsWith('refs/') ? { kind: 'full', name } : { kind: 'short', name }
+}
 
 export interface ObjectFile {
   /** Path in the repository, with `/` between its parts. */

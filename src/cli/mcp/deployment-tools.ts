@@ -10,11 +10,10 @@ import { dryRun } from '../gitops/sync-run.ts'
 import { nodesOf } from '../gitops/tree-lines.ts'
 import { pageFields, pageOf } from './page.ts'
 import { asVerb, findDeployment, type McpSession, nameOf, namespaceField, onCluster, QUOTED } from './session.ts'
-import { conditionsOf, dryRunField, notShown } from './workspace-tools.ts'
+import { conditionsOf, dryRunField, MOST_IN_LIST, notShown } from './workspace-tools.ts'
 
 const WHICH = { name: nameOf('GitOpsDeployment'), namespace: namespaceField }
 const MOST_OBJECTS = 500
-const MOST_IN_LIST = 400
 
 export const lookingTools = (session: McpSession): McpTool[] => [
   tool({

@@ -1,4 +1,4 @@
-import type { Kube } from '../../adapters/kube/index.ts'
+import { type Kube, listPath } from '../../adapters/kube/index.ts'
 import { flag, optional, type ToolCall, text, whole } from '../../adapters/mcp/index.ts'
 import { type Kind, type KubeObject, typeMetaOf } from '../../api/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
@@ -36,7 +36,6 @@ export async function pageOf<T extends KubeObject>(
   wanted: Wanted,
   { signal }: ToolCall,
 ): Promise<{ items: T[]; next: { continue?: string } }> {
-  const { listPath } = await import('../../adapters/kube/index.ts')
   const { labels, namespace = options.namespace } = wanted
   const scope = wanted.all_namespaces ? { labels } : { labels, namespace }
   const ask = async (limit: number): Promise<ListAnswer<T>> => {

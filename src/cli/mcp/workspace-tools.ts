@@ -13,7 +13,7 @@ import { pageFields, pageOf } from './page.ts'
 import { asVerb, findWorkspace, listen, type McpSession, nameOf, namespaceField, onCluster, QUOTED, withSaid } from './session.ts'
 
 const MOST_MESSAGE = 4096
-const MOST_IN_LIST = 400
+export const MOST_IN_LIST = 400
 
 const WHICH = { name: nameOf('Workspace'), namespace: namespaceField }
 

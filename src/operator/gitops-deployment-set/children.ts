@@ -19,7 +19,7 @@ import { MANAGER, type SetMemory, type SetServices } from './services.ts'
 const WRITES = 16
 
 /** After one was not accepted. */
-const AGAIN = seconds(30)
+export const AGAIN = seconds(30)
 
 /** Made for this very set under this name: neither a copy that somebody made of one, nor what an older set of the name has left. */
 export function isMadeFor(one: GitOpsDeployment, set: GitOpsDeploymentSet): boolean {

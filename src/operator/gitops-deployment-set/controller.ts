@@ -16,7 +16,7 @@ import {
 } from '../../api/index.ts'
 import { type Controller, type ControllerContext, createWakeups, settled } from '../../engines/controller/index.ts'
 import { type Clock, seconds } from '../../std/index.ts'
-import { simpleGenerators } from './elements.ts'
+import { asksForEnvironments, simpleGenerators } from './elements.ts'
 import { inEffect } from './in-effect.ts'
 import { reconcileSet } from './reconcile.ts'
 import { createRepositories, type NameSource } from './repositories.ts'
@@ -36,8 +36,10 @@ export function deploymentSets(context: ControllerContext, source: NameSource): 
   const wakeups = createWakeups(({ wake, signal }) => {
     const slowly = paced(wake, clock, signal)
     const stop = deployments.onChange((now, before) => {
-      if (now && before && isSameToSet(now, before)) return
-      for (const ref of new Set([now, before].flatMap((one) => (one ? setsOf(one) : [])))) if (sets.get(ref)) slowly(ref)
+      // Most are of no set, and then nothing of them is compared.
+      const theirs = [now, before].flatMap((one) => (one ? setsOf(one) : [])).filter((ref) => sets.get(ref))
+      if (theirs.length === 0 || (now && before && isSameToSet(now, before))) return
+      for (const ref of theirs) slowly(ref)
     })
     signal.addEventListener('abort', stop, { once: true })
     signal.addEventListener('abort', () => repositories.stop(), { once: true })
@@ -58,7 +60,11 @@ export function deploymentSets(context: ControllerContext, source: NameSource): 
     watches: [
       {
         kind: Environments,
-        wakes: ({ metadata: { namespace = '' } }: Environment) => sets.in(namespace).filter(asksForEnvironments).map(refOf),
+        wakes: ({ metadata: { namespace = '' } }: Environment) =>
+          sets
+            .in(namespace)
+            .filter(({ spec }) => asksForEnvironments(spec))
+            .map(refOf),
       },
       { kind: GitProjects, wakes: (project: GitProject) => sets.by(byProject, keyOf(project.metadata)).map(refOf) },
       // So that they are held in memory; what they tell comes by the wake-ups above.
@@ -87,9 +93,6 @@ const byProject = indexBy((set: GitOpsDeploymentSet) =>
 )
 
 const setsOf = (deployment: GitOpsDeployment): Ref[] => refsBeside(deployment, deployment.metadata.labels?.[labels.deploymentSet])
-
-const asksForEnvironments = ({ spec }: GitOpsDeploymentSet): boolean =>
-  spec.generators.some(({ environments, product = [] }) => environments ?? product.some((factor) => factor.environments))
 
 /** Between two versions nothing has changed but how far a pass is. */
 function isSameToSet(now: GitOpsDeployment, before: GitOpsDeployment): boolean {

@@ -14,21 +14,26 @@ export interface Given {
   readonly names: ReadonlyMap<string, readonly string[]>
 }
 
-/** Each generator that is no product, with its field. */
-export const simpleGenerators = ({ generators }: Pick<GitOpsDeploymentSetSpec, 'generators'>): [field: string, Simple][] =>
-  generators.flatMap(({ product, ...generator }, at): [string, Simple][] => {
+type Generators = Pick<GitOpsDeploymentSetSpec, 'generators'>
+
+/** Of each generator the factors, with their fields: one, where it is no product. */
+const factorsOf = ({ generators }: Generators): { field: string; factors: [field: string, Simple][] }[] =>
+  generators.map(({ product, ...generator }, at) => {
     const field = `spec.generators[${at}]`
-    return product ? product.map((factor, index) => [`${field}.product[${index}]`, factor]) : [[field, generator]]
+    return { field, factors: product?.map((factor, index) => [`${field}.product[${index}]`, factor]) ?? [[field, generator]] }
   })
 
+/** Each generator that is no product, with its field. */
+export const simpleGenerators = (spec: Generators): [field: string, Simple][] => factorsOf(spec).flatMap(({ factors }) => factors)
+
+export const asksForEnvironments = (spec: Generators): boolean =>
+  simpleGenerators(spec).some(([, { environments }]) => environments !== undefined)
+
 /** All elements, in the order of the generators. Pure; throws `invalid` with the field. */
-export function elementsOf({ generators }: Pick<GitOpsDeploymentSetSpec, 'generators'>, given: Given): Element[] {
+export function elementsOf(spec: Generators, given: Given): Element[] {
   const found: Element[] = []
-  for (const [at, generator] of generators.entries()) {
-    const field = `spec.generators[${at}]`
-    const factors = generator.product
-      ? generator.product.map((factor, index) => simple(factor, `${field}.product[${index}]`, given))
-      : [simple(generator, field, given)]
+  for (const { field, factors: simples } of factorsOf(spec)) {
+    const factors = simples.map(([place, factor]) => simple(factor, place, given))
     const count = factors.reduce((product, { length }) => product * length, 1)
     // Counted before one of them is made.
     if (found.length + count > MOST_ELEMENTS) throw tooMany(field, found.length + count)

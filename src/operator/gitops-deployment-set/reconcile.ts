@@ -10,18 +10,15 @@ import {
 import { differences } from '../../engines/apply/index.ts'
 import { again, type Next, settled } from '../../engines/controller/index.ts'
 import { Failure, seconds } from '../../std/index.ts'
-import { forgetRefused, isMadeFor, removeAll, settleOwners, writeAll } from './children.ts'
+import { AGAIN, forgetRefused, isMadeFor, removeAll, settleOwners, writeAll } from './children.ts'
 import { desiredOf, type WantedDeployment } from './desired.ts'
-import { elementsOf, simpleGenerators } from './elements.ts'
+import { asksForEnvironments, elementsOf, simpleGenerators } from './elements.ts'
 import { inEffect } from './in-effect.ts'
 import { type Member, planOf } from './plan.ts'
 import { decideRemoval, type RemovalDecision, type Removals, TOGETHER } from './removal.ts'
 import type { SetMemory, SetServices } from './services.ts'
 import { failedStatus, REMOVAL_HELD, statusOf, tell } from './status.ts'
 import { wishOf } from './wishes.ts'
-
-/** After one was not accepted. */
-const AGAIN = seconds(30)
 
 /** After somebody else was quicker. */
 const SOON = seconds(1)
@@ -114,8 +111,7 @@ async function rememberedDesired(
   { environments, memories }: SetServices,
 ): Promise<SetMemory> {
   const { uid, generation, namespace = '' } = set.metadata
-  const asksForEnvironments = simpleGenerators(set.spec).some(([, { environments: of }]) => of)
-  const all = asksForEnvironments ? environments.in(namespace).filter((one) => !isDeleting(one)) : []
+  const all = asksForEnvironments(set.spec) ? environments.in(namespace).filter((one) => !isDeleting(one)) : []
   const version = JSON.stringify([uid, generation, all.map(({ metadata }) => [metadata.name, metadata.labels])])
   const lists = [...names.values()]
   const key = keyOf(refOf(set))

@@ -1,6 +1,7 @@
 import type { Cache } from '../../adapters/kube/index.ts'
-import { covers, type GitOpsDeploymentSet, type GitProject, type Ref } from '../../api/index.ts'
-import { Failure, isCommitId } from '../../std/index.ts'
+import { type GitOpsDeploymentSet, type GitProject, mayAccountRead, type Ref } from '../../api/index.ts'
+import { gitRefFrom } from '../../rpc/index.ts'
+import { Failure } from '../../std/index.ts'
 import type { Simple } from './element.ts'
 import { globOf, refsOf } from './names.ts'
 import type { NamesWish } from './repositories.ts'
@@ -19,7 +20,7 @@ export function wishOf(
   if (named === undefined) return undefined
   const serviceAccount = accountIn(template.spec)
   const project = projects.get(projectRef(named, namespace))
-  if (!project || !mayRead(project, namespace, serviceAccount))
+  if (!project || !mayAccountRead(project, { namespace, name: serviceAccount }))
     throw new Failure(
       'invalid',
       `${field}.${branches ? 'branches' : 'directories'}.project: there is no GitProject ${named} that service account ${namespace}/${serviceAccount} may read`,
@@ -30,7 +31,7 @@ export function wishOf(
     )
   const asked = { projectId: project.spec.path, projectUid: project.metadata.uid, namespace, serviceAccount }
   if (branches) return { ...asked, ref: { kind: 'refs', name: refsOf(branches) }, globs: ['**'] }
-  return directories && { ...asked, ref: revisionOf(directories.revision), globs: [globOf(directories)] }
+  return directories && { ...asked, ref: gitRefFrom(directories.revision), globs: [globOf(directories)] }
 }
 
 /** Another namespace comes first, and a slash. */
@@ -39,19 +40,8 @@ export function projectRef(named: string, home: string): Ref {
   return second === undefined ? { name: first, namespace: home } : { namespace: first, name: second }
 }
 
-function revisionOf(name: string | undefined): NamesWish['ref'] {
-  if (!name) return { kind: 'default' }
-  if (isCommitId(name)) return { kind: 'commit', name }
-  return { kind: name.startsWith('refs/') ? 'full' : 'short', name }
-}
-
 /** As the deployments will have it; one that differs from element to element is asked for by nobody. */
 function accountIn({ serviceAccountName }: Record<string, unknown>): string {
   const isPlain = typeof serviceAccountName === 'string' && serviceAccountName !== '' && !serviceAccountName.includes('${')
   return isPlain ? serviceAccountName : 'default'
 }
-
-/** The first look only: kas decides. */
-const mayRead = ({ metadata, spec }: GitProject, namespace: string, name: string): boolean =>
-  metadata.namespace === namespace ||
-  (spec.grants?.serviceAccounts ?? []).some((grantee) => covers({ namespace: '', ...grantee }, { namespace, name }))

@@ -1,7 +1,7 @@
-import { conditionOf, covers, type GitOpsDeployment, type GitProject } from '../../../api/index.ts'
+import { conditionOf, type GitOpsDeployment, type GitProject, mayAccountRead } from '../../../api/index.ts'
 import { folderOf, valueFileIn } from '../../../engines/render/index.ts'
-import type { GitRef } from '../../../rpc/index.ts'
-import { Failure, isCommitId, redactUrls } from '../../../std/index.ts'
+import { type GitRef, gitRefFrom } from '../../../rpc/index.ts'
+import { Failure, redactUrls } from '../../../std/index.ts'
 import { byRepository, type SyncCaches, sameRepository } from '../watch/caches.ts'
 import type { Wish } from './following.ts'
 
@@ -16,9 +16,9 @@ export function projectOf(
 ): GitProject {
   const { namespace = '' } = deployment.metadata
   const { source, serviceAccountName } = deployment.spec
-  const account = serviceAccountName || 'default'
-  const mayRead = (project: GitProject) => isOf(namespace, project) || isGrantedTo(project, namespace, account)
-  const found = projects.by(byRepository.projects, sameRepository(source.repoURL)).filter(mayRead)
+  const account = { namespace, name: serviceAccountName || 'default' }
+  const all = projects.by(byRepository.projects, sameRepository(source.repoURL))
+  const found = all.filter((project) => mayAccountRead(project, account))
   if (source.project)
     return found.find((project) => nameOfProject(project) === source.project) ?? missing(deployment, source.project)
   const home = homeOf(deployment)
@@ -86,18 +86,9 @@ function ambiguous({ spec }: GitOpsDeployment, projects: readonly GitProject[]):
 /** The oldest wins, as at kas: a project that is added later changes nothing for what works. */
 const ageOf = ({ metadata }: GitProject): string => `${metadata.creationTimestamp} ${metadata.name}`
 
-const isGrantedTo = ({ spec: { grants } }: GitProject, namespace: string, account: string): boolean =>
-  (grants?.serviceAccounts ?? []).some((grantee) => covers({ namespace: '', ...grantee }, { namespace, name: account }))
-
-/** The revision that a source follows. A plain name is a branch or else a tag: kas looks which of them is there. */
+/** The revision that a source follows. */
 export function revisionOf({ targetRevision, semver }: { targetRevision?: string; semver?: string }): GitRef {
-  if (semver?.trim()) return { kind: 'semver', name: semver.trim() }
-  const name = targetRevision?.trim() ?? ''
-  if (name === '' || name === 'HEAD') return { kind: 'default' }
-  if (isCommitId(name)) return { kind: 'commit', name }
-  if (name.startsWith('refs/heads/')) return { kind: 'branch', name: name.slice('refs/heads/'.length) }
-  if (name.startsWith('refs/tags/')) return { kind: 'tag', name: name.slice('refs/tags/'.length) }
-  return name.startsWith('refs/') ? { kind: 'full', name } : { kind: 'short', name }
+  return semver?.trim() ? { kind: 'semver', name: semver.trim() } : gitRefFrom(targetRevision)
 }
 
 /** For a run, the revision is the one that the run names. */
