@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import type { Kube } from '../../src/adapters/kube/index.ts'
 import {
   type ConfigMap,
   ConfigMaps,
@@ -155,13 +156,7 @@ export async function openStage(
         assert.is(ready?.reason, reason, ready?.message)
         return ready
       }, patience),
-    run: (name, revisionID) =>
-      kube.create(GitOpsDeploymentSyncRuns, {
-        apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-        kind: 'GitOpsDeploymentSyncRun',
-        metadata: { name, namespace },
-        spec: { gitopsDeploymentName: 'shop', ...(revisionID && { revisionID }) },
-      }),
+    run: (name, revisionID) => makeSyncRun(kube, { name, namespace }, revisionID ? { revisionID } : {}),
     configMap: (name) => kube.get(ConfigMaps, { name, namespace }),
     async events(reason) {
       await operator.events.flush()
@@ -177,15 +172,22 @@ export async function openStage(
   }
 }
 
+/** A run of `shop`, where its spec names no other. */
+export const makeSyncRun = (
+  kube: Kube,
+  metadata: { name: string; namespace: string },
+  spec: Partial<GitOpsDeploymentSyncRun['spec']> = {},
+) =>
+  kube.create(GitOpsDeploymentSyncRuns, {
+    ...{ apiVersion: 'managed-gitops.redhat.com/v1alpha1', kind: 'GitOpsDeploymentSyncRun' },
+    metadata,
+    spec: { gitopsDeploymentName: 'shop', ...spec },
+  })
+
 /** Asks what `shop` would do, and waits until that is told. */
 export async function dryRun({ kube }: TestCluster, { namespace }: Stage): Promise<GitOpsDeploymentSyncRun['status']> {
   const ref = { name: 'dry', namespace }
-  await kube.create(GitOpsDeploymentSyncRuns, {
-    apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-    kind: 'GitOpsDeploymentSyncRun',
-    metadata: ref,
-    spec: { gitopsDeploymentName: 'shop', dryRun: true },
-  })
+  await makeSyncRun(kube, ref, { dryRun: true })
   const told = await expectObject(kube, GitOpsDeploymentSyncRuns, ref, ({ status }) =>
     assert.is(status?.phase, 'Succeeded', JSON.stringify(status)),
   )

@@ -18,7 +18,7 @@ describe('workspaces by berth mcp', (it) => {
   let mcp: McpClient
   let namespace = ''
   let folder = ''
-  const { at, becomes, create } = words(cluster, () => namespace)
+  const { at, becomes, create, deleteAll } = words(cluster, () => namespace)
 
   it.before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'berth-mcp-'))
@@ -29,10 +29,7 @@ describe('workspaces by berth mcp', (it) => {
   })
   it.after(async () => {
     await mcp.close()
-    for (const { metadata } of await kube.list(Workspaces, { namespace })) {
-      await kube.delete(Workspaces, metadata)
-      await expectGone(kube, Workspaces, metadata)
-    }
+    await deleteAll()
     await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
     await rm(folder, { recursive: true })

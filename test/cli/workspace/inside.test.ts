@@ -9,7 +9,7 @@ import { kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
-import { eventually, expectGone } from '../../support/verbs.ts'
+import { eventually } from '../../support/verbs.ts'
 import { berth, startBerth } from '../berth.ts'
 
 /** Stands where kubectl is named, and shows what it was called with and the kubeconfig. */
@@ -21,7 +21,7 @@ describe('the ways into a workspace', (it) => {
   let operator: RunningOperator
   let namespace = ''
   let folder = ''
-  const { at, becomes, expect, create, set } = words(cluster, () => namespace)
+  const { at, becomes, expect, create, set, deleteAll } = words(cluster, () => namespace)
 
   it.before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'berth-inside-'))
@@ -36,10 +36,7 @@ describe('the ways into a workspace', (it) => {
     await becomes('rests', 'Stopped')
   })
   it.after(async () => {
-    for (const { metadata } of await kube.list(Workspaces, { namespace })) {
-      await kube.delete(Workspaces, metadata)
-      await expectGone(kube, Workspaces, metadata)
-    }
+    await deleteAll()
     await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
     await rm(folder, { recursive: true })

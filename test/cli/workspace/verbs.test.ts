@@ -8,7 +8,7 @@ import { everybody, INLINE, prepareNamespace, words } from '../../operator/works
 import { testCluster } from '../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
-import { eventually, expectGone } from '../../support/verbs.ts'
+import { eventually } from '../../support/verbs.ts'
 import { berth } from '../berth.ts'
 
 const VERBS = ['create', 'get', 'describe', 'logs', 'events', 'start', 'stop', 'restart', 'bump', 'delete']
@@ -19,7 +19,7 @@ describe('berth and workspaces', (it) => {
   let operator: RunningOperator
   let namespace = ''
   let folder = ''
-  const { at, becomes, expect } = words(cluster, () => namespace)
+  const { at, becomes, expect, deleteAll } = words(cluster, () => namespace)
 
   it.before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'berth-workspace-'))
@@ -30,10 +30,7 @@ describe('berth and workspaces', (it) => {
     operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
   })
   it.after(async () => {
-    for (const { metadata } of await kube.list(Workspaces, { namespace })) {
-      await kube.delete(Workspaces, metadata)
-      await expectGone(kube, Workspaces, metadata)
-    }
+    await deleteAll()
     await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
     await rm(folder, { recursive: true })

@@ -18,7 +18,7 @@ import { systemClock, timestamp } from '../../../src/std/index.ts'
 import { deployer, letUsersIn } from '../../support/builders/credentials.ts'
 import { configMap, kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
-import { openStage, type Stage, sayEmpty } from '../../support/deployments.ts'
+import { makeSyncRun, openStage, type Stage, sayEmpty } from '../../support/deployments.ts'
 import { startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { apply, eventually, expectGone, expectObject } from '../../support/verbs.ts'
@@ -37,12 +37,7 @@ describe('a dry run', (it) => {
   /** Asks for a dry run and gives its status when it is over. */
   const ask = async (spec: { revisionID?: string } = {}, gitopsDeploymentName = 'shop') => {
     const ref = { name: `look-${++runs}`, namespace: stage.namespace }
-    await kube.create(GitOpsDeploymentSyncRuns, {
-      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-      kind: 'GitOpsDeploymentSyncRun',
-      metadata: ref,
-      spec: { gitopsDeploymentName, dryRun: true, ...spec },
-    })
+    await makeSyncRun(kube, ref, { gitopsDeploymentName, dryRun: true, ...spec })
     const { status = {} } = await expectObject(kube, GitOpsDeploymentSyncRuns, ref, ({ status: now }) =>
       assert.ok(now?.phase === 'Succeeded' || now?.phase === 'Failed', JSON.stringify(now)),
     )
@@ -163,12 +158,7 @@ describe('a dry run', (it) => {
     try {
       assert.match(JSON.stringify(await ask()), 'https://x:***@example.com')
       const ref = { name: 'one-more', namespace }
-      await kube.create(GitOpsDeploymentSyncRuns, {
-        apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-        kind: 'GitOpsDeploymentSyncRun',
-        metadata: ref,
-        spec: { gitopsDeploymentName: 'shop', dryRun: true },
-      })
+      await makeSyncRun(kube, ref, { dryRun: true })
       await expectObject(kube, GitOpsDeploymentSyncRuns, ref, ({ status }) =>
         assert.is(conditionOf(status?.conditions, 'Ready')?.reason, 'Waiting', JSON.stringify(status)),
       )
@@ -295,12 +285,7 @@ describe('a dry run', (it) => {
       [old, '2020-01-01T00:00:00Z'],
       [young, timestamp(systemClock.now())],
     ] as const) {
-      await kube.create(GitOpsDeploymentSyncRuns, {
-        apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-        kind: 'GitOpsDeploymentSyncRun',
-        metadata: ref,
-        spec: { gitopsDeploymentName: 'shop', dryRun: true },
-      })
+      await makeSyncRun(kube, ref, { dryRun: true })
       await kube.patch(GitOpsDeploymentSyncRuns, ref, { status: { phase: 'Succeeded', completedAt } }, { subresource: 'status' })
     }
     await stage.restart()

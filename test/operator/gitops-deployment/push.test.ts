@@ -25,6 +25,7 @@ import { deployer, grant, letUsersIn } from '../../support/builders/credentials.
 import { managedEnvironment, managedSecret } from '../../support/builders/environments.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { makeSyncRun } from '../../support/deployments.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
 import { apply, eventually } from '../../support/verbs.ts'
@@ -285,12 +286,7 @@ describe('a GitOpsDeployment', (it) => {
     const commit = await git.push({ 'deploy/a.yaml': configMap('a') })
     await complains('WaitingForSyncRun')
     assert.is(await inTarget('a'), undefined)
-    await kube.create(GitOpsDeploymentSyncRuns, {
-      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-      kind: 'GitOpsDeploymentSyncRun',
-      metadata: { name: 'go', namespace },
-      spec: { gitopsDeploymentName: 'shop' },
-    })
+    await makeSyncRun(kube, { name: 'go', namespace })
     await synced(commit)
     const run = await eventually(async () => {
       const now = await kube.get(GitOpsDeploymentSyncRuns, { name: 'go', namespace })

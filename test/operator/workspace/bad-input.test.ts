@@ -16,7 +16,7 @@ describe('workspace: bad input', (it) => {
   const { kube } = cluster
   let operator: RunningOperator
   let namespace = ''
-  const { at, create, set, becomes, expect } = words(cluster, () => namespace)
+  const { at, create, set, becomes, expect, deleteAll } = words(cluster, () => namespace)
 
   it.before(async () => {
     namespace = await cluster.namespace('workspace-bad'.padEnd(LONGEST - '-12345678'.length, 'x'))
@@ -25,8 +25,7 @@ describe('workspace: bad input', (it) => {
     operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
   })
   it.after(async () => {
-    for (const { metadata } of await kube.list(Workspaces, { namespace })) await kube.delete(Workspaces, metadata)
-    for (const { metadata } of await kube.list(Workspaces, { namespace })) await expectGone(kube, Workspaces, metadata)
+    await deleteAll()
     await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
     await cluster.close()

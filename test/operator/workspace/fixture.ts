@@ -19,7 +19,7 @@ import { workspaces } from '../../../src/operator/workspace/index.ts'
 import { createTally } from '../../../src/std/index.ts'
 import type { TestCluster } from '../../support/control-plane.ts'
 import { claim, kubeconfigFor, kubeconfigSecret, target } from '../../support/targets.ts'
-import { expectObject, type Patience } from '../../support/verbs.ts'
+import { expectGone, expectObject, type Patience } from '../../support/verbs.ts'
 import { workspaceClass } from '../../support/workspaces.ts'
 
 export const INLINE = 'schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: "example.com/tools:1" } }]'
@@ -88,6 +88,12 @@ export const words = ({ kube }: TestCluster, namespaceNow: () => string) => {
     at,
     expect,
     create: (name: string, spec?: WorkspaceSpec) => kube.create(Workspaces, workspaceNamed(namespaceNow(), name, spec)),
+    /** Until the last one is gone. */
+    async deleteAll() {
+      const all = await kube.list(Workspaces, { namespace: namespaceNow() })
+      for (const { metadata } of all) await kube.delete(Workspaces, metadata)
+      for (const { metadata } of all) await expectGone(kube, Workspaces, metadata)
+    },
     set: (name: string, spec: Partial<WorkspaceSpec>) => kube.patch(Workspaces, at(name), { spec }),
     becomes: (name: string, state: string, patience?: Patience) =>
       expect(name, ({ status }) => status?.actualState === state, patience),

@@ -12,7 +12,7 @@ import { hours, minutes, seconds, systemClock, timestamp } from '../../../src/st
 import { testCluster } from '../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
-import { eventually, expectGone } from '../../support/verbs.ts'
+import { eventually } from '../../support/verbs.ts'
 import { workspaceClass } from '../../support/workspaces.ts'
 import { everybody, prepareNamespace, words } from './fixture.ts'
 
@@ -23,7 +23,7 @@ describe('workspace: its time', (it) => {
   let namespace = ''
   /** Milliseconds by which the operator's clock is ahead. */
   let ahead = 0
-  const { at, create, set, becomes, expect } = words(cluster, () => namespace)
+  const { at, create, set, becomes, expect, deleteAll } = words(cluster, () => namespace)
   const now = () => systemClock.now() + ahead
 
   it.beforeEach(async () => {
@@ -42,10 +42,7 @@ describe('workspace: its time', (it) => {
     })
   })
   it.afterEach(async () => {
-    for (const { metadata } of await kube.list(Workspaces, { namespace })) {
-      await kube.delete(Workspaces, metadata)
-      await expectGone(kube, Workspaces, metadata)
-    }
+    await deleteAll()
     await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
   })

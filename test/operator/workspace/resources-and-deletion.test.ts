@@ -15,7 +15,7 @@ describe('workspace: its resources and its deletion', (it) => {
   /** Milliseconds by which the operator's clock is ahead. */
   let ahead = 0
   const now = () => systemClock.now() + ahead
-  const { at, create, set, becomes, expect } = words(cluster, () => namespace)
+  const { at, create, set, becomes, expect, deleteAll } = words(cluster, () => namespace)
 
   it.before(async () => {
     namespace = await cluster.namespace('workspace-resources')
@@ -27,10 +27,7 @@ describe('workspace: its resources and its deletion', (it) => {
     operator = await startOperator({ kubeconfig, namespace, clock: { ...systemClock, now }, controllers: everybody })
   })
   it.after(async () => {
-    for (const { metadata } of await kube.list(Workspaces, { namespace })) {
-      await kube.delete(Workspaces, metadata)
-      await expectGone(kube, Workspaces, metadata)
-    }
+    await deleteAll()
     await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
     await cluster.close()

@@ -12,7 +12,7 @@ import {
 import { testCluster } from '../../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { describe } from '../../../support/suite.ts'
-import { apply, eventually, expectGone } from '../../../support/verbs.ts'
+import { apply, eventually } from '../../../support/verbs.ts'
 import { everybody, prepareNamespace, words, workspaceNamed } from '../fixture.ts'
 
 const Snapshots: Kind<KubeObject & { spec?: unknown; status?: unknown }> = {
@@ -73,7 +73,7 @@ describe('workspace: backups', (it) => {
   const { kube } = cluster
   let operator: RunningOperator
   let namespace = ''
-  const { at, create, set, becomes, expect } = words(cluster, () => namespace)
+  const { at, create, set, becomes, expect, deleteAll } = words(cluster, () => namespace)
 
   const open = async () => {
     namespace = await cluster.namespace('workspace-backup')
@@ -81,8 +81,7 @@ describe('workspace: backups', (it) => {
     operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
   }
   it.afterEach(async () => {
-    for (const { metadata } of await kube.list(Workspaces, { namespace })) await kube.delete(Workspaces, metadata)
-    for (const { metadata } of await kube.list(Workspaces, { namespace })) await expectGone(kube, Workspaces, metadata)
+    await deleteAll()
     equal((await kube.list(PersistentVolumeClaims, { namespace })).length, 0)
     await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })

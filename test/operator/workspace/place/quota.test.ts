@@ -4,7 +4,7 @@ import { overQuota } from '../../../../src/operator/workspace/place/quota.ts'
 import { testCluster } from '../../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { describe } from '../../../support/suite.ts'
-import { eventually, expectGone } from '../../../support/verbs.ts'
+import { eventually } from '../../../support/verbs.ts'
 import { workspaceClass } from '../../../support/workspaces.ts'
 import { everybody, prepareNamespace, words, workspaceNamed } from '../fixture.ts'
 
@@ -57,7 +57,7 @@ describe('workspace: quotas under races', (it) => {
   const { kube } = cluster
   const operators: RunningOperator[] = []
   let namespace = ''
-  const { set } = words(cluster, () => namespace)
+  const { set, deleteAll } = words(cluster, () => namespace)
   const open = async () =>
     operators.push(await startOperator({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody }))
 
@@ -65,8 +65,7 @@ describe('workspace: quotas under races', (it) => {
     namespace = await cluster.namespace('workspace-quota')
   })
   it.afterEach(async () => {
-    await Promise.all((await kube.list(Workspaces, { namespace })).map(({ metadata }) => kube.delete(Workspaces, metadata)))
-    for (const { metadata } of await kube.list(Workspaces, { namespace })) await expectGone(kube, Workspaces, metadata)
+    await deleteAll()
     await Promise.all(operators.splice(0).map((operator) => operator.stop()))
     await kube.delete(WorkspaceClasses, { name: namespace })
   })

@@ -20,7 +20,7 @@ describe('workspace: a warm pool', (it) => {
   const { kube } = cluster
   let operator: RunningOperator
   let namespace = ''
-  const { at, becomes } = words(cluster, () => namespace)
+  const { at, becomes, deleteAll } = words(cluster, () => namespace)
   const create = (name: string) => kube.create(Workspaces, withoutClaim(namespace, name))
   const count = () => census(cluster, namespace)
   const pool = async () => (await kube.get(WorkspaceClasses, { name: namespace }))?.status?.warmPool
@@ -29,8 +29,7 @@ describe('workspace: a warm pool', (it) => {
     namespace = await cluster.namespace('workspace-pool')
   })
   it.afterEach(async () => {
-    for (const { metadata } of await kube.list(Workspaces, { namespace })) await kube.delete(Workspaces, metadata)
-    for (const { metadata } of await kube.list(Workspaces, { namespace })) await expectGone(kube, Workspaces, metadata)
+    await deleteAll()
     await kube.delete(WorkspaceClasses, { name: namespace })
     await operator.stop()
     await sweep(kube, namespace)

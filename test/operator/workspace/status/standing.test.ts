@@ -11,7 +11,7 @@ import { hours, systemClock } from '../../../../src/std/index.ts'
 import { testCluster } from '../../../support/control-plane.ts'
 import { type RunningOperator, startOperator } from '../../../support/operator.ts'
 import { describe } from '../../../support/suite.ts'
-import { expectGone, expectObject } from '../../../support/verbs.ts'
+import { expectObject } from '../../../support/verbs.ts'
 import { everybody, INLINE, prepareNamespace, words } from '../fixture.ts'
 
 const WRONG = { inline: 'components: []' }
@@ -23,7 +23,7 @@ describe('workspace: whose objects cannot be made', (it) => {
   let namespace = ''
   /** Milliseconds by which the operator's clock is ahead. */
   let ahead = 0
-  const { at, create, set, becomes, expect } = words(cluster, () => namespace)
+  const { at, create, set, becomes, expect, deleteAll } = words(cluster, () => namespace)
 
   it.beforeEach(async () => {
     ahead = 0
@@ -33,10 +33,7 @@ describe('workspace: whose objects cannot be made', (it) => {
     operator = await startOperator({ kubeconfig: cluster.kubeconfig, namespace, clock, controllers: everybody })
   })
   it.afterEach(async () => {
-    for (const { metadata } of await kube.list(Workspaces, { namespace })) {
-      await kube.delete(Workspaces, metadata)
-      await expectGone(kube, Workspaces, metadata)
-    }
+    await deleteAll()
     await operator.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
   })
