@@ -19,21 +19,28 @@ export const isEncryptedValue = (text: string): boolean => text.startsWith(BEGIN
 /** The value; `undefined` where it is damaged, belongs to another place, or is encrypted for another data key. */
 export function decryptValue(text: string, dataKey: Uint8Array, path: string): Plain | undefined {
   const fields = text.slice(BEGIN.length, -1).split(',')
-  const [data = '', iv = '', tag = '', type = ''] = PARTS.map((name, at) => {
+  const [data, iv, tag, type = ''] = PARTS.map((name, at) => {
     const field = fields[at] ?? ''
     return field.startsWith(`${name}:`) ? field.slice(name.length + 1) : ''
   })
-  const [vector, mark] = [Buffer.from(iv, 'base64'), Buffer.from(tag, 'base64')]
+  const [content, vector, mark] = [data, iv, tag].map(bytesIn)
+  if (!content || !vector || !mark) return undefined
   if (fields.length !== PARTS.length || dataKey.length !== KEY || mark.length !== TAG) return undefined
   if (vector.length === 0 || vector.length > MOST_IV) return undefined
   try {
     const decipher = createDecipheriv('aes-256-gcm', dataKey, vector, { authTagLength: TAG })
     decipher.setAAD(Buffer.from(path)).setAuthTag(mark)
-    return { bytes: Buffer.concat([decipher.update(Buffer.from(data, 'base64')), decipher.final()]), type }
+    return { bytes: Buffer.concat([decipher.update(content), decipher.final()]), type }
   } catch {
     // Node says no more than that it does not fit.
     return undefined
   }
+}
+
+/** Node takes other letters too, and leaves out what it does not know: two texts would be one value. */
+function bytesIn(text = ''): Buffer | undefined {
+  const isBase64 = text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)
+  return isBase64 ? Buffer.from(text, 'base64') : undefined
 }
 
 /** As a value of JSON; `undefined` for a comment, which is none, and for what is not of its type. */

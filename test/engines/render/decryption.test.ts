@@ -136,6 +136,8 @@ describe(
         [all.replace(/\n {4}a: .*/, ''), /^d\/a\.yaml: was changed after it was encrypted/],
         [all.replace(a, b), /^d\/a\.yaml: the value at "stringData\.a" is damaged, or was moved there from another place/],
         [all.replace(a, a.replace(/data:./, 'data:_')), /the value at "stringData\.a" is damaged/],
+        [all.replace(a, a.replace(',iv:', ' ,iv:')), /the value at "stringData\.a" is damaged/],
+        [all.replace(a, a.replace('=,tag:', ',tag:')), /the value at "stringData\.a" is damaged/],
         [all.replace(a, 'ENC[AES256_GCM,data:,iv:,tag:,type:str]'), /the value at "stringData\.a" is damaged/],
         [all.replace(/mac: ENC\[.*/, 'mac: none'), /was changed after it was encrypted/],
         [only.replace(/\n {4}a: .*/, ''), /was changed after it was encrypted/],
