@@ -89,7 +89,8 @@ describe(
     })
 
     it('leads from one pod to another by the name of a Service', async () => {
-      assert.is(await inClient('wget -qO- http://web.default.svc/index.html'), 'hello from a pod\n')
+      const page = () => inClient('wget -qO- http://web.default.svc/index.html').catch(() => '')
+      assert.is(await eventually(page), 'hello from a pod\n')
     })
 
     it('keeps its hardware address, which pods remember, whatever pods come and go', async () => {
