@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { Workspaces } from '../../src/api/index.ts'
-import { seconds } from '../../src/std/index.ts'
+import { pause, seconds, systemClock } from '../../src/std/index.ts'
 import { berth } from '../cli/berth.ts'
 import { lacksOpenSsh, type SshClient } from '../proxy/ssh-client.ts'
 import { deployer } from '../support/builders/credentials.ts'
@@ -53,8 +53,31 @@ describe(
       const input = randomBytes(5 * 2 ** 20).toString('hex')
       for (let time = 0; time < 5; time++) {
         const { code } = await client.run('ssh', [WEB, 'exec cat > taken'], { input })
-        assert.equal([code, digestOf((await ssh('cat taken; rm taken')).stdout)], [0, digestOf(input)])
+        const back = await ssh('cat taken; rm taken')
+        assert.equal([code, back.code, back.stdout.length, back.stderr], [0, 0, input.length, ''])
+        assert.is(digestOf(back.stdout), digestOf(input))
       }
+    })
+
+    it('gives a reader that is slow all that a command has written', async () => {
+      // About so many are on their way when the command has ended, and all of them stop there for three words of the kubelet.
+      const sizes = [34, 35, 36, 37, 38, 39].map((size) => size * 10 ** 6)
+      const ended = sizes.map(async (size) => {
+        const child = client.start('ssh', [WEB, `head -c ${size} /dev/zero`])
+        const closed = once(child, 'close')
+        child.stdin?.end()
+        await pause(systemClock, seconds(16))
+        let total = 0
+        child.stdout?.on('data', (bytes: Buffer) => {
+          total += bytes.length
+        })
+        const [code] = await closed
+        return [code, total]
+      })
+      assert.equal(
+        await Promise.all(ended),
+        sizes.map((size) => [0, size]),
+      )
     })
 
     it('keeps apart what a command writes on both outputs, however much', async () => {

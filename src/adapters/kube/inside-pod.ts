@@ -17,9 +17,9 @@ interface PodCommand extends PodName {
 
 /** A command that runs in a container. */
 export interface PodProcess {
-  /** Resolves when more may come. */
+  /** Resolves when more may come. Throws `cancelled` after the end. */
   input(bytes: Uint8Array): Promise<void>
-  /** No more input comes. A server of before Kubernetes 1.30 cannot be told. */
+  /** No more input comes: the first time it is said so. A server of before Kubernetes 1.30 cannot be told. */
   endInput(): Promise<void>
   resize(size: { columns: number; rows: number }): Promise<void>
   /**
@@ -48,10 +48,16 @@ export async function execInPod(kube: Kube, wanted: PodCommand, signal?: AbortSi
   for (const word of command) query.append('command', word)
   const path = `/api/v1/namespaces/${namespace}/pods/${pod}/exec?${query}`
   const socket = await kube.socket(path, { protocols: EXEC_PROTOCOLS, about: `a command in container ${container}`, signal })
+  let isEnded = false
   return {
-    input: (bytes) => send(socket, CHANNEL.stdin, bytes),
+    async input(bytes) {
+      if (isEnded) throw new Failure('cancelled', 'the input has ended')
+      await send(socket, CHANNEL.stdin, bytes)
+    },
     async endInput() {
-      if (socket.protocol === WITH_CLOSE) await send(socket, CHANNEL.close, Buffer.of(CHANNEL.stdin))
+      const isFirst = !isEnded
+      isEnded = true
+      if (isFirst && socket.protocol === WITH_CLOSE) await send(socket, CHANNEL.close, Buffer.of(CHANNEL.stdin))
     },
     resize: ({ columns, rows }) => send(socket, CHANNEL.resize, Buffer.from(JSON.stringify({ Width: columns, Height: rows }))),
     async follow(take) {

@@ -58,7 +58,7 @@ export function openSocket(handshake: Handshake): Promise<HandshakeAnswer> {
     maxPayload: LONGEST,
     generateMask: zeros,
   })
-  const { messages, isHeld } = messagesOf(socket)
+  const { messages, isHeld, isBehind } = messagesOf(socket)
   const abort = () => socket.terminate()
   signal?.addEventListener('abort', abort, { once: true })
   socket.on('error', reject)
@@ -71,7 +71,7 @@ export function openSocket(handshake: Handshake): Promise<HandshakeAnswer> {
     resolve({ statusCode, headers: answer.headers, body: answer })
   })
   socket.once('open', () => {
-    beat(socket, clock)
+    beat(socket, clock, isBehind)
     const { protocol } = socket
     const send = (message: Uint8Array) => sendOn(socket, message)
     // Where nothing is read, the other side's word for the end would not be heard either.
@@ -102,8 +102,11 @@ function sendOn(socket: WebSocket, message: Uint8Array): Promise<void> {
   return promise
 }
 
-/** Nothing else would find out that the other side is gone, or keep what is between from forgetting a quiet connection. */
-function beat(socket: WebSocket, clock: Clock): void {
+/**
+ * Nothing else would find out that the other side is gone, or keep what is between from forgetting a quiet connection. While messages
+ * wait for a slow reader it is not quiet, an answer would not be heard, and a server that has said its last would answer with a reset.
+ */
+function beat(socket: WebSocket, clock: Clock, isBehind: () => boolean): void {
   let unanswered = 0
   const heard = () => {
     unanswered = 0
@@ -111,14 +114,23 @@ function beat(socket: WebSocket, clock: Clock): void {
   socket.on('pong', heard)
   socket.on('message', heard)
   const stop = every(clock, PING, () => {
-    if (unanswered++ >= SILENT) socket.terminate()
+    if (isBehind()) heard()
+    else if (unanswered++ >= SILENT) socket.terminate()
     else socket.ping()
   })
   socket.once('close', () => void stop())
 }
 
+interface Inbox {
+  messages: AsyncIterable<Buffer>
+  /** The server is kept from sending. */
+  isHeld(): boolean
+  /** Messages wait for the reader. */
+  isBehind(): boolean
+}
+
 /** The server is read at the pace of the reader: a pause holds back all but what has come with the last bytes. */
-function messagesOf(socket: WebSocket): { messages: AsyncIterable<Buffer>; isHeld(): boolean } {
+function messagesOf(socket: WebSocket): Inbox {
   const waiting: Buffer[] = []
   const held = { now: false }
   let bytes = 0
@@ -160,5 +172,5 @@ function messagesOf(socket: WebSocket): { messages: AsyncIterable<Buffer>; isHel
       socket.terminate()
     }
   })()
-  return { messages, isHeld: () => held.now }
+  return { messages, isHeld: () => held.now, isBehind: () => waiting.length > 0 }
 }

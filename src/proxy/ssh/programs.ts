@@ -1,44 +1,50 @@
-import { execInPod } from '../../adapters/kube/index.ts'
+import { setImmediate as breathe } from 'node:timers/promises'
+import { execInPod, type PodProcess } from '../../adapters/kube/index.ts'
 import { type OpenFolders, type SshChannel, type SshProgram, serveSftp } from '../../adapters/ssh/index.ts'
 import { SHELL_SCRIPT } from '../../engines/lookout/index.ts'
 import type { Place } from './inside.ts'
 import { podFiles } from './pod-files.ts'
 import { ask } from './pod-scripts.ts'
+import { createWholeOutput } from './whole-output.ts'
 
 /** Variables come first, and the rest is behind `--`. */
 const WITH_VARIABLES = 'while [ "$1" != -- ]; do export "$1"; shift; done; shift'
+const IN_PROJECT = 'cd "${PROJECT_SOURCE:-.}" 2>/dev/null'
 /** The outer shell stays: containerd ends the input of a command whose own output is closed (`cat > file`), with what is on its way. */
-const COMMAND_SCRIPT = `cd "\${PROJECT_SOURCE:-.}" 2>/dev/null
-sh -c "$1"
-exit "$?"`
+const COMMAND_SCRIPT = `${IN_PROJECT}
+sh -c "$1"`
+const TERMINAL_SCRIPT = `${IN_PROJECT}
+exec sh -c "$1"`
 
 /** Says where the project is, and the server that is there where the packages of distributions have it. */
-const SFTP_SCRIPT = `cd "\${PROJECT_SOURCE:-.}" 2>/dev/null
+const SFTP_SCRIPT = `${IN_PROJECT}
 pwd
 for each in /usr/lib/openssh /usr/libexec/openssh /usr/lib/ssh /usr/libexec /usr/lib/misc
 do [ -x "$each/sftp-server" ] && echo "$each/sftp-server" && exit; done
 exit 0`
-
-const SCRIPTS: Record<Exclude<SshProgram['kind'], 'subsystem'>, string> = {
-  shell: SHELL_SCRIPT,
-  command: COMMAND_SCRIPT,
-}
 
 /** What a terminal makes a signal of. Nothing else reaches a program through the API. */
 const TYPED: Readonly<Record<string, number>> = { INT: 3, QUIT: 28 }
 
 /** Runs the program to its end. Throws when it cannot be started. */
 export async function runProgram(place: Place, program: SshProgram, channel: SshChannel, folders: OpenFolders): Promise<void> {
-  const { kind, text } = program
-  if (kind !== 'subsystem') return runScript(place, { ...program, script: SCRIPTS[kind], text }, channel)
+  const { kind } = program
+  if (kind === 'shell') return runCommand(place, { ...program, text: SHELL_SCRIPT }, channel)
+  if (kind === 'command') return runCommand(place, program, channel)
   const [home = '/', server = ''] = (await ask(place, { script: SFTP_SCRIPT, words: [], signal: channel.closed })).split('\n')
-  if (server !== '') return runScript(place, { ...program, script: SCRIPTS.command, text: server }, channel)
+  if (server !== '') return runCommand(place, { ...program, text: server }, channel)
   await serveSftp(channel, podFiles(place, home, channel.closed), folders)
   channel.end(0)
 }
 
-async function runScript(place: Place, program: SshProgram & { script: string }, channel: SshChannel): Promise<void> {
-  const { script, text, terminal, variables } = program
+async function runCommand(place: Place, program: SshProgram, channel: SshChannel): Promise<void> {
+  const { text, terminal, variables } = program
+  const input = channel.input[Symbol.asyncIterator]()
+  const first = input.next()
+  const hasNone = await Promise.race([first.then(({ done }) => done === true), breathe(false)])
+  // The input that nobody needs is what says that all of the output has been taken.
+  const whole = createWholeOutput(hasNone ? `${COMMAND_SCRIPT} < /dev/null` : COMMAND_SCRIPT)
+  const script = terminal ? TERMINAL_SCRIPT : whole.script
   const assignments = [...variables].map(([name, value]) => `${name}=${value}`)
   const command = ['sh', '-c', `${WITH_VARIABLES}\n${script}`, 'sh', ...assignments, '--', text]
   const running = await execInPod(place.kube, { ...place, command, hasTerminal: terminal !== undefined }, channel.closed)
@@ -50,9 +56,9 @@ async function runScript(place: Place, program: SshProgram & { script: string },
     if (typed !== undefined) type(typed)
   })
   // Whatever ends the input, it is the output that tells how the program ended.
-  void feed(running, channel).catch(ignored)
-  const code = await running.follow((from, bytes) => channel.write(bytes, from))
-  channel.end(code)
+  if (!hasNone || terminal) void feed(running, first, input).catch(ignored)
+  const take = (from: 'stdout' | 'stderr', bytes: Buffer) => channel.write(bytes, from)
+  channel.end(await (terminal ? running.follow(take) : whole.follow(running, take)))
 }
 
 const ignored = () => undefined
@@ -72,7 +78,11 @@ function sendLast<T>(send: (what: T) => Promise<void>): (what: T) => void {
   }
 }
 
-async function feed(running: Awaited<ReturnType<typeof execInPod>>, { input }: SshChannel): Promise<void> {
-  for await (const bytes of input) await running.input(bytes)
+async function feed(
+  running: PodProcess,
+  first: Promise<IteratorResult<Uint8Array>>,
+  input: AsyncIterator<Uint8Array>,
+): Promise<void> {
+  for (let next = await first; !next.done; next = await input.next()) await running.input(next.value)
   await running.endInput()
 }

@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
+import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { match, ok } from 'uvu/assert'
+import { is, match, ok } from 'uvu/assert'
 import { WebSocketServer } from 'ws'
 import { openSocket } from '../../../src/adapters/kube/web-socket.ts'
-import { systemClock } from '../../../src/std/index.ts'
+import { type Clock, minutes, systemClock } from '../../../src/std/index.ts'
 import { listen } from '../../../src/std/listen.ts'
+import { steppedClock } from '../../support/clock.ts'
 import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
@@ -30,11 +32,35 @@ describe('a WebSocket to a server of a stranger', (it) => {
     await once(server, 'close')
   })
 
-  const open = () =>
+  const open = (clock: Clock = systemClock) =>
     openSocket({
       ...{ url: new URL(`ws://127.0.0.1:${port}/`), protocols: [], headers: {}, tls: {}, lookup: undefined },
-      ...{ timeout: 10_000, signal: undefined, clock: systemClock },
+      ...{ timeout: 10_000, signal: undefined, clock },
     })
+
+  /** Ends as programs do that have nothing more to say: the kernel has all of it, and answers whatever comes with a reset. */
+  const sayAll = (line: Duplex | undefined) => {
+    const frame = Buffer.concat([Buffer.of(0x82, 126, 0x80, 0), Buffer.alloc(32 * 1024, 'x')])
+    line?.write(Buffer.concat(Array.from({ length: 40 }, () => frame)))
+    if (line instanceof Socket) line.destroySoon()
+  }
+  const ALL = 40 * 32 * 1024
+
+  it('takes a reader that is slow for no connection that is lost', async () => {
+    const clock = steppedClock()
+    const { socket } = await open(clock)
+    const line = lines.at(-1)
+    sayAll(line)
+    let taken = 0
+    for await (const message of socket?.messages ?? []) {
+      if (taken === 0) {
+        await eventually(() => line?.closed)
+        await clock.step(minutes(5))
+      }
+      taken += message.length
+    }
+    is(taken, ALL)
+  })
 
   it('takes no message that is much longer than those of the API', async () => {
     const { socket } = await open()

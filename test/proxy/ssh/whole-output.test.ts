@@ -1,0 +1,116 @@
+import { equal, is, match, ok } from 'uvu/assert'
+import type { PodProcess } from '../../../src/adapters/kube/index.ts'
+import { createOpenFolders, type SshChannel, type SshProgram } from '../../../src/adapters/ssh/index.ts'
+import { runProgram } from '../../../src/proxy/ssh/programs.ts'
+import { createWholeOutput } from '../../../src/proxy/ssh/whole-output.ts'
+import { pause, systemClock } from '../../../src/std/index.ts'
+import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
+import { localPlace } from './local-pod.ts'
+
+type Take = SshChannel['write']
+
+/** What a client sends, and what it has got at the end. */
+async function run(text: string, input: AsyncIterable<Uint8Array>, take: Take = async () => undefined) {
+  const got = { stdout: '', stderr: '', code: undefined as number | undefined }
+  const program: SshProgram = {
+    ...{ kind: 'command', text, terminal: undefined, variables: new Map() },
+    ...{ onResize: () => undefined, onSignal: () => undefined },
+  }
+  const channel: SshChannel = {
+    input,
+    async write(bytes, to = 'stdout') {
+      await take(bytes, to)
+      got[to] += Buffer.from(bytes).toString('latin1')
+    },
+    end(code) {
+      got.code = code
+    },
+    closed: new AbortController().signal,
+    received: () => 0,
+  }
+  await runProgram(localPlace('/'), program, channel, createOpenFolders())
+  return got
+}
+
+const chunks = async function* (...texts: string[]) {
+  for (const text of texts) yield Buffer.from(text)
+}
+const endless = async function* () {
+  for (;;) yield Buffer.alloc(2 ** 15, 'y\n')
+}
+const silent = async function* () {
+  await new Promise(() => undefined)
+  yield Buffer.alloc(0)
+}
+
+type Piece = ['stdout' | 'stderr', string]
+
+const processOf = (pieces: readonly Piece[], code: number, endInput: () => void): PodProcess => ({
+  async follow(take) {
+    for (const [from, text] of pieces) await take(from, Buffer.from(text))
+    return code
+  },
+  endInput: async () => endInput(),
+  ...{ input: async () => undefined, resize: async () => undefined, close: () => undefined },
+})
+
+describe('the whole output of a command', (it) => {
+  it('is that of the command and nothing else, with its exit code', async () => {
+    const said = { stdout: 'one', stderr: 'two\n', code: 3 }
+    for (const input of [chunks(), chunks('x'), silent()]) equal(await run('printf one; echo two >&2; exit 3', input), said)
+    equal(await run('kill -9 $$', silent()).then(({ stdout, code }) => [stdout, code]), ['', 137])
+  })
+
+  it('is that of the input, if it has one, to its end', async () => {
+    equal(await run('cat', chunks('a', 'b')), { stdout: 'ab', stderr: '', code: 0 })
+    equal(await run('cat; echo end', chunks()), { stdout: 'end\n', stderr: '', code: 0 })
+    equal(await run('head -c 4', endless()), { stdout: 'y\ny\n', stderr: '', code: 0 })
+  })
+
+  it('has been taken before the process ends', async () => {
+    const taken = Promise.withResolvers<void>()
+    const pids: number[] = []
+    const take: Take = async (bytes) => {
+      pids.push(Number(Buffer.from(bytes).toString()))
+      await taken.promise
+    }
+    const running = run('echo $PPID', silent(), take)
+    const [outer = 0] = await eventually(() => pids.length > 0 && pids)
+    // Signal 0 asks whether it is there.
+    const isThere = () => process.kill(outer, 0)
+    await pause(systemClock, 300)
+    ok(isThere())
+    taken.resolve()
+    is((await running).code, 0)
+  })
+
+  it('has no mark in it, wherever the pieces of it begin', async () => {
+    const { script, follow } = createWholeOutput('true')
+    const mark = /printf (\w+)$/m.exec(script)?.[1] ?? ''
+    match(mark, /^[0-9a-f]{32}$/)
+    const text = `a${mark.slice(0, 20)}b${mark}c${mark.slice(0, 3)}`
+    for (let size = 1; size <= text.length; size++) {
+      let got = ''
+      let ends = 0
+      const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.slice(at * size, (at + 1) * size))
+      const running = processOf([['stderr', mark], ...pieces.map((piece): Piece => ['stdout', piece])], 7, () => ends++)
+      const code = await follow(running, async (_, bytes) => {
+        got += bytes.toString()
+      })
+      equal([size, got, code, ends > 0], [size, text.replace(`b${mark}`, 'b'), 7, true])
+    }
+  })
+
+  it('is given as it is where the process ends without a mark', async () => {
+    const { script, follow } = createWholeOutput('true')
+    const half = (/printf (\w+)$/m.exec(script)?.[1] ?? '').slice(0, 16)
+    let got = ''
+    const running = processOf([['stdout', `a${half}`]], 137, () => ok(false, 'nothing has ended'))
+    const code = await follow(running, async (_, bytes) => {
+      got += bytes.toString()
+    })
+    is(code, 137)
+    is(got, `a${half}`)
+  })
+})
