@@ -212,6 +212,7 @@ describe(
 async function makeWorkspace({ kube, kubectl }: NodeCluster): Promise<void> {
   for (const name of ['team-a', 'space']) await kubectl('create', 'namespace', name)
   await kubectl('apply', '--server-side', '-k', 'crds')
+  await kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s')
   const credentials = { apiURL: kube.server, defaultNamespace: 'space', clusterCredentialsSecret: 'none' }
   await apply(kube, {
     apiVersion: 'appstudio.redhat.com/v1alpha1',

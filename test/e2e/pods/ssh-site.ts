@@ -42,6 +42,7 @@ async function startOn(cluster: NodeCluster): Promise<SshSite> {
   const { kube, kubectl } = cluster
   for (const name of ['berth-system', 'team-a', 'space']) await kubectl('create', 'namespace', name)
   await kubectl('apply', '--server-side', '-k', 'crds')
+  await kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s')
   for (const part of ['people', 'proxy']) await kubectl('apply', '--server-side', '-k', `deploy/${part}`)
   await bindUser(kube, 'team-a', OWNER, 'view')
   await bindUser(kube, 'space', OWNER, 'edit')
