@@ -19,7 +19,7 @@ interface PodCommand extends PodName {
 export interface PodProcess {
   /** Resolves when more may come. Throws `cancelled` after the end. */
   input(bytes: Uint8Array): Promise<void>
-  /** No more input comes: the first time it is said so. A server of before Kubernetes 1.30 cannot be told. */
+  /** No more input comes: the first time that it is said. */
   endInput(): Promise<void>
   resize(size: { columns: number; rows: number }): Promise<void>
   /**
@@ -32,8 +32,7 @@ export interface PodProcess {
 
 /** The first byte of each message says what it is: k8s.io/apimachinery/pkg/util/remotecommand. */
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const
-const WITH_CLOSE = 'v5.channel.k8s.io'
-const EXEC_PROTOCOLS = [WITH_CLOSE, 'v4.channel.k8s.io']
+const EXEC_PROTOCOL = 'v5.channel.k8s.io'
 
 /** Starts a command in a container of a pod, with input, by the exec API. */
 export async function execInPod(kube: Kube, wanted: PodCommand, signal?: AbortSignal): Promise<PodProcess> {
@@ -47,7 +46,7 @@ export async function execInPod(kube: Kube, wanted: PodCommand, signal?: AbortSi
   })
   for (const word of command) query.append('command', word)
   const path = `/api/v1/namespaces/${namespace}/pods/${pod}/exec?${query}`
-  const socket = await kube.socket(path, { protocols: EXEC_PROTOCOLS, about: `a command in container ${container}`, signal })
+  const socket = await kube.socket(path, { protocols: [EXEC_PROTOCOL], about: `a command in container ${container}`, signal })
   let isEnded = false
   return {
     async input(bytes) {
@@ -57,7 +56,7 @@ export async function execInPod(kube: Kube, wanted: PodCommand, signal?: AbortSi
     async endInput() {
       const isFirst = !isEnded
       isEnded = true
-      if (isFirst && socket.protocol === WITH_CLOSE) await send(socket, CHANNEL.close, Buffer.of(CHANNEL.stdin))
+      if (isFirst) await send(socket, CHANNEL.close, Buffer.of(CHANNEL.stdin))
     },
     resize: ({ columns, rows }) => send(socket, CHANNEL.resize, Buffer.from(JSON.stringify({ Width: columns, Height: rows }))),
     async follow(take) {

@@ -104,7 +104,7 @@ function sendOn(socket: WebSocket, message: Uint8Array): Promise<void> {
 
 /**
  * Nothing else would find out that the other side is gone, or keep what is between from forgetting a quiet connection. While messages
- * wait for a slow reader it is not quiet, an answer would not be heard, and a server that has said its last would answer with a reset.
+ * wait for a slow reader an answer would not be heard, and a server that has said its last would answer with a reset.
  */
 function beat(socket: WebSocket, clock: Clock, isBehind: () => boolean): void {
   let unanswered = 0
@@ -172,5 +172,5 @@ function messagesOf(socket: WebSocket): Inbox {
       socket.terminate()
     }
   })()
-  return { messages, isHeld: () => held.now, isBehind: () => waiting.length > 0 }
+  return { messages, isHeld: () => held.now, isBehind: () => held.now || waiting.length > 0 }
 }

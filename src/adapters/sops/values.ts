@@ -39,8 +39,8 @@ export function decryptValue(text: string, dataKey: Uint8Array, path: string): P
 
 /** Node takes other letters too, and leaves out what it does not know: two texts would be one value. */
 function bytesIn(text = ''): Buffer | undefined {
-  const isBase64 = text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)
-  return isBase64 ? Buffer.from(text, 'base64') : undefined
+  const bytes = Buffer.from(text, 'base64')
+  return text !== '' && bytes.toString('base64') === text ? bytes : undefined
 }
 
 /** As a value of JSON; `undefined` for a comment, which is none, and for what is not of its type. */

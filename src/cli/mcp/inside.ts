@@ -1,7 +1,7 @@
 import { execInPod, type Kube, type PodProcess } from '../../adapters/kube/index.ts'
 import { optional, type ToolCall, text } from '../../adapters/mcp/index.ts'
 import { nameOf as titleOf } from '../../api/index.ts'
-import { withTarget } from '../../engines/lookout/index.ts'
+import { createWholeOutput, withTarget } from '../../engines/lookout/index.ts'
 import { Failure, isFailure, seconds, systemClock, unlessAborted, within } from '../../std/index.ts'
 import { findContainer, refuseStopped } from '../workspace/inside.ts'
 import { createIdReader } from './process-id.ts'
@@ -112,14 +112,15 @@ interface Following {
 
 async function follow(inside: ContainerPlace, command: Command, { id, signal }: Following): Promise<number> {
   const { container, pod, home: namespace, target } = inside
-  const words = ['sh', '-c', WITH_ID + command.script, 'sh', ...command.words]
+  const whole = createWholeOutput(command.script, { hasInput: command.input !== undefined })
+  const words = ['sh', '-c', WITH_ID + whole.script, 'sh', ...command.words]
   const running = await execInPod(target, { namespace, pod, container, command: words, hasTerminal: false }, signal)
   const close = () => running.close()
   signal.addEventListener('abort', close)
   try {
     if (signal.aborted) close()
-    const fed = feed(running, command.input)
-    const code = await running.follow(async (from, bytes) => {
+    const fed = command.input && feed(running, command.input)
+    const code = await whole.follow(running, async (from, bytes) => {
       if (from === 'stderr') command.stderr.add(bytes)
       else command.stdout.add(id.pass(bytes))
     })
@@ -132,9 +133,9 @@ async function follow(inside: ContainerPlace, command: Command, { id, signal }: 
 }
 
 /** A command may end, or close its input, before it has read it: then the rest is for nobody. */
-async function feed(running: PodProcess, input: Buffer | undefined): Promise<void> {
+async function feed(running: PodProcess, input: Buffer): Promise<void> {
   try {
-    for (let at = 0; input && at < input.length; at += PIECE) await running.input(input.subarray(at, at + PIECE))
+    for (let at = 0; at < input.length; at += PIECE) await running.input(input.subarray(at, at + PIECE))
     await running.endInput()
   } catch (thrown) {
     if (!isFailure(thrown, 'cancelled', 'unavailable')) throw thrown

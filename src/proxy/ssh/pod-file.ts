@@ -1,9 +1,9 @@
 import type { PodProcess } from '../../adapters/kube/index.ts'
 import type { OpenFile, OpenFlags } from '../../adapters/ssh/index.ts'
+import { createWholeOutput } from '../../engines/lookout/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { Place } from './inside.ts'
 import { ask, createComplaints, startScript } from './pod-scripts.ts'
-import { createWholeOutput } from './whole-output.ts'
 
 interface Opening {
   path: string
@@ -49,7 +49,7 @@ export async function openIn(place: Place, { path, how, mode, signal }: Opening)
   await ask(place, { script: OPEN_SCRIPT, words: [path, wishes.join(' '), mode], signal })
   const start = (script: string, from: number | 'append') => startScript(place, { script, words: [path, String(from)], signal })
   const reading = createReading(async (from) => {
-    const { script, follow } = createWholeOutput(READ_SCRIPT)
+    const { script, follow } = createWholeOutput(READ_SCRIPT, { hasInput: false })
     const running = await start(script, from)
     return { ...running, follow: (take) => follow(running, take) }
   })

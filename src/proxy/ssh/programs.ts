@@ -1,11 +1,10 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { execInPod, type PodProcess } from '../../adapters/kube/index.ts'
 import { type OpenFolders, type SshChannel, type SshProgram, serveSftp } from '../../adapters/ssh/index.ts'
-import { SHELL_SCRIPT } from '../../engines/lookout/index.ts'
+import { createWholeOutput, SHELL_SCRIPT } from '../../engines/lookout/index.ts'
 import type { Place } from './inside.ts'
 import { podFiles } from './pod-files.ts'
 import { ask } from './pod-scripts.ts'
-import { createWholeOutput } from './whole-output.ts'
 
 /** Variables come first, and the rest is behind `--`. */
 const WITH_VARIABLES = 'while [ "$1" != -- ]; do export "$1"; shift; done; shift'
@@ -42,8 +41,7 @@ async function runCommand(place: Place, program: SshProgram, channel: SshChannel
   const input = channel.input[Symbol.asyncIterator]()
   const first = input.next()
   const hasNone = await Promise.race([first.then(({ done }) => done === true), breathe(false)])
-  // The input that nobody needs is what says that all of the output has been taken.
-  const whole = createWholeOutput(hasNone ? `${COMMAND_SCRIPT} < /dev/null` : COMMAND_SCRIPT)
+  const whole = createWholeOutput(COMMAND_SCRIPT, { hasInput: !hasNone })
   const script = terminal ? TERMINAL_SCRIPT : whole.script
   const assignments = [...variables].map(([name, value]) => `${name}=${value}`)
   const command = ['sh', '-c', `${WITH_VARIABLES}\n${script}`, 'sh', ...assignments, '--', text]

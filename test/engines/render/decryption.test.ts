@@ -131,6 +131,8 @@ describe(
 
       const all = await sops.encrypt('a.yaml', text, '--age', age.recipient, '--encrypted-regex', 'Data')
       const [a = '', b = ''] = all.match(/ENC\[[^\]]*type:str\]/g) ?? []
+      /** Of four last letters of a tag each has bits that count for nothing. */
+      const nextLetter = (letter: string) => String.fromCharCode(letter.charCodeAt(0) + 1)
       const changed: [string, RegExp][] = [
         [all.replace('example.com/a', 'example.com/b'), /^d\/a\.yaml: was changed after it was encrypted/],
         [all.replace(/\n {4}a: .*/, ''), /^d\/a\.yaml: was changed after it was encrypted/],
@@ -138,6 +140,7 @@ describe(
         [all.replace(a, a.replace(/data:./, 'data:_')), /the value at "stringData\.a" is damaged/],
         [all.replace(a, a.replace(',iv:', ' ,iv:')), /the value at "stringData\.a" is damaged/],
         [all.replace(a, a.replace('=,tag:', ',tag:')), /the value at "stringData\.a" is damaged/],
+        [all.replace(a, a.replace(/[AQgw](?===,type)/, nextLetter)), /the value at "stringData\.a" is damaged/],
         [all.replace(a, 'ENC[AES256_GCM,data:,iv:,tag:,type:str]'), /the value at "stringData\.a" is damaged/],
         [all.replace(/mac: ENC\[.*/, 'mac: none'), /was changed after it was encrypted/],
         [only.replace(/\n {4}a: .*/, ''), /was changed after it was encrypted/],

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { equal, is, match, ok } from 'uvu/assert'
 import type { PodProcess } from '../../../src/adapters/kube/index.ts'
 import { createOpenFolders, type SshChannel, type SshProgram } from '../../../src/adapters/ssh/index.ts'
+import { createWholeOutput } from '../../../src/engines/lookout/index.ts'
 import { runProgram } from '../../../src/proxy/ssh/programs.ts'
-import { createWholeOutput } from '../../../src/proxy/ssh/whole-output.ts'
 import { pause, systemClock } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
@@ -86,31 +88,72 @@ describe('the whole output of a command', (it) => {
   })
 
   it('has no mark in it, wherever the pieces of it begin', async () => {
-    const { script, follow } = createWholeOutput('true')
-    const mark = /printf (\w+)$/m.exec(script)?.[1] ?? ''
-    match(mark, /^[0-9a-f]{32}$/)
+    const { script, follow } = createWholeOutput('true', { hasInput: true })
+    const mark = markIn(script)
     const text = `a${mark.slice(0, 20)}b${mark}c${mark.slice(0, 3)}`
     for (let size = 1; size <= text.length; size++) {
-      let got = ''
       let ends = 0
       const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.slice(at * size, (at + 1) * size))
       const running = processOf([['stderr', mark], ...pieces.map((piece): Piece => ['stdout', piece])], 7, () => ends++)
-      const code = await follow(running, async (_, bytes) => {
-        got += bytes.toString()
-      })
+      const { code, got } = await gotOf(follow, running)
       equal([size, got, code, ends > 0], [size, text.replace(`b${mark}`, 'b'), 7, true])
     }
   })
 
-  it('is given as it is where the process ends without a mark', async () => {
-    const { script, follow } = createWholeOutput('true')
-    const half = (/printf (\w+)$/m.exec(script)?.[1] ?? '').slice(0, 16)
-    let got = ''
-    const running = processOf([['stdout', `a${half}`]], 137, () => ok(false, 'nothing has ended'))
-    const code = await follow(running, async (_, bytes) => {
-      got += bytes.toString()
+  it('is given as it is where the process ends without a mark, or with one of both', async () => {
+    const { script, follow } = createWholeOutput('true', { hasInput: true })
+    const mark = markIn(script)
+    const half = mark.slice(0, 16)
+    const cases: [Piece[], string][] = [
+      [[['stdout', `a${half}`]], `a${half}`],
+      [[['stdout', `a${mark}`]], 'a'],
+      [[['stderr', `a${mark}`]], 'a'],
+    ]
+    for (const [pieces, expected] of cases) {
+      let ends = 0
+      const running = processOf(pieces, 137, () => ends++)
+      equal(await gotOf(follow, running), { code: 137, got: expected })
+      is(ends, 0)
+    }
+  })
+
+  it('is not kept from whoever has to answer, also where it ends as a mark begins', async () => {
+    const answered = Promise.withResolvers<void>()
+    const input = async function* () {
+      await answered.promise
+      yield Buffer.from('x\n')
+    }
+    const got = await run('printf \'who\\037\\036\'; read -r name; echo "$name"', input(), async (bytes) => {
+      if (Buffer.from(bytes).includes(0x1e)) answered.resolve()
     })
-    is(code, 137)
-    is(got, `a${half}`)
+    equal(got, { stdout: 'who\x1f\x1ex\n', stderr: '', code: 0 })
+  })
+
+  it('has in it what the command finds out about its own shell', async () => {
+    const { stdout, code } = await run("tr '\\0' ' ' < /proc/$PPID/cmdline; echo end", silent())
+    is(code, 0)
+    match(stdout, /printf '\\037\\036[0-9a-f]{32}' >&2/)
+    ok(stdout.endsWith('end\n'))
+  })
+
+  it('is waited for by no shell that cannot say where it ends', async () => {
+    equal(await run('exec 2>&-; echo one', silent()), { stdout: 'one\n', stderr: '', code: 0 })
+    const { script } = createWholeOutput('exit 3', { hasInput: true })
+    for (const closed of ['>&-', '2>&-']) {
+      const child = spawn('sh', ['-c', `exec ${closed}\n${script}`], {
+        stdio: ['pipe', 'ignore', 'ignore'],
+      })
+      equal(await once(child, 'close'), [3, null])
+    }
   })
 })
+
+const markIn = (script: string): string => `\x1f\x1e${/printf '\\037\\036(\w+)'/.exec(script)?.[1]}`
+
+async function gotOf(follow: ReturnType<typeof createWholeOutput>['follow'], running: PodProcess) {
+  let got = ''
+  const code = await follow(running, async (_, bytes) => {
+    got += bytes.toString()
+  })
+  return { code, got }
+}
