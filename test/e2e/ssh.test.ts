@@ -59,6 +59,11 @@ describe(
       }
     })
 
+    it('ends with a command that reads only the beginning of them', async () => {
+      const { code, stdout } = await client.run('ssh', [WEB, 'head -c 4'], { input: 'text'.repeat(5 * 2 ** 20) })
+      assert.equal([code, stdout], [0, 'text'])
+    })
+
     it('gives a reader that is slow all that a command has written', async () => {
       // About so many bytes are on their way when a command has ended, while the kubelet asks three times whether it is there.
       const sizes = [34, 35, 36, 37, 38, 39].map((size) => size * 10 ** 6)

@@ -43,7 +43,7 @@ export const execTools = (session: McpSession): McpTool[] => [
           {
             script: COMMAND_SCRIPT,
             words: [cwd, ...command],
-            input: Buffer.from(stdin),
+            ...(stdin !== '' && { input: Buffer.from(stdin) }),
             within: seconds(time),
             ...{ stdout, stderr },
           },

@@ -112,18 +112,20 @@ interface Following {
 
 async function follow(inside: ContainerPlace, command: Command, { id, signal }: Following): Promise<number> {
   const { container, pod, home: namespace, target } = inside
-  const whole = createWholeOutput(command.script, { hasInput: command.input !== undefined })
-  const words = ['sh', '-c', WITH_ID + whole.script, 'sh', ...command.words]
+  // Where its input ends before, nothing is left to wait by.
+  const whole = command.input ? undefined : createWholeOutput(command.script, { hasInput: false })
+  const words = ['sh', '-c', WITH_ID + (whole?.script ?? command.script), 'sh', ...command.words]
   const running = await execInPod(target, { namespace, pod, container, command: words, hasTerminal: false }, signal)
   const close = () => running.close()
   signal.addEventListener('abort', close)
   try {
     if (signal.aborted) close()
     const fed = command.input && feed(running, command.input)
-    const code = await whole.follow(running, async (from, bytes) => {
+    const take = async (from: 'stdout' | 'stderr', bytes: Buffer) => {
       if (from === 'stderr') command.stderr.add(bytes)
       else command.stdout.add(id.pass(bytes))
-    })
+    }
+    const code = await (whole ? whole.follow(running, take) : running.follow(take))
     await fed
     return code
   } finally {

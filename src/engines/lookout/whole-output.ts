@@ -12,8 +12,8 @@ interface WholeOutput {
   follow(running: PodProcess, take: Take): Promise<number>
 }
 
-/** In milliseconds: the rest of a mark follows at once, and a program that waits for an answer gets it. */
-const REST_WITHIN = 100
+/** In milliseconds. The rest of a mark follows at once; whoever has to answer something else is not kept from it for long. */
+const REST_WITHIN = 50
 
 /**
  * What is on its way when a program ends is lost where its reader is slow, megabytes of it and without a word: the container runtime
@@ -25,14 +25,16 @@ const REST_WITHIN = 100
 export function createWholeOutput(script: string, { hasInput }: { hasInput: boolean }, clock: Clock = systemClock): WholeOutput {
   const random = randomBytes(16).toString('hex')
   const mark = Buffer.from(`\x1f\x1e${random}`)
-  // In the list of processes it stands with its escapes. A shell that could not write it, by itself, goes on.
+  // In the list of processes it stands with its escapes.
   const write = `printf '\\037\\036${random}'`
+  // Where the command has left its output so that a write fails when it is full, it is opened anew. A shell that cannot write goes on.
+  const writeTo = (fd: 1 | 2) => `{ (${write} >&${fd} 2> /dev/null) || (${write} > /proc/self/fd/${fd} 2> /dev/null); }`
   return {
     script: `(
 ${script}
 )${hasInput ? '' : ' < /dev/null'}
 code=$?
-(${write} 2> /dev/null) && (${write} >&2 2> /dev/null) && cat > /dev/null 2>&1
+${writeTo(1)} && ${writeTo(2)} && cat > /dev/null 2>&1
 exit "$code"`,
     follow: (running, take) => followMarked(running, take, { mark, clock }),
   }
@@ -46,16 +48,16 @@ async function followMarked(running: PodProcess, take: Take, { mark, clock }: { 
     return last
   }
   const giveLate = async (from: 'stdout' | 'stderr'): Promise<void> => {
-    const { kept } = ends[from]
+    const seen = ends[from].pieces
     await pause(clock, REST_WITHIN)
     await breathe()
-    if (kept === ends[from].kept) await give(from, ends[from].rest())
+    if (seen === ends[from].pieces) await give(from, ends[from].rest())
   }
   try {
     return await running.follow(async (from, bytes) => {
       await give(from, ends[from].pass(bytes))
       // Where the connection has broken, it is the process that says so.
-      if (ends[from].kept.length > 0) void giveLate(from).catch(() => undefined)
+      if (ends[from].keeps) void giveLate(from).catch(() => undefined)
       if (ends.stdout.isFound && ends.stderr.isFound) void running.endInput().catch(() => undefined)
     })
   } finally {
@@ -63,32 +65,40 @@ async function followMarked(running: PodProcess, take: Take, { mark, clock }: { 
   }
 }
 
-const NONE = Buffer.alloc(0)
-
 /** Takes a mark out of a stream of bytes. What may be the beginning of one is kept for what comes next. */
 function createMarkFinder(mark: Buffer) {
   let isFound = false
-  let kept: Buffer = NONE
+  let pieces = 0
+  /** So many of the last bytes are the first ones of the mark, and so many of those have been given for all that. */
+  let begun = 0
+  let given = 0
   return {
     pass(bytes: Buffer): Buffer {
+      pieces++
       if (isFound) return bytes
-      const all = kept.length > 0 ? Buffer.concat([kept, bytes]) : bytes
+      const all = begun > 0 ? Buffer.concat([mark.subarray(0, begun), bytes]) : bytes
       const at = all.indexOf(mark)
+      const before = given
       isFound = at >= 0
-      const end = isFound ? at : all.length - beginningAtEnd(all, mark)
-      kept = isFound ? NONE : all.subarray(end)
-      return isFound ? Buffer.concat([all.subarray(0, at), all.subarray(at + mark.length)]) : all.subarray(0, end)
+      begun = isFound ? 0 : beginningAtEnd(all, mark)
+      const end = isFound ? at : all.length - begun
+      given = Math.max(0, before - end)
+      const own = all.subarray(Math.min(before, end), end)
+      return isFound ? Buffer.concat([own, all.subarray(at + mark.length)]) : own
     },
     get isFound() {
       return isFound
     },
-    get kept() {
-      return kept
+    get keeps() {
+      return begun > given
+    },
+    get pieces() {
+      return pieces
     },
     /** What was kept, for which nothing has come. */
     rest(): Buffer {
-      const rest = kept
-      kept = NONE
+      const rest = mark.subarray(given, begun)
+      given = begun
       return rest
     },
   }

@@ -6,14 +6,16 @@ import { createOpenFolders, type SshChannel, type SshProgram } from '../../../sr
 import { createWholeOutput } from '../../../src/engines/lookout/index.ts'
 import { runProgram } from '../../../src/proxy/ssh/programs.ts'
 import { pause, systemClock } from '../../../src/std/index.ts'
+import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 import { localPlace } from './local-pod.ts'
 
-type Take = SshChannel['write']
+type Write = SshChannel['write']
+type Take = Parameters<PodProcess['follow']>[0]
 
 /** What a client sends, and what it has got at the end. */
-async function run(text: string, input: AsyncIterable<Uint8Array>, take: Take = async () => undefined) {
+async function run(text: string, input: AsyncIterable<Uint8Array>, take: Write = async () => undefined) {
   const got = { stdout: '', stderr: '', code: undefined as number | undefined }
   const program: SshProgram = {
     ...{ kind: 'command', text, terminal: undefined, variables: new Map() },
@@ -71,20 +73,59 @@ describe('the whole output of a command', (it) => {
   })
 
   it('has been taken before the process ends', async () => {
-    const taken = Promise.withResolvers<void>()
-    const pids: number[] = []
-    const take: Take = async (bytes) => {
-      pids.push(Number(Buffer.from(bytes).toString()))
-      await taken.promise
-    }
-    const running = run('echo $PPID', silent(), take)
-    const [outer = 0] = await eventually(() => pids.length > 0 && pids)
-    // Signal 0 asks whether it is there.
-    const isThere = () => process.kill(outer, 0)
+    const { script } = createWholeOutput('printf one; exit 3', { hasInput: false })
+    const child = spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'ignore'] })
+    const closed = once(child, 'close')
+    await eventually(() => child.stdout.read()?.includes(markIn(script)))
     await pause(systemClock, 300)
-    ok(isThere())
-    taken.resolve()
-    is((await running).code, 0)
+    is(child.exitCode, null)
+    child.stdin.end()
+    equal(await closed, [3, null])
+  })
+
+  it('has its mark also where a program has left it so that nothing is waited for when it is full', async () => {
+    const program = [
+      'process.stdout._handle.setBlocking(false)',
+      'process.stdout.write("x".repeat(2 ** 20))',
+      'process.kill(process.pid, "SIGKILL")',
+    ]
+    const { script } = createWholeOutput(`${process.execPath} -e '${program.join(';')}'`, { hasInput: false })
+    const child = spawn('sh', ['-c', 'sh -c "$0" | { sleep 1; cat; }', script], { stdio: ['pipe', 'pipe', 'ignore'] })
+    let got = ''
+    child.stdout.on('data', (bytes: Buffer) => {
+      got += bytes.toString()
+    })
+    await eventually(() => got.endsWith(markIn(script)))
+    child.stdin.end()
+    await once(child, 'close')
+  })
+
+  it('ends also where the mark comes in pieces, with time between them', async () => {
+    const clock = steppedClock()
+    const { script, follow } = createWholeOutput('true', { hasInput: true }, clock)
+    const mark = markIn(script)
+    let ends = 0
+    const running = {
+      ...processOf([], 0, () => ends++),
+      async follow(take: Take) {
+        await take('stderr', Buffer.from(mark))
+        for (const piece of [
+          `a${mark.slice(0, 5)}`,
+          mark.slice(5, 9),
+          'b',
+          mark.slice(0, 3),
+          mark.slice(3, 10),
+          `${mark.slice(10)}c`,
+        ]) {
+          await take('stdout', Buffer.from(piece))
+          await clock.step(1000)
+        }
+        return 0
+      },
+    }
+    const { got } = await gotOf(follow, running)
+    is(got, `a${mark.slice(0, 9)}b${mark.slice(0, 10)}c`)
+    ok(ends > 0)
   })
 
   it('has no mark in it, wherever the pieces of it begin', async () => {
