@@ -54,9 +54,9 @@ export async function execInPod(kube: Kube, wanted: PodCommand, signal?: AbortSi
       await send(socket, CHANNEL.stdin, bytes)
     },
     async endInput() {
-      const isFirst = !isEnded
+      if (isEnded) return
       isEnded = true
-      if (isFirst) await send(socket, CHANNEL.close, Buffer.of(CHANNEL.stdin))
+      await send(socket, CHANNEL.close, Buffer.of(CHANNEL.stdin))
     },
     resize: ({ columns, rows }) => send(socket, CHANNEL.resize, Buffer.from(JSON.stringify({ Width: columns, Height: rows }))),
     async follow(take) {

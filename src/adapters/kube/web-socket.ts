@@ -6,8 +6,6 @@ import type { TlsOptions } from './multiplex.ts'
 
 /** A connection to the API server that both sides write messages on, such as that of a command in a pod. */
 export interface KubeSocket {
-  /** The one that the server has chosen of those that were offered. */
-  readonly protocol: string
   /** Read once, at the reader's pace; the connection ends when nobody reads on. Throws when it breaks. */
   readonly messages: AsyncIterable<Buffer>
   /** Resolves when the message is on its way. Throws `cancelled` after the end. */
@@ -72,11 +70,10 @@ export function openSocket(handshake: Handshake): Promise<HandshakeAnswer> {
   })
   socket.once('open', () => {
     beat(socket, clock, isBehind)
-    const { protocol } = socket
     const send = (message: Uint8Array) => sendOn(socket, message)
     // Where nothing is read, the other side's word for the end would not be heard either.
     const close = () => (isHeld() ? socket.terminate() : socket.close())
-    resolve({ statusCode: 101, headers: {}, body: messages, socket: { protocol, messages, send, close } })
+    resolve({ statusCode: 101, headers: {}, body: messages, socket: { messages, send, close } })
   })
   if (signal?.aborted) abort()
   return promise

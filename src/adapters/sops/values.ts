@@ -26,7 +26,7 @@ export function decryptValue(text: string, dataKey: Uint8Array, path: string): P
   const [content, vector, mark] = [data, iv, tag].map(bytesIn)
   if (!content || !vector || !mark) return undefined
   if (fields.length !== PARTS.length || dataKey.length !== KEY || mark.length !== TAG) return undefined
-  if (vector.length === 0 || vector.length > MOST_IV) return undefined
+  if (vector.length > MOST_IV) return undefined
   try {
     const decipher = createDecipheriv('aes-256-gcm', dataKey, vector, { authTagLength: TAG })
     decipher.setAAD(Buffer.from(path)).setAuthTag(mark)

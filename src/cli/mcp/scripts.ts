@@ -47,7 +47,8 @@ case "\${1-}" in
   */*) "$@" ;;
   '' | - | *=*) printf 'there is no program of this name\\n' >&2; exit 127 ;;
   *) env -- "$@" ;;
-esac`
+esac
+exit "$?"`
 
 /** Names are arguments, whatever is in them, and what is printed of them ends with a NUL: there may be a newline in one. */
 const IN_PROJECT = inProject('$1')

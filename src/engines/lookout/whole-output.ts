@@ -19,7 +19,8 @@ const REST_WITHIN = 50
  * What is on its way when a program ends is lost where its reader is slow, megabytes of it and without a word: the container runtime
  * closes the connection, the kubelet, which asks every five seconds whether it is there, is answered with a reset, and takes the missing
  * exit code for 0. So the script marks the end of both of its outputs, and stays until its input ends, which it does when both marks
- * have come. Where the input has ended before, nothing is left to wait by.
+ * have come. Where the input has ended before, nothing is left to wait by. That it stays keeps the input open, too: containerd ends that
+ * of a command whose own output is closed (`cat > file`), with what is on its way.
  * https://github.com/kubernetes/kubernetes/issues/124571
  */
 export function createWholeOutput(script: string, { hasInput }: { hasInput: boolean }, clock: Clock = systemClock): WholeOutput {

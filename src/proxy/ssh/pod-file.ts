@@ -23,7 +23,7 @@ else
   case "$2" in *create*) : > "$1" || exit 1; [ -z "$3" ] || chmod "$(printf %o "$((0$3 & ~0$(umask)))")" "$1" || exit 1;; *) echo "No such file" >&2; exit 1;; esac
 fi
 case "$2" in *truncate*) : > "$1" || exit 1;; esac`
-const READ_SCRIPT = 'if [ "$2" = 0 ]; then cat "$1"; else tail -c "+$(($2 + 1))" "$1"; fi'
+const READ_SCRIPT = 'if [ "$2" = 0 ]; then exec cat "$1"; else exec tail -c "+$(($2 + 1))" "$1"; fi'
 /**
  * From its beginning on nothing is cut off; else behind what there is. The shell stays, and with it its output: containerd ends the input
  * of a command whose output is closed, with what is on its way. And what cannot be written is read to its end: the API server tells of no

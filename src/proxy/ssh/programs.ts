@@ -9,10 +9,7 @@ import { ask } from './pod-scripts.ts'
 /** Variables come first, and the rest is behind `--`. */
 const WITH_VARIABLES = 'while [ "$1" != -- ]; do export "$1"; shift; done; shift'
 const IN_PROJECT = 'cd "${PROJECT_SOURCE:-.}" 2>/dev/null'
-/** The outer shell stays: containerd ends the input of a command whose own output is closed (`cat > file`), with what is on its way. */
 const COMMAND_SCRIPT = `${IN_PROJECT}
-sh -c "$1"`
-const TERMINAL_SCRIPT = `${IN_PROJECT}
 exec sh -c "$1"`
 
 /** Says where the project is, and the server that is there where the packages of distributions have it. */
@@ -42,7 +39,7 @@ async function runCommand(place: Place, program: SshProgram, channel: SshChannel
   const first = input.next()
   const hasNone = await Promise.race([first.then(({ done }) => done === true), breathe(false)])
   const whole = createWholeOutput(COMMAND_SCRIPT, { hasInput: !hasNone })
-  const script = terminal ? TERMINAL_SCRIPT : whole.script
+  const script = terminal ? COMMAND_SCRIPT : whole.script
   const assignments = [...variables].map(([name, value]) => `${name}=${value}`)
   const command = ['sh', '-c', `${WITH_VARIABLES}\n${script}`, 'sh', ...assignments, '--', text]
   const running = await execInPod(place.kube, { ...place, command, hasTerminal: terminal !== undefined }, channel.closed)

@@ -32,7 +32,6 @@ function localExec(path: string, cwd: string) {
     messages.dispatchEvent(new Event('more'))
   })
   return {
-    protocol: 'v5.channel.k8s.io',
     messages: (async function* () {
       for (;;) {
         const next = queue.shift()

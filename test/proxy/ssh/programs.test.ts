@@ -12,7 +12,6 @@ describe('a program over SSH at a server that takes nothing', (it) => {
     const sent: { text: string; taken: () => void }[] = []
     const end = Promise.withResolvers<void>()
     const socket = {
-      protocol: 'v5.channel.k8s.io',
       messages: (async function* () {
         await end.promise
         yield Buffer.from('\u0003{ "status": "Success" }')
