@@ -161,6 +161,7 @@ export const LAW: Record<string, Room> = {
       'adapters/ssh',
       'adapters/mcp',
       'adapters/control-plane',
+      'engines/apply',
       'engines/devfiles',
       'engines/health',
       'engines/lookout',

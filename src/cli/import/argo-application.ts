@@ -1,0 +1,164 @@
+import type { GitOpsDeploymentSpec } from '../../api/index.ts'
+import { pointerOf } from '../../engines/apply/index.ts'
+import { defined } from '../../std/index.ts'
+import { helmOf } from './argo-helm.ts'
+import type { Fields } from './fields.ts'
+import { repositoryUrl } from './made.ts'
+
+/** The cluster in which Argo CD itself runs. */
+const HERE = ['https://kubernetes.default.svc', 'in-cluster']
+
+export interface Destination {
+  namespace: string | undefined
+  /** By its address or its name. */
+  cluster: string
+  isHere: boolean
+}
+
+export function destinationOf(spec: Fields): Destination {
+  const destination = spec.record('destination')
+  const cluster = destination?.text('name') ?? destination?.text('server') ?? ''
+  destination?.pass('server')
+  return { namespace: destination?.objectName('namespace'), cluster, isHere: HERE.includes(cluster) }
+}
+
+/** Where the manifests are, when Berth can read from there; it is told otherwise. */
+export interface Source {
+  url: string
+  source: Omit<GitOpsDeploymentSpec['source'], 'repoURL'>
+}
+
+/** The one source of an Application. */
+export function sourceOf(spec: Fields): Source | undefined {
+  const several = spec.records('sources')
+  const source = spec.record('source') ?? several[0]
+  if (several.length > 1) {
+    for (const each of several)
+      each.pass('repoURL', 'path', 'chart', 'targetRevision', 'ref', 'name', 'helm', 'kustomize', 'directory')
+    spec.tell('Berth follows one repository: make an Application for each of them, or put values beside the chart.', 'sources')
+    return undefined
+  }
+  if (!source) {
+    spec.tell('There is no source.')
+    return undefined
+  }
+  return sourceIn(source)
+}
+
+function sourceIn(source: Fields): Source | undefined {
+  const given = source.text('repoURL') ?? ''
+  const chart = source.text('chart')
+  const path = cleanPath(source.text('path') ?? '.')
+  const revision = revisionOf(source.text('targetRevision'))
+  const helm = source.record('helm')
+  const rendered = helm && helmOf(helm, path)
+  tellDirectory(source)
+  source.pass('ref', 'name')
+  if (chart !== undefined) {
+    source.tell(`The chart ${chart} comes from a registry of charts: commit it to Git, with \`helm pull --untar\`.`, 'chart')
+    return undefined
+  }
+  const repository = repositoryUrl(given)
+  if (!repository) {
+    source.tell('Berth fetches from https, http and ssh.', 'repoURL')
+    return undefined
+  }
+  if (repository.hadCredentials)
+    source.tell('Credentials in a URL are left out: put them into a Secret, and name it in the GitProject.', 'repoURL')
+  return { url: repository.url, source: { path, ...revision, ...(rendered && { helm: rendered }) } }
+}
+
+function tellDirectory(source: Fields): void {
+  const directory = source.record('directory')
+  if (!directory) return
+  const isRecursive = directory.flag('recurse') ?? false
+  if (!isRecursive) directory.tell('Berth reads the folders below the path, too, where it is no kustomization.', 'recurse')
+}
+
+/** `./apps/` is `apps`; both tools mean the root by nothing at all. */
+export const cleanPath = (path: string): string =>
+  path
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/') || '.'
+
+/** Argo CD takes a range where others take a tag. */
+function revisionOf(text: string | undefined): { targetRevision?: string; semver?: string } {
+  if (text === undefined || text === '' || text === 'HEAD') return {}
+  return /[<>=~^*]|^v?\d+(?:\.\d+)?\.x$/.test(text) ? { semver: text } : { targetRevision: text }
+}
+
+type SyncSpec = Pick<GitOpsDeploymentSpec, 'type' | 'prune' | 'drift' | 'pruneGuard' | 'syncPolicy'>
+
+export function syncSpecOf(spec: Fields): SyncSpec {
+  const policy = spec.record('syncPolicy')
+  const automated = policy?.record('automated')
+  const isAutomated = automated !== undefined && automated.flag('enabled') !== false
+  const [prune, selfHeal, allowEmpty] = (['prune', 'selfHeal', 'allowEmpty'] as const).map((name) => automated?.flag(name))
+  // It tries again by itself, less and less often.
+  policy?.pass('retry')
+  const options = policy?.texts('syncOptions').map((option) => option.trim()) ?? []
+  if (!isAutomated) spec.tell('It is synchronised by hand: `berth sync` applies, and deletes nothing.', 'syncPolicy')
+  return {
+    type: isAutomated ? 'automated' : 'manual',
+    ...(!(prune && !options.includes('Prune=false')) && { prune: false }),
+    ...(!selfHeal && { drift: 'Detect' as const }),
+    ...(allowEmpty && { pruneGuard: { allowEmpty } }),
+    ...syncOptionsOf(options, policy),
+  }
+}
+
+const OURS = ['CreateNamespace=true', 'PruneLast=true', 'CreateNamespace=false', 'PruneLast=false'] as const
+
+/** What Berth does in any case, or never does. */
+const NEEDLESS =
+  /^(?:(?:ServerSideApply|ApplyOutOfSyncOnly|FailOnSharedResource|RespectIgnoreDifferences|ClientSideApplyMigration|SkipDryRunOnMissingResource|Prune)=|(?:Replace|Force)=false$|(?:Validate|Delete)=true$)/
+
+function syncOptionsOf(options: readonly string[], policy: Fields | undefined): Pick<SyncSpec, 'syncPolicy'> {
+  const known = OURS.filter((option) => options.includes(option))
+  for (const option of options)
+    if (!known.some((each) => each === option) && !NEEDLESS.test(option)) policy?.tell(`${option} has no match.`, 'syncOptions')
+  return known.length > 0 ? { syncPolicy: { syncOptions: known } } : {}
+}
+
+export function ignoreOf(spec: Fields): Pick<GitOpsDeploymentSpec, 'ignore'> {
+  const rules = spec.records('ignoreDifferences').flatMap((rule) => {
+    const pointers = [
+      ...rule.texts('jsonPointers'),
+      ...rule.texts('jqPathExpressions').flatMap((path) => pointerFrom(rule, path)),
+    ]
+    if (rule.texts('managedFieldsManagers').length > 0)
+      rule.tell('What a manager has set is no rule of Berth: name the fields.', 'managedFieldsManagers')
+    const [group, kind, name, namespace] = ['group', 'kind', 'name', 'namespace'].map((field) => wordOf(rule, field))
+    return pointers.length > 0 ? [{ paths: pointers, target: defined({ group, kind, name, namespace }) }] : []
+  })
+  return rules.length > 0 ? { ignore: rules } : {}
+}
+
+/** `*` is any, which Berth says by leaving it out; no group at all is the core group. */
+function wordOf(rule: Fields, field: string): string | undefined {
+  const word = rule.text(field) ?? (field === 'group' ? '' : undefined)
+  if (word === '*') return undefined
+  if (word?.includes('*')) {
+    rule.tell(`${word} is a pattern: the rule is for all here.`, field)
+    return undefined
+  }
+  return word
+}
+
+/** `.spec.template.metadata.annotations["x/y"]` is a place; with more of jq in it, no pointer means the same. */
+function pointerFrom(rule: Fields, path: string): string[] {
+  const parts = path.match(/\.[\w-]+|\.?\["[^"]*"\]|\.?\[\d+\]/g) ?? []
+  if (parts.length > 0 && parts.join('') === path) return [pointerOf(parts.map(partOf))]
+  rule.tell(`${path} is more than a place. Write the fields as jsonPointers.`, 'jqPathExpressions')
+  return []
+}
+
+const partOf = (part: string): string => part.replaceAll(/^\.?(?:\["?)?|"?\]$/g, '')
+
+/** The finalizer says that what was applied goes with the Application. */
+export function deletionOf(finalizers: readonly string[] = []): Pick<GitOpsDeploymentSpec, 'deletionPolicy'> {
+  const found = finalizers.find((each) => each.startsWith('resources-finalizer.argocd.argoproj.io'))
+  if (found === undefined) return {}
+  return { deletionPolicy: found.endsWith('/background') ? 'Delete' : 'Wait' }
+}

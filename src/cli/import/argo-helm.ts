@@ -1,0 +1,75 @@
+import { posix } from 'node:path'
+import type { GitOpsDeploymentSpec } from '../../api/index.ts'
+import { defined, isRecord, parseYaml } from '../../std/index.ts'
+import type { Fields } from './fields.ts'
+
+type Helm = NonNullable<GitOpsDeploymentSpec['source']['helm']>
+
+/** `spec.source.helm` of an Application, of the chart in that directory of the repository. */
+export function helmOf(helm: Fields, directory: string): Helm {
+  const isUndefinedAllowed = helm.flag('ignoreMissingValueFiles')
+  if (isUndefinedAllowed)
+    helm.tell('A file that is missing refuses the commit here. Leave out those that are.', 'ignoreMissingValueFiles')
+  // Helm's major version, and the credentials of a chart's repository, which is none here.
+  helm.pass('version', 'passCredentials', 'skipSchemaValidation', 'skipTests')
+  const valueFiles = helm.texts('valueFiles').flatMap((file) => valueFileOf(helm, file, directory))
+  const values = parametersOver(helm, valuesOf(helm))
+  return defined({
+    releaseName: helm.text('releaseName'),
+    valueFiles: valueFiles.length > 0 ? valueFiles : undefined,
+    values: Object.keys(values).length > 0 ? values : undefined,
+    skipCrds: helm.flag('skipCrds'),
+  })
+}
+
+/** From the directory of the chart, as both have it; with a `/` before it, Argo CD means the root of the repository. */
+function valueFileOf(helm: Fields, file: string, directory: string): string[] {
+  if (/^\w+:\/\//.test(file) || file.startsWith('$') || /[*?[{]/.test(file)) {
+    helm.tell(`${file} has no match: Berth reads files of the same repository, each by its name.`, 'valueFiles')
+    return []
+  }
+  return [file.startsWith('/') ? posix.relative(posix.join('/', directory), file) : file]
+}
+
+/** The mapping wins over the text, as in Argo CD. */
+function valuesOf(helm: Fields): Record<string, unknown> {
+  const text = helm.text('values')
+  const mapping = helm.value('valuesObject')
+  if (isRecord(mapping)) return mapping
+  if (text === undefined) return {}
+  const { documents } = parseYaml(text)
+  const [first] = documents ?? []
+  if (documents?.length === 0) return {}
+  if (documents?.length === 1 && isRecord(first?.value)) return first.value
+  helm.tell('It is no mapping in YAML, and is left out.', 'values')
+  return {}
+}
+
+/** Parameters win over values, as `helm --set` does. */
+function parametersOver(helm: Fields, values: Record<string, unknown>): Record<string, unknown> {
+  const parameters = helm.records('parameters').map((each) => ({
+    name: each.text('name') ?? '',
+    value: each.text('value') ?? '',
+    isText: each.flag('forceString') ?? false,
+  }))
+  return parameters.reduce((all, { name, value, isText }) => {
+    // Of commas, lists in braces, places in lists and backslashes Helm's own syntax has a meaning that a value has not.
+    if (/^[\w-]+(?:\.[\w-]+)*$/.test(name) && !/[{},\\]/.test(value))
+      return withValue(all, name.split('.'), isText ? value : typed(value))
+    helm.tell(`${name} is written as \`helm --set\` has it. Write it into values.`, 'parameters')
+    return all
+  }, values)
+}
+
+/** As `helm --set` takes a value: https://github.com/helm/helm/blob/main/pkg/strvals/parser.go */
+function typed(value: string): unknown {
+  if (value === 'true') return true
+  if (value === 'false') return false
+  if (value === 'null') return null
+  return /^(?:0|-?[1-9]\d{0,14})$/.test(value) ? Number(value) : value
+}
+
+function withValue(values: Record<string, unknown>, [first = '', ...rest]: string[], value: unknown): Record<string, unknown> {
+  const below = Object.hasOwn(values, first) ? values[first] : undefined
+  return { ...values, [first]: rest.length === 0 ? value : withValue(isRecord(below) ? below : {}, rest, value) }
+}

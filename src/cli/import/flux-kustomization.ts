@@ -1,0 +1,72 @@
+import type { GitOpsDeploymentSpec } from '../../api/index.ts'
+import type { Fields } from './fields.ts'
+import { durationIn } from './flux-git-repository.ts'
+
+type Spec = Omit<GitOpsDeploymentSpec, 'source'>
+
+/** What a Kustomization says beside its source and its dependencies. */
+export function kustomizationSpecOf(spec: Fields): Spec {
+  const interval = durationIn(spec, 'interval')
+  const prune = spec.flag('prune') ?? false
+  const isForced = spec.flag('force')
+  // Berth tries again by itself, and waits until all is healthy.
+  spec.pass('retryInterval', 'wait', 'healthChecks', 'timeout')
+  return {
+    type: 'automated',
+    ...(interval !== undefined && { interval }),
+    ...(!prune && { prune: false }),
+    ...(isForced && { force: true }),
+    ...deletionOf(spec, prune),
+    ...variablesOf(spec),
+    ...decryptionOf(spec),
+  }
+}
+
+/** MirrorPrune, as Flux has it where nothing is said. */
+function deletionOf(spec: Fields, prune: boolean): Pick<Spec, 'deletionPolicy'> {
+  const policy = spec.text('deletionPolicy') ?? 'MirrorPrune'
+  if (policy === 'WaitForTermination') return { deletionPolicy: 'Wait' }
+  return { deletionPolicy: policy === 'Delete' || (policy === 'MirrorPrune' && prune) ? 'Delete' : 'Orphan' }
+}
+
+/** A name without a value is empty in Flux. */
+function variablesOf(spec: Fields): Pick<Spec, 'variables'> {
+  const build = spec.record('postBuild')
+  if (!build) return {}
+  const substitute = build.record('substitute')
+  const values = Object.fromEntries(
+    Object.entries(recordOf(build.value('substitute'))).map(([name, value]) => [name, String(value)]),
+  )
+  substitute?.pass(...Object.keys(values))
+  const from = build.records('substituteFrom').flatMap((each) => objectRef(each))
+  const variables = { ...(Object.keys(values).length > 0 && { values }), ...(from.length > 0 && { from }) }
+  if (Object.keys(variables).length === 0) return {}
+  return { variables: { ...variables, strict: build.value('strategy') === 'Strict' } }
+}
+
+const recordOf = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {})
+
+export interface ObjectRef {
+  kind: 'ConfigMap' | 'Secret'
+  name: string
+  optional?: boolean
+}
+
+/** A ConfigMap or Secret that is named. */
+export function objectRef(from: Fields): ObjectRef[] {
+  const [kind, name, optional] = [from.text('kind'), from.text('name'), from.flag('optional')]
+  if (name === undefined || (kind !== 'ConfigMap' && kind !== 'Secret')) return []
+  return [{ kind, name, ...(optional && { optional }) }]
+}
+
+function decryptionOf(spec: Fields): Pick<Spec, 'decryption'> {
+  const decryption = spec.record('decryption')
+  const name = decryption?.record('secretRef')?.text('name')
+  if (!decryption) return {}
+  decryption.pass('provider')
+  if (name === undefined) {
+    decryption.tell('Berth decrypts with keys of age and PGP that are in a Secret.')
+    return {}
+  }
+  return { decryption: { provider: 'sops', secretRef: { name } } }
+}

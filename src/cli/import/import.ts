@@ -1,0 +1,115 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { KubeObject } from '../../api/index.ts'
+import { Failure } from '../../std/index.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { type ClusterOptions, withKube, withKubeconfig } from '../options.ts'
+import { renderData } from '../output.ts'
+import type { Shell } from '../shell.ts'
+import { actionVerb, groupVerb, type Verb } from '../verb.ts'
+import { ARGO_KINDS, importArgo } from './argo.ts'
+import { isName } from './fields.ts'
+import { FLUX_KINDS, importFlux } from './flux.ts'
+import { stepsOf } from './hand-over.ts'
+import type { Choices, Given, Import } from './imported.ts'
+import { type ForeignKind, readCluster, readFiles } from './read.ts'
+import { reportOf } from './report.ts'
+
+interface Options extends ClusterOptions, Choices {
+  file: string[]
+  cluster?: boolean
+  namespace?: string
+  output: 'yaml' | 'json'
+}
+
+/** Another program, and how its objects are read. */
+interface Other {
+  name: string
+  kinds: readonly ForeignKind[]
+  /** `app,appproj` */
+  words: string
+  translate(given: readonly Given[], choices: Choices): Import
+}
+
+const ARGO: Other = { name: 'argo', kinds: ARGO_KINDS, words: 'applications,appprojects,applicationsets', translate: importArgo }
+const FLUX: Other = {
+  name: 'flux',
+  kinds: FLUX_KINDS,
+  words: 'gitrepositories,kustomizations,helmreleases',
+  translate: importFlux,
+}
+
+const importVerb = (other: Other, description: string): Verb =>
+  actionVerb({
+    description: `${description} Prints them as YAML, and beside it, on standard error, what has no match and how everything goes over without a restart. It changes nothing. Exits with ${exitCodes.failed} when an object has no match.`,
+    examples: [
+      [`berth import ${other.name} --cluster > berth.yaml`, 'all that the cluster has'],
+      [`berth import ${other.name} -f clusters/production > berth.yaml`, 'a folder of Git'],
+      [`kubectl get -A ${other.words} -o json | berth import ${other.name} -f -`, 'from elsewhere'],
+    ],
+    options: (command) => withInput(withKubeconfig(command)),
+    run: (shell, options: Options) => importAll(shell, other, options),
+  })
+
+const withInput = (command: Command): Command =>
+  command
+    .option('-f, --file <path>', 'file or folder with its objects, also several times; - for standard input', collect, [])
+    .option('--cluster', 'read them from the cluster')
+    .option('-n, --namespace <name>', 'with --cluster: only what is in this namespace (default: all)')
+    .option('--into <namespace>', 'namespace of what is made where they name none', objectName)
+    .addOption(new Option('-o, --output <format>', 'how to print what is made').choices(['yaml', 'json']).default('yaml'))
+
+function objectName(text: string): string {
+  if (isName(text)) return text
+  throw new InvalidArgumentError('No namespace is called so.')
+}
+
+const collect = (path: string, before: string[]): string[] => [...before, path]
+
+async function importAll(shell: Shell, { kinds, translate, words }: Other, options: Options): Promise<ExitCode> {
+  const { file, cluster = false, namespace, output, into } = options
+  if (cluster === file.length > 0)
+    throw new Failure('invalid', 'it is not clear from where.', { remedy: 'Name files with -f, or give --cluster.' })
+  const given = cluster
+    ? await withKube(shell, options, (kube) => readCluster(kube, kinds, namespace))
+    : await readFiles(shell, file, kinds)
+  const found = translate(given, { into })
+  if (found.imported.length === 0)
+    throw new Failure('not-found', `there is none of ${words} ${cluster ? 'in the cluster' : `in ${file.join(', ')}`}.`, {
+      remedy: 'Name other files with -f, or another cluster with --kubeconfig.',
+    })
+  const objects: KubeObject[] = [...found.projects, ...found.deployments]
+  if (objects.length > 0) shell.print(printed(objects, output))
+  shell.say(`${reportOf(found, stepsOf(found, 'berth.yaml'), shell.paint)}\n`)
+  return found.imported.some(({ isLost }) => isLost) ? exitCodes.failed : exitCodes.ok
+}
+
+function printed(objects: readonly KubeObject[], output: Options['output']): string {
+  if (output === 'json') return renderData('json', { apiVersion: 'v1', kind: 'List', items: objects })
+  return objects.map((object) => renderData('yaml', object)).join('\n---\n')
+}
+
+export const verb = groupVerb({
+  description: 'Make of the objects of other GitOps tools those of Berth.',
+  examples: [
+    ['berth import flux --cluster > berth.yaml', 'Kustomizations and HelmReleases'],
+    ['berth import argo --cluster > berth.yaml', 'Applications'],
+  ],
+  parts: [
+    {
+      name: 'argo',
+      summary: 'make GitOpsDeployments of Applications',
+      ...importVerb(
+        ARGO,
+        'Make GitOpsDeployments of Applications of Argo CD, with the windows of their AppProjects, and a GitProject for each repository.',
+      ),
+    },
+    {
+      name: 'flux',
+      summary: 'make GitOpsDeployments of Kustomizations and HelmReleases',
+      ...importVerb(
+        FLUX,
+        'Make GitOpsDeployments of Kustomizations and HelmReleases of Flux, and GitProjects of their GitRepositories.',
+      ),
+    },
+  ],
+})

@@ -1,0 +1,48 @@
+import type { AnyObject, GitOpsDeployment, GitProject, KubeObject, Ref } from '../../api/index.ts'
+import type { Remark } from './fields.ts'
+
+/** An object as it was given, with the file it stands in. */
+export interface Given {
+  object: AnyObject
+  /** `apps.yaml`, or `cluster` */
+  file: string
+}
+
+/** What came of one object of another program. */
+export interface Imported {
+  /** `Application argocd/shop` */
+  title: string
+  file: string
+  /** What Berth has in its place; nothing where there is no match for all of it. */
+  made: readonly KubeObject[]
+  remarks: readonly Remark[]
+  /** Berth has nothing that does the same. */
+  isLost?: true
+  /** How the other program lets go of it. */
+  release?: Release
+}
+
+/** The commands by which the other program stops, and by which its object goes without what it has applied. */
+export interface Release {
+  /** The title of the one that has applied this object itself, and would put back what is changed of it. */
+  parent?: string | undefined
+  stop: readonly string[]
+  /** What is not translated may need it, too. */
+  isShared?: true
+  remove: readonly string[]
+}
+
+/** What a person has chosen. */
+export interface Choices {
+  /** The namespace of what is made where nothing else says one. */
+  into?: string | undefined
+}
+
+/** All that is made of what was given. */
+export interface Import {
+  projects: readonly GitProject[]
+  deployments: readonly GitOpsDeployment[]
+  imported: readonly Imported[]
+}
+
+export const titleOf = (kind: string, { name, namespace }: Ref): string => `${kind} ${namespace}/${name}`

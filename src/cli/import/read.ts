@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Kube } from '../../adapters/kube/index.ts'
+import { type AnyObject, groupOf } from '../../api/index.ts'
+import { Failure, isRecord, parseYaml } from '../../std/index.ts'
+import type { Shell } from '../shell.ts'
+import { isName } from './fields.ts'
+import type { Given } from './imported.ts'
+
+/** A kind of another program, in the versions of its API that are read, the newest first. */
+export interface ForeignKind {
+  group: string
+  versions: readonly string[]
+  kind: string
+  plural: string
+}
+
+/** A person's own file may hold a whole cluster. */
+const LIMITS = { characters: 2 ** 28, tokens: 2 ** 26 }
+
+/** What the files hold of these kinds; folders are read with those in them, `-` is standard input. Other documents are passed over. */
+export async function readFiles(shell: Shell, names: readonly string[], kinds: readonly ForeignKind[]): Promise<Given[]> {
+  const found: Given[] = []
+  for (const name of names)
+    for (const { file, text } of name === '-' ? [{ file: 'stdin', text: await shell.readInput() }] : filesAt(shell, name))
+      found.push(...objectsIn(text, file).filter(({ object }) => isOneOf(kinds, object)))
+  return found.map(named)
+}
+
+function filesAt(shell: Shell, name: string): { file: string; text: string }[] {
+  const path = resolve(shell.cwd, name)
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found)
+    throw new Failure('not-found', `-f: there is no ${name}.`, { remedy: 'Name a file or a folder, or - for standard input.' })
+  const files = found.isDirectory()
+    ? readdirSync(path, { recursive: true, encoding: 'utf8' })
+        .filter((each) => /\.(?:ya?ml|json)$/.test(each) && statSync(join(path, each)).isFile())
+        .sort()
+        .map((each) => join(name, each))
+    : [name]
+  return files.map((file) => ({ file, text: readFileSync(resolve(shell.cwd, file), 'utf8') }))
+}
+
+/** The objects of a file, those in a List too. What is no object is none of another program. */
+function objectsIn(text: string, file: string): Given[] {
+  const { documents, problem } = parseYaml(text, LIMITS)
+  if (problem)
+    throw new Failure('invalid', `${file}:${problem.line}:${problem.column}: ${problem.message}.`, {
+      remedy: 'Correct the file, or name others with -f.',
+    })
+  return documents.flatMap(({ value }) => itemsOf(value)).map((object) => ({ object, file }))
+}
+
+function itemsOf(value: unknown): AnyObject[] {
+  if (!isRecord(value)) return []
+  if (Array.isArray(value.items)) return value.items.flatMap(itemsOf)
+  return isObject(value) ? [value] : []
+}
+
+const isObject = (value: Record<string, unknown>): value is AnyObject =>
+  typeof value.apiVersion === 'string' &&
+  typeof value.kind === 'string' &&
+  isRecord(value.metadata) &&
+  typeof value.metadata.name === 'string'
+
+const isOneOf = (kinds: readonly ForeignKind[], { apiVersion, kind }: AnyObject): boolean =>
+  kinds.some((each) => each.group === groupOf(apiVersion) && each.kind === kind)
+
+/** Names stand in commands that people copy. */
+function named(given: Given): Given {
+  const { object, file } = given
+  const { name, namespace = 'default' } = object.metadata
+  if (isName(name) && isName(namespace)) return given
+  throw new Failure('invalid', `${file}: ${object.kind} ${name} has a name or a namespace such as no cluster has.`, {
+    remedy: 'Give it one of small letters, digits, dots and hyphens.',
+  })
+}
+
+/** What the cluster has of these kinds, all of it or that of one namespace; none of a kind that it does not serve. */
+export async function readCluster(kube: Kube, kinds: readonly ForeignKind[], namespace: string | undefined): Promise<Given[]> {
+  const found = kinds.map(async ({ group, versions, kind, plural }) => {
+    for (const version of versions)
+      if (await kube.resolve(`${group}/${version}`, kind))
+        return kube.list<AnyObject>({ group, version, kind, plural, namespaced: true }, { namespace })
+    return []
+  })
+  return (await Promise.all(found)).flat().map((object) => ({ object, file: 'the cluster' }))
+}

@@ -1,0 +1,42 @@
+import { nameOf } from '../../api/index.ts'
+import { harmlessLine } from '../../std/index.ts'
+import { wrap } from '../output.ts'
+import type { Paint } from '../shell.ts'
+import type { Step } from './hand-over.ts'
+import type { Import, Imported } from './imported.ts'
+
+/** Says to people what became of everything, what has no match, and how it goes over. */
+export function reportOf(found: Import, steps: readonly Step[], paint: Paint): string {
+  const { imported, projects, deployments } = found
+  const lost = imported.filter(({ isLost }) => isLost).length
+  const made = [
+    `${deployments.length} GitOpsDeployment${ending(deployments)}`,
+    `${projects.length} GitProject${ending(projects)}`,
+  ]
+  const head = `${imported.length} object${ending(imported)} read: ${made.join(' and ')} made${lost > 0 ? `, and ${lost} of them without a match` : ''}.`
+  const plan = steps.flatMap(({ says, commands }, index) => [
+    '',
+    ...wrap(`${index + 1}. ${says}`),
+    ...commands.map((command) => `  $ ${command}`),
+  ])
+  return [
+    ...wrap(head),
+    ...imported.flatMap((each) => linesOf(each, paint)),
+    ...(plan.length > 0 ? ['', paint('bold', 'How it goes over'), ...plan] : []),
+  ].join('\n')
+}
+
+const ending = ({ length }: { length: number }): string => (length === 1 ? '' : 's')
+
+function linesOf({ title, file, made, isLost, remarks }: Imported, paint: Paint): string[] {
+  const [sign, colour] = isLost
+    ? (['✗', 'red'] as const)
+    : remarks.length > 0
+      ? (['~', 'yellow'] as const)
+      : (['✓', 'green'] as const)
+  const becomes = made.length > 0 ? ` → ${made.map(nameOf).join(', ')}` : ''
+  const lines = remarks.flatMap(({ field, says }) =>
+    wrap(`${field}: ${says}`, 76).map((line, at) => `${at === 0 ? '  ' : '    '}${line}`),
+  )
+  return ['', ...wrap(`${sign} ${title} (${file})${becomes}`).map((line) => paint(colour, harmlessLine(line))), ...lines]
+}

@@ -1,0 +1,284 @@
+import * as assert from 'uvu/assert'
+import { describe } from '../../support/suite.ts'
+import { importing, specOf } from './imported.ts'
+
+const application = (spec: object, metadata: object = {}) => ({
+  apiVersion: 'argoproj.io/v1alpha1',
+  kind: 'Application',
+  metadata: { name: 'shop', namespace: 'argocd', ...metadata },
+  spec: { destination: HERE, project: 'default', ...spec },
+})
+const HERE = { server: 'https://kubernetes.default.svc', namespace: 'team-a' }
+const URL = 'https://git.example.com/team-a/shop.git'
+const AUTOMATED = { automated: { prune: true, selfHeal: true } }
+const whole = { source: { repoURL: URL, path: './deploy/', targetRevision: 'main' }, syncPolicy: AUTOMATED }
+
+describe('an Application', (it) => {
+  it('becomes a GitOpsDeployment in its destination, and its repository a GitProject', async () => {
+    const found = await importing('argo', [application(whole)])
+    assert.is(found.code, 0, found.stderr)
+    assert.equal(found.objects, [
+      {
+        apiVersion: 'berth.dev/v1alpha1',
+        kind: 'GitProject',
+        metadata: { name: 'shop', namespace: 'team-a' },
+        spec: { url: URL, path: 'team-a/shop' },
+      },
+      {
+        apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+        kind: 'GitOpsDeployment',
+        metadata: { name: 'shop', namespace: 'team-a' },
+        spec: {
+          source: { repoURL: URL, project: 'team-a/shop', path: 'deploy', targetRevision: 'main' },
+          type: 'automated',
+          suspend: true,
+        },
+      },
+    ])
+    assert.match(found.report, '✓ Application argocd/shop')
+  })
+
+  it('follows the default branch by HEAD, and a range by its signs', async () => {
+    const follows = async (targetRevision: string) => {
+      const { source } = specOf(
+        await importing('argo', [application({ ...whole, source: { repoURL: URL, targetRevision } })]),
+        'GitOpsDeployment',
+      )
+      return source
+    }
+    const base = { repoURL: URL, project: 'team-a/shop', path: '.' }
+    assert.equal(await follows('HEAD'), base)
+    assert.equal(await follows('v1.*'), { ...base, semver: 'v1.*' })
+    assert.equal(await follows('>=1.2.0 <2.0.0'), { ...base, semver: '>=1.2.0 <2.0.0' })
+    assert.equal(await follows('1.x'), { ...base, semver: '1.x' })
+    assert.equal(await follows('release-1.x'), { ...base, targetRevision: 'release-1.x' })
+    assert.equal(await follows('v1.2.3'), { ...base, targetRevision: 'v1.2.3' })
+  })
+
+  it('deletes, repairs and creates as Argo CD does without a word', async () => {
+    const found = await importing('argo', [application({ ...whole, syncPolicy: { automated: {} } })])
+    const { type, prune, drift, deletionPolicy } = specOf(found, 'GitOpsDeployment')
+    assert.equal(
+      { type, prune, drift, deletionPolicy },
+      { type: 'automated', prune: false, drift: 'Detect', deletionPolicy: undefined },
+    )
+    const byHand = await importing('argo', [application({ ...whole, syncPolicy: undefined })])
+    assert.is(specOf(byHand, 'GitOpsDeployment').type, 'manual')
+    assert.match(byHand.report, 'It is synchronised by hand')
+    assert.ok(byHand.commands.includes('berth sync shop -n team-a --wait'))
+    const disabled = await importing('argo', [
+      application({ ...whole, syncPolicy: { automated: { enabled: false, prune: true } } }),
+    ])
+    assert.is(specOf(disabled, 'GitOpsDeployment').type, 'manual')
+  })
+
+  it('keeps its options of a sync, and names those that have no match', async () => {
+    const syncOptions = [
+      'CreateNamespace=true',
+      'PruneLast=true',
+      'ServerSideApply=true',
+      'Validate=false',
+      'Replace=true',
+      'Delete=confirm',
+    ]
+    const found = await importing('argo', [application({ ...whole, syncPolicy: { ...AUTOMATED, syncOptions } })])
+    assert.equal(specOf(found, 'GitOpsDeployment').syncPolicy, { syncOptions: ['CreateNamespace=true', 'PruneLast=true'] })
+    assert.match(found.report, 'spec.syncPolicy.syncOptions: Replace=true has no match.')
+    assert.match(found.report, 'Validate=false has no match.')
+    assert.match(found.report, 'Delete=confirm has no match.')
+    assert.not.match(found.report, 'ServerSideApply')
+  })
+
+  it('leaves alone what Argo CD does, by pointers and by jq where it is a place', async () => {
+    const ignoreDifferences = [
+      {
+        group: 'apps',
+        kind: 'Deployment',
+        jsonPointers: ['/spec/replicas'],
+        jqPathExpressions: ['.metadata.annotations["a.b/c"]'],
+      },
+      { kind: 'Service', name: 'web', jqPathExpressions: ['.spec.ports[0].nodePort', '.spec.ports[]?.nodePort'] },
+      { group: '*', kind: '*', managedFieldsManagers: ['kube-controller-manager'] },
+    ]
+    const found = await importing('argo', [application({ ...whole, ignoreDifferences })])
+    assert.equal(specOf(found, 'GitOpsDeployment').ignore, [
+      { paths: ['/spec/replicas', '/metadata/annotations/a.b~1c'], target: { group: 'apps', kind: 'Deployment' } },
+      { paths: ['/spec/ports/0/nodePort'], target: { group: '', kind: 'Service', name: 'web' } },
+    ])
+    assert.match(found.report, 'spec.ignoreDifferences[1].jqPathExpressions: .spec.ports[]?.nodePort is more than a place.')
+    assert.match(found.report, 'What a manager has set is no rule of Berth')
+  })
+
+  it('goes with its objects or without them, as its finalizer says', async () => {
+    const policy = async (...finalizers: string[]) =>
+      specOf(await importing('argo', [application(whole, { finalizers })]), 'GitOpsDeployment').deletionPolicy
+    assert.is(await policy(), undefined)
+    assert.is(await policy('resources-finalizer.argocd.argoproj.io'), 'Wait')
+    assert.is(await policy('resources-finalizer.argocd.argoproj.io/background'), 'Delete')
+  })
+})
+
+describe('a chart of an Application', (it) => {
+  const rendered = async (helm: object, path = 'charts/shop') => {
+    const found = await importing('argo', [application({ ...whole, source: { repoURL: URL, path, helm } })])
+    return { found, source: specOf(found, 'GitOpsDeployment').source }
+  }
+
+  it('has the values that win in Argo CD', async () => {
+    const { found, source } = await rendered({
+      releaseName: 'web',
+      valueFiles: ['values-prod.yaml', '/values/eu.yaml'],
+      values: 'replicas: 1\nimage: {tag: a}\n',
+      parameters: [
+        { name: 'image.tag', value: '1.10', forceString: true },
+        { name: 'replicas', value: '3' },
+        { name: 'on', value: 'true' },
+        { name: 'zip', value: '01234' },
+      ],
+      skipCrds: true,
+    })
+    assert.equal(source, {
+      repoURL: URL,
+      project: 'team-a/shop',
+      path: 'charts/shop',
+      helm: {
+        releaseName: 'web',
+        valueFiles: ['values-prod.yaml', '../../values/eu.yaml'],
+        values: { replicas: 3, image: { tag: '1.10' }, on: true, zip: '01234' },
+        skipCrds: true,
+      },
+    })
+    assert.is(found.code, 0)
+  })
+
+  it('names the values that Berth cannot take', async () => {
+    const { found } = await rendered({
+      valueFiles: ['https://example.com/values.yaml', '$ref/values.yaml', 'env/*.yaml'],
+      parameters: [
+        { name: 'list[0]', value: 'x' },
+        { name: 'a.b', value: '{x,y}' },
+        { name: 'a\\.b', value: 'x' },
+      ],
+      fileParameters: [{ name: 'x', path: 'y' }],
+      values: '- a list',
+      apiVersions: ['a/v1'],
+    })
+    for (const said of [
+      'https://example.com/values.yaml has no match',
+      '$ref/values.yaml has no match',
+      'env/*.yaml has no match',
+    ])
+      assert.match(found.report, said)
+    for (const name of ['list[0]', 'a.b', 'a\\.b']) assert.match(found.report, `helm.parameters: ${name} is written as`)
+    assert.match(found.report, 'helm.values: It is no mapping in YAML')
+    assert.match(found.report, 'spec.source.helm.fileParameters: It has no match')
+    assert.match(found.report, 'spec.source.helm.apiVersions: It has no match')
+    assert.equal(specOf(found, 'GitOpsDeployment').source, {
+      repoURL: URL,
+      project: 'team-a/shop',
+      path: 'charts/shop',
+      helm: {},
+    })
+  })
+
+  it('from a registry of charts has no match, nor have several sources', async () => {
+    const chart = await importing('argo', [
+      application({ source: { repoURL: 'https://charts.example.com', chart: 'redis', targetRevision: '1.x' } }),
+    ])
+    assert.equal([chart.code, chart.stdout], [1, ''])
+    assert.match(chart.report, '✗ Application argocd/shop')
+    assert.match(chart.report, 'The chart redis comes from a registry of charts: commit it to Git')
+    assert.equal(chart.commands, [])
+    const several = await importing('argo', [application({ sources: [whole.source, { repoURL: URL, ref: 'values' }] })])
+    assert.is(several.code, 1)
+    assert.match(several.report, 'spec.sources: Berth follows one repository')
+    const one = await importing('argo', [application({ ...whole, source: undefined, sources: [whole.source] })])
+    assert.is(one.code, 0, one.stderr)
+  })
+})
+
+describe('what is about an Application', (it) => {
+  const appProject = (syncWindows: object[]) => ({
+    apiVersion: 'argoproj.io/v1alpha1',
+    kind: 'AppProject',
+    metadata: { name: 'team', namespace: 'argocd' },
+    spec: { syncWindows, sourceRepos: ['*'] },
+  })
+
+  it('has the windows of its AppProject that are for it', async () => {
+    const found = await importing('argo', [
+      application({ ...whole, project: 'team' }),
+      appProject([
+        { kind: 'allow', schedule: '0 22 * * *', duration: '1h', applications: ['sh*'], manualSync: true },
+        { kind: 'deny', schedule: '0 8 * * *', duration: '1h30m', namespaces: ['team-*'], timeZone: 'Europe/Berlin' },
+        { kind: 'deny', schedule: '0 9 * * *', duration: '1h', applications: ['other'] },
+        {
+          kind: 'deny',
+          schedule: '0 9 * * *',
+          duration: '1h',
+          applications: ['shop'],
+          clusters: ['elsewhere'],
+          andOperator: true,
+        },
+      ]),
+    ])
+    assert.equal(specOf(found, 'GitOpsDeployment').syncWindows, [
+      { kind: 'Allow', schedule: '0 22 * * *', duration: '1h' },
+      { kind: 'Deny', schedule: '0 8 * * *', duration: '1h30m', timeZone: 'Europe/Berlin' },
+    ])
+    assert.match(found.report, '`berth sync` applies at any time')
+    assert.match(found.report, 'spec.sourceRepos: What may be applied is said by the roles')
+    const without = await importing('argo', [application({ ...whole, project: 'team' })])
+    assert.match(without.report, 'The AppProject team is not among what was given')
+  })
+
+  it('names every field that nothing is made of', async () => {
+    const odd = {
+      kustomize: { images: ['a=b'] },
+      directory: { recurse: true, exclude: 'x' },
+      plugin: { name: 'cue' },
+      newField: 1,
+    }
+    const found = await importing('argo', [
+      application({ ...whole, source: { ...whole.source, ...odd }, unheardOf: { deep: true } }),
+    ])
+    assert.match(found.report, 'spec.source.kustomize: Write it into the kustomization.yaml in Git.')
+    assert.match(found.report, 'spec.source.directory.exclude: Berth reads all manifests')
+    assert.match(found.report, 'spec.source.plugin: Berth runs no plug-ins')
+    assert.match(found.report, 'spec.source.newField: It has no match.')
+    assert.match(found.report, 'spec.unheardOf: It has no match.')
+  })
+
+  it('for another cluster is for an environment', async () => {
+    const destination = { name: 'production', namespace: 'shop' }
+    const found = await importing('argo', [application({ ...whole, destination })], ['--into', 'team-a'])
+    assert.equal(specOf(found, 'GitOpsDeployment').destination, { environment: 'production', namespace: 'shop' })
+    assert.is(found.objects.at(-1)?.metadata.namespace, 'team-a')
+    assert.match(found.report, 'make a GitOpsDeploymentManagedEnvironment production')
+    const nowhere = await importing('argo', [application({ ...whole, destination: { name: 'production' } })])
+    assert.is(nowhere.code, 1)
+    assert.match(nowhere.report, 'name one with --into')
+  })
+
+  it('shares the GitProject of its repository, and two of one name are told apart', async () => {
+    const found = await importing('argo', [application(whole), application(whole, { namespace: 'team-b' })])
+    assert.equal(
+      found.objects.map(({ kind, metadata }) => [kind, metadata.name]),
+      [
+        ['GitProject', 'shop'],
+        ['GitOpsDeployment', 'shop'],
+        ['GitOpsDeployment', 'shop-team-b'],
+      ],
+    )
+    assert.match(found.report, 'It is called shop-team-b here.')
+  })
+
+  it('never prints the credentials of a URL', async () => {
+    const found = await importing('argo', [
+      application({ ...whole, source: { repoURL: 'https://me:hunter2@git.example.com/a.git', path: 'x' } }),
+    ])
+    assert.is(specOf(found, 'GitProject').url, 'https://git.example.com/a.git')
+    assert.not.match(found.stdout + found.stderr, 'hunter2')
+    assert.match(found.report, 'Credentials in a URL are left out')
+  })
+})

@@ -1,0 +1,135 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { describe } from '../../support/suite.ts'
+import { berth, tooWide } from '../berth.ts'
+import { importing, printedBy } from './imported.ts'
+
+const app = (name: string, more: object = {}) => ({
+  apiVersion: 'argoproj.io/v1alpha1',
+  kind: 'Application',
+  metadata: { name, namespace: 'argocd' },
+  spec: {
+    source: { repoURL: 'https://git.example.com/shop.git', path: name },
+    destination: { name: 'in-cluster', namespace: 'team-a' },
+    syncPolicy: { automated: { prune: true, selfHeal: true } },
+  },
+  ...more,
+})
+
+describe('what `berth import` reads', (it) => {
+  let folder = ''
+  it.before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'berth-import-'))
+  })
+  it.after(() => rm(folder, { recursive: true }))
+
+  const names = (outcome: Awaited<ReturnType<typeof berth>>) =>
+    printedBy(outcome).objects.flatMap(({ kind, metadata: { name } }) => (kind === 'GitOpsDeployment' ? [name] : []))
+
+  it('is a folder with the folders in it, several files, standard input, and Lists in them', async () => {
+    await mkdir(join(folder, 'apps/more'), { recursive: true })
+    await writeFile(join(folder, 'apps/a.yaml'), `replicas: 3\n---\n${JSON.stringify(app('a'))}\n---\n# nothing\n`)
+    await writeFile(
+      join(folder, 'apps/more/b.yml'),
+      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [app('b'), app('c')] }),
+    )
+    await writeFile(join(folder, 'apps/more/note.txt'), 'not: [yaml')
+    await writeFile(join(folder, 'd.json'), JSON.stringify(app('d')))
+    const words = ['import', 'argo', '-f', 'apps', '-f', 'd.json', '-f', '-']
+    const outcome = await berth(words, { cwd: folder, input: JSON.stringify(app('e')) })
+    assert.is(outcome.code, 0, outcome.stderr)
+    assert.equal(names(outcome), ['a', 'b', 'c', 'd', 'e'])
+    assert.match(printedBy(outcome).report, `(${join('apps', 'more', 'b.yml')})`)
+  })
+
+  it('is refused with its place where it is no YAML, and with its field where it is of another type', async () => {
+    await writeFile(join(folder, 'bad.yaml'), 'a: 1\nb: [\n')
+    const bad = await berth(['import', 'argo', '-f', 'bad.yaml'], { cwd: folder })
+    assert.equal([bad.code, bad.stdout], [7, ''])
+    assert.match(bad.stderr, /^berth: bad\.yaml:\d+:\d+: /)
+    const odd = await importing('argo', [app('shop', { spec: { source: ['x'] } })])
+    assert.is(odd.code, 7)
+    assert.match(odd.stderr, /Application argocd\/shop in .*theirs\.yaml: spec\.source is no mapping\./)
+  })
+
+  it('never becomes a command: names are such as clusters have', async () => {
+    const hostile = await importing('argo', [app('x', { metadata: { name: 'x; rm -rf ~', namespace: 'argocd' } })])
+    assert.is(hostile.code, 7)
+    assert.match(hostile.stderr, 'has a name or a namespace such as no cluster has')
+    const place = { ...app('x').spec, destination: { name: 'in-cluster', namespace: '$(id)' } }
+    const there = await importing('argo', [app('x', { spec: place })])
+    assert.equal([there.code, there.stdout], [7, ''])
+    assert.match(there.stderr, 'spec.destination.namespace')
+    const into = await importing('argo', [app('x')], ['--into', 'a b'])
+    assert.is(into.code, 2)
+  })
+
+  it('is said when it is nothing, or not named', async () => {
+    await writeFile(join(folder, 'other.yaml'), 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n')
+    const nothing = await berth(['import', 'flux', '-f', 'other.yaml'], { cwd: folder })
+    assert.is(nothing.code, 3)
+    assert.match(nothing.stderr, 'there is none of gitrepositories,kustomizations,helmreleases in other.yaml')
+    assert.is((await berth(['import', 'flux', '-f', 'missing.yaml'], { cwd: folder })).code, 3)
+    const unsaid = await berth(['import', 'flux'], { cwd: folder })
+    assert.is(unsaid.code, 7)
+    assert.match(unsaid.stderr, 'Name files with -f, or give --cluster.')
+  })
+
+  it('is printed as JSON, too, in one List, and its report fits a terminal', async () => {
+    const found = await importing('argo', [app('shop', { spec: { ...app('shop').spec, novel: { a: 1 } } })], ['-o', 'json'])
+    const { kind, items } = JSON.parse(found.stdout)
+    assert.equal([kind, items.length], ['List', 2])
+    assert.equal(tooWide(found.stderr), [])
+  })
+})
+
+describe('the way by which it goes over', (it) => {
+  const at = (name: string, metadata: object) => app(name, { metadata: { name, namespace: 'argocd', ...metadata } })
+  const stopped = (commands: readonly string[]) =>
+    commands.flatMap(
+      (command) =>
+        /^kubectl (?:patch|delete applicationsets\S*) ?(?:\S+\.argoproj\.io )?(\S+) .*(?:patch|merge|orphan)/.exec(
+          command,
+        )?.[1] ?? [],
+    )
+
+  it('stops what applies others first, and takes it away last', async () => {
+    const found = await importing('argo', [
+      at('child', { annotations: { 'argocd.argoproj.io/tracking-id': 'root:argoproj.io/Application:argocd/child' } }),
+      at('grandchild', { labels: { 'app.kubernetes.io/instance': 'child' } }),
+      at('root', { annotations: { 'argocd.argoproj.io/tracking-id': 'root:argoproj.io/Application:argocd/root' } }),
+    ])
+    assert.equal(stopped(found.commands), ['root', 'child', 'grandchild'])
+    const resumed = found.commands.flatMap((command) => /^berth resume (\S+)/.exec(command)?.[1] ?? [])
+    assert.equal(resumed, ['grandchild', 'child', 'root'])
+    const removed = found.commands.flatMap((command) => /^kubectl delete applications\S+ (\S+)/.exec(command)?.[1] ?? [])
+    assert.equal(removed, ['grandchild', 'child', 'root'])
+    assert.match(found.report, 'These apply others of those above, from Git.')
+  })
+
+  it('stops what has no match, too, where it would put others back, and leaves it there', async () => {
+    const set = {
+      apiVersion: 'argoproj.io/v1alpha1',
+      kind: 'ApplicationSet',
+      metadata: { name: 'all', namespace: 'argocd' },
+      spec: { generators: [] },
+    }
+    const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'ApplicationSet', name: 'all', uid: 'u' }
+    const found = await importing('argo', [set, at('one', { ownerReferences: [owner] })])
+    assert.is(found.code, 1)
+    const [stop, next] = found.commands.filter((command) => command.includes('argoproj.io'))
+    assert.is(stop, 'kubectl delete applicationsets.argoproj.io all -n argocd --cascade=orphan')
+    assert.match(next ?? '', 'kubectl patch applications.argoproj.io one')
+  })
+
+  it('ends where two say that they have applied one another', async () => {
+    const found = await importing('argo', [
+      at('a', { labels: { 'app.kubernetes.io/instance': 'b' } }),
+      at('b', { labels: { 'app.kubernetes.io/instance': 'a' } }),
+    ])
+    assert.is(found.code, 0, found.stderr)
+    assert.equal(stopped(found.commands).toSorted(), ['a', 'b'])
+  })
+})
