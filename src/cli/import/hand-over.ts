@@ -67,7 +67,7 @@ function rightsFor(deployments: readonly GitOpsDeployment[]): string[] {
       `--serviceaccount=${namespace}:${account}`,
     ].join(' '),
   )
-  return [...[...namespaces].map((namespace) => `berth onboard ${namespace}`), ...new Set(bindings)]
+  return [`berth onboard ${[...namespaces].sort().join(' ')}`, ...new Set(bindings)]
 }
 
 function goOn({ metadata: { name, namespace }, spec: { type } }: GitOpsDeployment): string[] {

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { takesAlong } from '../../../src/engines/gitops/prune/followers.ts'
 import {
   blockOn,
   blockOnAll,
@@ -54,10 +55,34 @@ describe('the guards of a prune', (it) => {
       [{ kind: 'Namespace', foreignObjects: 'ConfigMap x/y' }, 'NamespaceInUse'],
       [{ kind: 'CustomResourceDefinition', foreignObjects: 'Widget.example.com x/y' }, 'DefinitionInUse'],
       [{ kind: 'PersistentVolumeClaim', data: 'it is bound to a volume with data' }, 'ProtectedKind'],
+      [{ kind: 'Kustomization', takesAlong: true }, 'ProtectedKind'],
       [{ kind: 'ConfigMap', asksFirst: true }, 'ConfirmationNeeded'],
       [{ kind: 'Namespace', foreignObjects: 'ConfigMap x/y', asksFirst: true }, 'NamespaceInUse'],
     ]
     for (const [finding, reason] of cases) assert.is(blockOn(finding)?.reason, reason, JSON.stringify(finding))
     assert.match(blockOn({ kind: 'Namespace', foreignObjects: 'ConfigMap x/y' })?.why ?? '', /ConfigMap x\/y/)
+  })
+
+  it('know what deletes others when Argo CD or Flux sees it go', () => {
+    const finalizers = (kind: string) =>
+      kind === 'Application' ? ['resources-finalizer.argocd.argoproj.io'] : ['finalizers.fluxcd.io']
+    const takes = (apiVersion: string, kind: string, spec: object, metadata: object = { finalizers: finalizers(kind) }) =>
+      takesAlong({ apiVersion, kind, metadata: { name: 'x', ...metadata }, spec })
+    const [argo, kustomize, helm] = ['argoproj.io/v1alpha1', 'kustomize.toolkit.fluxcd.io/v1', 'helm.toolkit.fluxcd.io/v2']
+    for (const [expected, ...given] of [
+      [true, argo, 'Application', {}],
+      [false, argo, 'Application', {}, {}],
+      [true, argo, 'ApplicationSet', {}, {}],
+      [false, argo, 'ApplicationSet', { syncPolicy: { preserveResourcesOnDeletion: true } }, {}],
+      [true, kustomize, 'Kustomization', { prune: true }],
+      [false, kustomize, 'Kustomization', { prune: true, suspend: true }],
+      [false, kustomize, 'Kustomization', { prune: false }],
+      [true, kustomize, 'Kustomization', { prune: false, deletionPolicy: 'Delete' }],
+      [false, kustomize, 'Kustomization', { prune: true, deletionPolicy: 'Orphan' }],
+      [true, helm, 'HelmRelease', {}],
+      [false, helm, 'HelmRelease', { suspend: true }],
+      [false, 'kustomize.config.k8s.io/v1beta1', 'Kustomization', { prune: true }],
+    ] as const)
+      assert.is(takes(given[0], given[1], given[2], given[3]), expected, JSON.stringify(given))
   })
 })

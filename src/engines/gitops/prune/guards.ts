@@ -3,6 +3,7 @@ import { Failure, isRecord } from '../../../std/index.ts'
 import { type ObjectId, sayIds } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { kindKey, kindsDeclaredBy } from '../objects/topological-order.ts'
+import { takesAlong } from './followers.ts'
 import { foreignObjectsIn, foreignObjectsUnder, type Searching } from './foreign-objects.ts'
 import type { PruneCandidate } from './look.ts'
 
@@ -75,10 +76,18 @@ export interface DeletionFacts {
   foreignObjects?: string | undefined
   /** Its data that cannot be made again from the repository. */
   data?: string | undefined
+  /** Another program would delete what it has applied by it. */
+  takesAlong?: boolean
 }
 
 /** Says why the deletion of one object is blocked. Pure. */
-export function blockOn({ kind, asksFirst, foreignObjects, data }: DeletionFacts): PruneBlock | undefined {
+export function blockOn({
+  kind,
+  asksFirst,
+  foreignObjects,
+  data,
+  takesAlong: hasApplied,
+}: DeletionFacts): PruneBlock | undefined {
   if (foreignObjects !== undefined)
     return {
       reason: kind === 'Namespace' ? 'NamespaceInUse' : 'DefinitionInUse',
@@ -88,6 +97,11 @@ export function blockOn({ kind, asksFirst, foreignObjects, data }: DeletionFacts
     return {
       reason: 'ProtectedKind',
       why: `stays, for ${data}, which no repository brings back. Save what is needed, then confirm it`,
+    }
+  if (hasApplied)
+    return {
+      reason: 'ProtectedKind',
+      why: 'stays, for the program that follows it would delete all that it has applied. Have that let go first (`berth import --help`), or confirm it',
     }
   if (asksFirst) return { reason: 'ConfirmationNeeded', why: 'stays until it is confirmed, as its annotation demands' }
   return undefined
@@ -118,6 +132,7 @@ export async function judge({ id }: Held, candidate: PruneCandidate, judging: Ju
     asksFirst: candidate.asksFirst,
     data: judging.protectsData ? dataOf(candidate.object) : undefined,
     foreignObjects: await foreignObjectsOf(id, candidate.object, judging),
+    takesAlong: judging.protectsData && candidate.object !== undefined && takesAlong(candidate.object),
   }
   return blockOn(finding)
 }

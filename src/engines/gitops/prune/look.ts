@@ -7,6 +7,7 @@ import { dependenciesOf, waveOf, wishesOf } from '../objects/annotations.ts'
 import { eachListed, kindOfAny, type SyncContext } from '../objects/context.ts'
 import { OWNER_LABEL } from '../objects/place.ts'
 import type { WatchedObject } from '../state/object-state.ts'
+import { FOLLOWERS } from './followers.ts'
 
 export interface Looking extends SyncContext {
   /** Everything that is held, for it says how long a list would be. */
@@ -48,6 +49,7 @@ const KINDS_NEEDING_BODY = [
   'PersistentVolume',
   'VolumeSnapshot',
   'VolumeSnapshotContent',
+  ...FOLLOWERS,
 ]
 const AT_ONCE = 6
 const PAGE = 500
