@@ -23,6 +23,7 @@ const ELSEWHERE: Record<string, string> = {
   'CONTRIBUTING.md#a-release': 'test/e2e/release.test.ts',
   'docs/backup.md#save': 'test/e2e/restore.test.ts',
   'docs/backup.md#restore': 'test/e2e/restore.test.ts',
+  'docs/gitops.md#from-argo-cd-or-flux': 'test/cli/import/hand-over.test.ts',
   'docs/gitops.md#encrypted-secrets': 'test/operator/gitops-deployment/decryption.test.ts',
   'docs/installation.md#the-command': 'test/cli/package.test.ts',
   'docs/installation.md#the-image': 'test/e2e/image.test.ts',

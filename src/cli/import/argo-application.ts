@@ -8,14 +8,14 @@ import { repositoryUrl } from './made.ts'
 /** The cluster in which Argo CD itself runs. */
 const HERE = ['https://kubernetes.default.svc', 'in-cluster']
 
-export interface Destination {
+export interface ClusterDestination {
   namespace: string | undefined
   /** By its address or its name. */
   cluster: string
   isHere: boolean
 }
 
-export function destinationOf(spec: Fields): Destination {
+export function destinationOf(spec: Fields): ClusterDestination {
   const destination = spec.record('destination')
   const cluster = destination?.text('name') ?? destination?.text('server') ?? ''
   destination?.pass('server')
@@ -23,13 +23,13 @@ export function destinationOf(spec: Fields): Destination {
 }
 
 /** Where the manifests are, when Berth can read from there; it is told otherwise. */
-export interface Source {
+export interface ImportedSource {
   url: string
   source: Omit<GitOpsDeploymentSpec['source'], 'repoURL'>
 }
 
 /** The one source of an Application. */
-export function sourceOf(spec: Fields): Source | undefined {
+export function sourceOf(spec: Fields): ImportedSource | undefined {
   const several = spec.records('sources')
   const source = spec.record('source') ?? several[0]
   if (several.length > 1) {
@@ -45,7 +45,7 @@ export function sourceOf(spec: Fields): Source | undefined {
   return sourceIn(source)
 }
 
-function sourceIn(source: Fields): Source | undefined {
+function sourceIn(source: Fields): ImportedSource | undefined {
   const given = source.text('repoURL') ?? ''
   const chart = source.text('chart')
   const path = cleanPath(source.text('path') ?? '.')

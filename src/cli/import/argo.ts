@@ -6,11 +6,11 @@ import {
   type ObjectMeta,
   type Ref,
 } from '../../api/index.ts'
-import { type Destination, deletionOf, destinationOf, ignoreOf, sourceOf, syncSpecOf } from './argo-application.ts'
+import { type ClusterDestination, deletionOf, destinationOf, ignoreOf, sourceOf, syncSpecOf } from './argo-application.ts'
 import { type Windowed, windowsFor } from './argo-windows.ts'
-import { type Fields, hintsBy, type Reading, readFields } from './fields.ts'
-import { type Choices, type Given, type Import, type Imported, type Release, titleOf } from './imported.ts'
-import { createNames, createProjects, deploymentNamed, elsewhere, type Names, type Projects } from './made.ts'
+import { type FieldReading, type Fields, hintsBy, readFields } from './fields.ts'
+import { type ForeignObject, type ImportChoices, type Imported, type ImportResult, type LettingGo, titleOf } from './imported.ts'
+import { createNames, createProjects, deploymentNamed, elsewhere, type MadeProjects, type Names } from './made.ts'
 import type { ForeignKind } from './read.ts'
 
 const ARGO_GROUP = 'argoproj.io'
@@ -30,7 +30,7 @@ const TRACKING = 'argocd.argoproj.io/tracking-id'
 const INSTANCE = 'app.kubernetes.io/instance'
 
 /** Makes GitOpsDeployments of Applications, with the windows of their AppProjects, and a GitProject for each repository. */
-export function importArgo(given: readonly Given[], { into }: Choices): Import {
+export function importArgo(given: readonly ForeignObject[], { into }: ImportChoices): ImportResult {
   const ofKind = (kind: string) => given.filter(({ object }) => groupOf(object.apiVersion) === ARGO_GROUP && object.kind === kind)
   const appProjects = ofKind('AppProject')
   const world = { into, projects: createProjects(), names: createNames(), appProjects }
@@ -46,13 +46,13 @@ export function importArgo(given: readonly Given[], { into }: Choices): Import {
   }
 }
 
-interface World extends Choices {
-  projects: Projects
+interface World extends ImportChoices {
+  projects: MadeProjects
   names: Names
-  appProjects: readonly Given[]
+  appProjects: readonly ForeignObject[]
 }
 
-function importApplication(given: Given, world: World): { imported: Imported; deployment?: GitOpsDeployment } {
+function importApplication(given: ForeignObject, world: World): { imported: Imported; deployment?: GitOpsDeployment } {
   const { object, file } = given
   const { name, namespace = NAMESPACE } = object.metadata
   const title = titleOf('Application', { name, namespace })
@@ -85,12 +85,15 @@ function importApplication(given: Given, world: World): { imported: Imported; de
 }
 
 /** All but the spec is no wish of anybody. */
-function specIn({ root }: Reading): Fields {
+function specIn({ root }: FieldReading): Fields {
   root.pass('apiVersion', 'kind', 'metadata', 'status', 'operation')
   return root.record('spec') ?? root
 }
 
-function destinationSpec(spec: Fields, { namespace, cluster, isHere }: Destination): Pick<GitOpsDeploymentSpec, 'destination'> {
+function destinationSpec(
+  spec: Fields,
+  { namespace, cluster, isHere }: ClusterDestination,
+): Pick<GitOpsDeploymentSpec, 'destination'> {
   const environment = URL.canParse(cluster) ? new URL(cluster).hostname : cluster
   return isHere || environment === '' ? {} : elsewhere(spec, 'destination', { environment, namespace })
 }
@@ -106,20 +109,20 @@ function windowsOf(spec: Fields, windowed: Windowed, { appProjects }: World): Pi
   return windows.length > 0 ? { syncWindows: windows } : {}
 }
 
-function readAppProject({ object, file }: Given): Reading & { spec: Fields; title: string } {
+function readAppProject({ object, file }: ForeignObject): FieldReading & { spec: Fields; title: string } {
   const title = titleOf('AppProject', { namespace: NAMESPACE, ...object.metadata })
   const reading = readFields(object, `${title} in ${file}`, hintOf)
   return { ...reading, spec: specIn(reading), title }
 }
 
 /** Nothing is made of it: its windows went to its Applications. */
-function importAppProject(given: Given): Imported {
+function importAppProject(given: ForeignObject): Imported {
   const { spec, title, remarks } = readAppProject(given)
   spec.pass('description', 'syncWindows')
   return { title, file: given.file, made: [], remarks: remarks() }
 }
 
-function importSet({ object, file }: Given): Imported {
+function importSet({ object, file }: ForeignObject): Imported {
   const title = titleOf('ApplicationSet', { namespace: NAMESPACE, ...object.metadata })
   const says = 'Write a GitOpsDeploymentSet. Its Applications are read as they are where they are among what was given.'
   return {
@@ -144,7 +147,7 @@ function tellAnnotations({ metadata: { annotations = {} } }: AnyObject, spec: Fi
 /** Without its finalizer nothing goes with an Application, and without automation nothing is written. */
 const REST = '{"metadata":{"finalizers":null},"spec":{"syncPolicy":{"automated":null}}}'
 
-function releaseOf({ kind, metadata }: AnyObject, { name, namespace }: Ref): Release {
+function releaseOf({ kind, metadata }: AnyObject, { name, namespace }: Ref): LettingGo {
   const at = `${kind.toLowerCase()}s.${ARGO_GROUP} ${name} -n ${namespace}`
   // It owns its Applications, and would make them anew.
   if (kind === 'ApplicationSet')
@@ -168,10 +171,10 @@ function parentOf({ ownerReferences = [], annotations, labels }: ObjectMeta, { n
 }
 
 const hintOf = hintsBy([
-  [/source.*\.kustomize/, 'Write it into the kustomization.yaml in Git.'],
-  [/source.*\.directory/, 'Berth reads all manifests of the path: move away those that it is not to read.'],
-  [/source.*\.plugin/, 'Berth runs no plug-ins: commit what this one renders.'],
-  [/source.*\.helm/, 'It has no match: write what it says into values.'],
+  [/\.kustomize/, 'Write it into the kustomization.yaml in Git.'],
+  [/\.directory/, 'Berth reads all manifests of the path: move away those that it is not to read.'],
+  [/\.plugin/, 'Berth runs no plug-ins: commit what this one renders.'],
+  [/\.helm/, 'It has no match: write what it says into values.'],
   [/managedNamespaceMetadata/, 'Put the Namespace with its labels and annotations into Git.'],
   [/sourceRepos|destinations|Whitelist|Blacklist|roles/, 'What may be applied is said by the roles of the service account.'],
   [/signatureKeys/, 'Name the keys in spec.verify of the GitProject.'],

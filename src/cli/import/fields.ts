@@ -27,14 +27,14 @@ export interface Fields {
   pass(...names: string[]): void
 }
 
-export interface Reading {
+export interface FieldReading {
   root: Fields
   /** All that was told, and then every field that nobody has read. */
   remarks(): Remark[]
 }
 
 /** `title` names the object in failures. */
-export function readFields(value: Record<string, unknown>, title: string, hintOf: (field: string) => string): Reading {
+export function readFields(value: Record<string, unknown>, title: string, hintOf: (field: string) => string): FieldReading {
   const told: Remark[] = []
   const readers: { unread(): string[] }[] = []
   const fieldsOf = (mapping: Record<string, unknown>, at: string): Fields => {

@@ -1,10 +1,10 @@
 import { type GitOpsDeployment, type GitOpsDeploymentSpec, type GitProject, groupOf, keyOf, type Ref } from '../../api/index.ts'
 import { cleanPath } from './argo-application.ts'
-import { type Fields, hintsBy, type Reading, readFields } from './fields.ts'
+import { type FieldReading, type Fields, hintsBy, readFields } from './fields.ts'
 import { type Repository, repositoryFrom } from './flux-git-repository.ts'
 import { chartOf, releaseSpecOf } from './flux-helm-release.ts'
 import { kustomizationSpecOf } from './flux-kustomization.ts'
-import { type Choices, type Given, type Import, type Imported, type Release, titleOf } from './imported.ts'
+import { type ForeignObject, type ImportChoices, type Imported, type ImportResult, type LettingGo, titleOf } from './imported.ts'
 import { createNames, deploymentNamed, elsewhere } from './made.ts'
 import type { ForeignKind } from './read.ts'
 
@@ -23,7 +23,7 @@ type FluxKind = keyof typeof KINDS
 const NAMESPACE = 'flux-system'
 
 /** Makes GitProjects of GitRepositories, and GitOpsDeployments of the Kustomizations and HelmReleases that follow them. */
-export function importFlux(given: readonly Given[], { into }: Choices): Import {
+export function importFlux(given: readonly ForeignObject[], { into }: ImportChoices): ImportResult {
   const ofKind = (kind: FluxKind) =>
     given.filter(({ object }) => groupOf(object.apiVersion) === KINDS[kind].group && object.kind === kind).map(readGiven)
   const sources = new Map(
@@ -60,7 +60,7 @@ export function importFlux(given: readonly Given[], { into }: Choices): Import {
   }
 }
 
-interface Read extends Reading {
+interface Read extends FieldReading {
   kind: FluxKind
   title: string
   file: string
@@ -76,7 +76,7 @@ interface Follower extends Read {
   place: string
 }
 
-function readGiven({ object, file }: Given): Read {
+function readGiven({ object, file }: ForeignObject): Read {
   const { name, namespace = NAMESPACE, labels = {} } = object.metadata
   const ref = { name, namespace }
   const title = titleOf(object.kind, ref)
@@ -221,7 +221,7 @@ const forgetting = (releaseName: string | undefined, namespace: string): string[
 ]
 
 /** What is suspended writes nothing, and takes nothing with it when it is deleted. */
-function releaseOf(kind: FluxKind, { name, namespace }: Ref, parent: string | undefined): Release {
+function releaseOf(kind: FluxKind, { name, namespace }: Ref, parent: string | undefined): LettingGo {
   const { group, plural } = KINDS[kind]
   const at = `${plural}.${group} ${name} -n ${namespace}`
   return {

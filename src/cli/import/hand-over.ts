@@ -1,8 +1,8 @@
 import type { GitOpsDeployment } from '../../api/index.ts'
-import type { Import, Release } from './imported.ts'
+import type { ImportResult, LettingGo } from './imported.ts'
 
 /** What is done at one time, with the commands for it. */
-export interface Step {
+export interface HandOverStep {
   says: string
   commands: readonly string[]
 }
@@ -11,7 +11,7 @@ export interface Step {
  * How everything goes over. After each command all that was applied is still there and runs: what would put back what the next one
  * changes has been stopped before. `file` is where the person keeps what was printed.
  */
-export function stepsOf({ deployments, imported }: Import, file: string): Step[] {
+export function stepsOf({ deployments, imported }: ImportResult, file: string): HandOverStep[] {
   if (deployments.length === 0) return []
   const isWhole = imported.every(({ isLost }) => !isLost)
   const all = new Map(imported.flatMap(({ release, title }) => (release ? [[title, release] as const] : [])))
@@ -20,7 +20,7 @@ export function stepsOf({ deployments, imported }: Import, file: string): Step[]
   const topDown = [...new Set([...parents, ...going])].toSorted((a, b) => ancestorsOf(a, all).length - ancestorsOf(b, all).length)
   const fromParents = imported.flatMap(({ title, made }) => (parents.has(title) ? made : []))
   const [late, early] = [true, false].map((isLate) => deployments.filter((each) => fromParents.includes(each) === isLate))
-  const steps: Step[] = [
+  const steps: HandOverStep[] = [
     {
       says: 'Let Berth in, say what it may do (here: all within the namespace), and make what was printed. It rests until you say otherwise.',
       commands: [...rightsFor(deployments), `kubectl apply -f ${file}`],
@@ -42,14 +42,14 @@ export function stepsOf({ deployments, imported }: Import, file: string): Step[]
       commands: topDown
         .toReversed()
         .flatMap((title) => (going.includes(title) ? (all.get(title) ?? { remove: [] }) : []))
-        .flatMap(({ remove, isShared }: Pick<Release, 'remove' | 'isShared'>) => (isShared && !isWhole ? [] : remove)),
+        .flatMap(({ remove, isShared }: Pick<LettingGo, 'remove' | 'isShared'>) => (isShared && !isWhole ? [] : remove)),
     },
   ]
   return steps.filter(({ commands }) => commands.length > 0)
 }
 
 /** By whom it was applied, by whom that was, and so on. Labels may say that two have applied one another. */
-function ancestorsOf(title: string, all: ReadonlyMap<string, Release>): string[] {
+function ancestorsOf(title: string, all: ReadonlyMap<string, LettingGo>): string[] {
   const found: string[] = []
   for (let at = all.get(title)?.parent; at !== undefined && all.has(at) && !found.includes(at); at = all.get(at)?.parent)
     found.push(at)

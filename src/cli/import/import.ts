@@ -10,11 +10,11 @@ import { ARGO_KINDS, importArgo } from './argo.ts'
 import { isName } from './fields.ts'
 import { FLUX_KINDS, importFlux } from './flux.ts'
 import { stepsOf } from './hand-over.ts'
-import type { Choices, Given, Import } from './imported.ts'
+import type { ForeignObject, ImportChoices, ImportResult } from './imported.ts'
 import { type ForeignKind, readCluster, readFiles } from './read.ts'
 import { reportOf } from './report.ts'
 
-interface Options extends ClusterOptions, Choices {
+interface Options extends ClusterOptions, ImportChoices {
   file: string[]
   cluster?: boolean
   namespace?: string
@@ -27,7 +27,7 @@ interface Other {
   kinds: readonly ForeignKind[]
   /** `app,appproj` */
   words: string
-  translate(given: readonly Given[], choices: Choices): Import
+  translate(given: readonly ForeignObject[], choices: ImportChoices): ImportResult
 }
 
 const ARGO: Other = { name: 'argo', kinds: ARGO_KINDS, words: 'applications,appprojects,applicationsets', translate: importArgo }

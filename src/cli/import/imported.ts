@@ -2,7 +2,7 @@ import type { AnyObject, GitOpsDeployment, GitProject, KubeObject, Ref } from '.
 import type { Remark } from './fields.ts'
 
 /** An object as it was given, with the file it stands in. */
-export interface Given {
+export interface ForeignObject {
   object: AnyObject
   /** `apps.yaml`, or `cluster` */
   file: string
@@ -19,11 +19,11 @@ export interface Imported {
   /** Berth has nothing that does the same. */
   isLost?: true
   /** How the other program lets go of it. */
-  release?: Release
+  release?: LettingGo
 }
 
 /** The commands by which the other program stops, and by which its object goes without what it has applied. */
-export interface Release {
+export interface LettingGo {
   /** The title of the one that has applied this object itself, and would put back what is changed of it. */
   parent?: string | undefined
   stop: readonly string[]
@@ -33,13 +33,13 @@ export interface Release {
 }
 
 /** What a person has chosen. */
-export interface Choices {
+export interface ImportChoices {
   /** The namespace of what is made where nothing else says one. */
   into?: string | undefined
 }
 
 /** All that is made of what was given. */
-export interface Import {
+export interface ImportResult {
   projects: readonly GitProject[]
   deployments: readonly GitOpsDeployment[]
   imported: readonly Imported[]

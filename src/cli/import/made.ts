@@ -35,12 +35,12 @@ export const projectNamed = (namespace: string, name: string, spec: Omit<GitProj
 })
 
 /** One for each repository and namespace. */
-export interface Projects {
+export interface MadeProjects {
   projectFor(namespace: string, url: string): GitProject
   all(): GitProject[]
 }
 
-export function createProjects(names = createNames()): Projects {
+export function createProjects(names = createNames()): MadeProjects {
   const made = new Map<string, GitProject>()
   return {
     projectFor(namespace, url) {

@@ -5,7 +5,7 @@ import { type AnyObject, groupOf } from '../../api/index.ts'
 import { Failure, isRecord, parseYaml } from '../../std/index.ts'
 import type { Shell } from '../shell.ts'
 import { isName } from './fields.ts'
-import type { Given } from './imported.ts'
+import type { ForeignObject } from './imported.ts'
 
 /** A kind of another program, in the versions of its API that are read, the newest first. */
 export interface ForeignKind {
@@ -19,8 +19,8 @@ export interface ForeignKind {
 const LIMITS = { characters: 2 ** 28, tokens: 2 ** 26 }
 
 /** What the files hold of these kinds; folders are read with those in them, `-` is standard input. Other documents are passed over. */
-export async function readFiles(shell: Shell, names: readonly string[], kinds: readonly ForeignKind[]): Promise<Given[]> {
-  const found: Given[] = []
+export async function readFiles(shell: Shell, names: readonly string[], kinds: readonly ForeignKind[]): Promise<ForeignObject[]> {
+  const found: ForeignObject[] = []
   for (const name of names)
     for (const { file, text } of name === '-' ? [{ file: 'stdin', text: await shell.readInput() }] : filesAt(shell, name))
       found.push(...objectsIn(text, file).filter(({ object }) => isOneOf(kinds, object)))
@@ -42,7 +42,7 @@ function filesAt(shell: Shell, name: string): { file: string; text: string }[] {
 }
 
 /** The objects of a file, those in a List too. What is no object is none of another program. */
-function objectsIn(text: string, file: string): Given[] {
+function objectsIn(text: string, file: string): ForeignObject[] {
   const { documents, problem } = parseYaml(text, LIMITS)
   if (problem)
     throw new Failure('invalid', `${file}:${problem.line}:${problem.column}: ${problem.message}.`, {
@@ -67,7 +67,7 @@ const isOneOf = (kinds: readonly ForeignKind[], { apiVersion, kind }: AnyObject)
   kinds.some((each) => each.group === groupOf(apiVersion) && each.kind === kind)
 
 /** Names stand in commands that people copy. */
-function named(given: Given): Given {
+function named(given: ForeignObject): ForeignObject {
   const { object, file } = given
   const { name, namespace = 'default' } = object.metadata
   if (isName(name) && isName(namespace)) return given
@@ -77,7 +77,11 @@ function named(given: Given): Given {
 }
 
 /** What the cluster has of these kinds, all of it or that of one namespace; none of a kind that it does not serve. */
-export async function readCluster(kube: Kube, kinds: readonly ForeignKind[], namespace: string | undefined): Promise<Given[]> {
+export async function readCluster(
+  kube: Kube,
+  kinds: readonly ForeignKind[],
+  namespace: string | undefined,
+): Promise<ForeignObject[]> {
   const found = kinds.map(async ({ group, versions, kind, plural }) => {
     for (const version of versions)
       if (await kube.resolve(`${group}/${version}`, kind))

@@ -2,11 +2,11 @@ import { nameOf } from '../../api/index.ts'
 import { harmlessLine } from '../../std/index.ts'
 import { wrap } from '../output.ts'
 import type { Paint } from '../shell.ts'
-import type { Step } from './hand-over.ts'
-import type { Import, Imported } from './imported.ts'
+import type { HandOverStep } from './hand-over.ts'
+import type { Imported, ImportResult } from './imported.ts'
 
 /** Says to people what became of everything, what has no match, and how it goes over. */
-export function reportOf(found: Import, steps: readonly Step[], paint: Paint): string {
+export function reportOf(found: ImportResult, steps: readonly HandOverStep[], paint: Paint): string {
   const { imported, projects, deployments } = found
   const lost = imported.filter(({ isLost }) => isLost).length
   const made = [
