@@ -2,7 +2,7 @@ import type { GitOpsDeploymentSpec } from '../../api/index.ts'
 import { pointerOf } from '../../engines/apply/index.ts'
 import { defined } from '../../std/index.ts'
 import { helmOf } from './argo-helm.ts'
-import type { Fields } from './fields.ts'
+import type { ForeignFields } from './fields.ts'
 import { repositoryUrl } from './made.ts'
 
 /** The cluster in which Argo CD itself runs. */
@@ -15,7 +15,7 @@ export interface ClusterDestination {
   isHere: boolean
 }
 
-export function destinationOf(spec: Fields): ClusterDestination {
+export function destinationOf(spec: ForeignFields): ClusterDestination {
   const destination = spec.record('destination')
   const cluster = destination?.text('name') ?? destination?.text('server') ?? ''
   destination?.pass('server')
@@ -29,7 +29,7 @@ export interface ImportedSource {
 }
 
 /** The one source of an Application. */
-export function sourceOf(spec: Fields): ImportedSource | undefined {
+export function sourceOf(spec: ForeignFields): ImportedSource | undefined {
   const several = spec.records('sources')
   const source = spec.record('source') ?? several[0]
   if (several.length > 1) {
@@ -45,7 +45,7 @@ export function sourceOf(spec: Fields): ImportedSource | undefined {
   return sourceIn(source)
 }
 
-function sourceIn(source: Fields): ImportedSource | undefined {
+function sourceIn(source: ForeignFields): ImportedSource | undefined {
   const given = source.text('repoURL') ?? ''
   const chart = source.text('chart')
   const path = cleanPath(source.text('path') ?? '.')
@@ -68,7 +68,7 @@ function sourceIn(source: Fields): ImportedSource | undefined {
   return { url: repository.url, source: { path, ...revision, ...(rendered && { helm: rendered }) } }
 }
 
-function tellDirectory(source: Fields): void {
+function tellDirectory(source: ForeignFields): void {
   const directory = source.record('directory')
   if (!directory) return
   const isRecursive = directory.flag('recurse') ?? false
@@ -90,7 +90,7 @@ function revisionOf(text: string | undefined): { targetRevision?: string; semver
 
 type SyncSpec = Pick<GitOpsDeploymentSpec, 'type' | 'prune' | 'drift' | 'pruneGuard' | 'syncPolicy'>
 
-export function syncSpecOf(spec: Fields): SyncSpec {
+export function syncSpecOf(spec: ForeignFields): SyncSpec {
   const policy = spec.record('syncPolicy')
   const automated = policy?.record('automated')
   const isAutomated = automated !== undefined && automated.flag('enabled') !== false
@@ -114,14 +114,14 @@ const OURS = ['CreateNamespace=true', 'PruneLast=true', 'CreateNamespace=false',
 const NEEDLESS =
   /^(?:(?:ServerSideApply|ApplyOutOfSyncOnly|FailOnSharedResource|RespectIgnoreDifferences|ClientSideApplyMigration|SkipDryRunOnMissingResource|Prune)=|(?:Replace|Force)=false$|(?:Validate|Delete)=true$)/
 
-function syncOptionsOf(options: readonly string[], policy: Fields | undefined): Pick<SyncSpec, 'syncPolicy'> {
+function syncOptionsOf(options: readonly string[], policy: ForeignFields | undefined): Pick<SyncSpec, 'syncPolicy'> {
   const known = OURS.filter((option) => options.includes(option))
   for (const option of options)
     if (!known.some((each) => each === option) && !NEEDLESS.test(option)) policy?.tell(`${option} has no match.`, 'syncOptions')
   return known.length > 0 ? { syncPolicy: { syncOptions: known } } : {}
 }
 
-export function ignoreOf(spec: Fields): Pick<GitOpsDeploymentSpec, 'ignore'> {
+export function ignoreOf(spec: ForeignFields): Pick<GitOpsDeploymentSpec, 'ignore'> {
   const rules = spec.records('ignoreDifferences').flatMap((rule) => {
     const pointers = [
       ...rule.texts('jsonPointers'),
@@ -136,7 +136,7 @@ export function ignoreOf(spec: Fields): Pick<GitOpsDeploymentSpec, 'ignore'> {
 }
 
 /** `*` is any, which Berth says by leaving it out; no group at all is the core group. */
-function wordOf(rule: Fields, field: string): string | undefined {
+function wordOf(rule: ForeignFields, field: string): string | undefined {
   const word = rule.text(field) ?? (field === 'group' ? '' : undefined)
   if (word === '*') return undefined
   if (word?.includes('*')) {
@@ -147,7 +147,7 @@ function wordOf(rule: Fields, field: string): string | undefined {
 }
 
 /** `.spec.template.metadata.annotations["x/y"]` is a place; with more of jq in it, no pointer means the same. */
-function pointerFrom(rule: Fields, path: string): string[] {
+function pointerFrom(rule: ForeignFields, path: string): string[] {
   const parts = path.match(/\.[\w-]+|\.?\["[^"]*"\]|\.?\[\d+\]/g) ?? []
   if (parts.length > 0 && parts.join('') === path) return [pointerOf(parts.map(partOf))]
   rule.tell(`${path} is more than a place. Write the fields as jsonPointers.`, 'jqPathExpressions')

@@ -1,12 +1,12 @@
 import { posix } from 'node:path'
 import type { GitOpsDeploymentSpec } from '../../api/index.ts'
 import { defined, isRecord, parseYaml } from '../../std/index.ts'
-import type { Fields } from './fields.ts'
+import type { ForeignFields } from './fields.ts'
 
 type Helm = NonNullable<GitOpsDeploymentSpec['source']['helm']>
 
 /** `spec.source.helm` of an Application, of the chart in that directory of the repository. */
-export function helmOf(helm: Fields, directory: string): Helm {
+export function helmOf(helm: ForeignFields, directory: string): Helm {
   const isUndefinedAllowed = helm.flag('ignoreMissingValueFiles')
   if (isUndefinedAllowed)
     helm.tell('A file that is missing refuses the commit here. Leave out those that are.', 'ignoreMissingValueFiles')
@@ -23,7 +23,7 @@ export function helmOf(helm: Fields, directory: string): Helm {
 }
 
 /** From the directory of the chart, as both have it; with a `/` before it, Argo CD means the root of the repository. */
-function valueFileOf(helm: Fields, file: string, directory: string): string[] {
+function valueFileOf(helm: ForeignFields, file: string, directory: string): string[] {
   if (/^\w+:\/\//.test(file) || file.startsWith('$') || /[*?[{]/.test(file)) {
     helm.tell(`${file} has no match: Berth reads files of the same repository, each by its name.`, 'valueFiles')
     return []
@@ -32,7 +32,7 @@ function valueFileOf(helm: Fields, file: string, directory: string): string[] {
 }
 
 /** The mapping wins over the text, as in Argo CD. */
-function valuesOf(helm: Fields): Record<string, unknown> {
+function valuesOf(helm: ForeignFields): Record<string, unknown> {
   const text = helm.text('values')
   const mapping = helm.value('valuesObject')
   if (isRecord(mapping)) return mapping
@@ -46,7 +46,7 @@ function valuesOf(helm: Fields): Record<string, unknown> {
 }
 
 /** Parameters win over values, as `helm --set` does. */
-function parametersOver(helm: Fields, values: Record<string, unknown>): Record<string, unknown> {
+function parametersOver(helm: ForeignFields, values: Record<string, unknown>): Record<string, unknown> {
   const parameters = helm.records('parameters').map((each) => ({
     name: each.text('name') ?? '',
     value: each.text('value') ?? '',

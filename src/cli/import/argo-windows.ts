@@ -1,6 +1,6 @@
 import type { GitOpsDeploymentSpec } from '../../api/index.ts'
 import { defined, matchesWildcard } from '../../std/index.ts'
-import type { Fields } from './fields.ts'
+import type { ForeignFields } from './fields.ts'
 
 type Windows = NonNullable<GitOpsDeploymentSpec['syncWindows']>
 
@@ -15,7 +15,7 @@ export interface Windowed {
  * The windows of an AppProject that are for this Application: one is when it matches by name, by namespace or by cluster, or with
  * useAndOperator by all that are written. https://argo-cd.readthedocs.io/en/stable/user-guide/sync_windows/
  */
-export function windowsFor(project: Fields, application: Windowed, tell: (says: string) => void): Windows {
+export function windowsFor(project: ForeignFields, application: Windowed, tell: (says: string) => void): Windows {
   const windows = project.records('syncWindows').flatMap((window) => {
     const isMeant = isFor(window, application)
     const [kind, schedule, duration] = [window.text('kind'), window.text('schedule'), window.text('duration')]
@@ -35,7 +35,7 @@ export function windowsFor(project: Fields, application: Windowed, tell: (says: 
   )
 }
 
-function isFor(window: Fields, { name, namespace, clusters }: Windowed): boolean {
+function isFor(window: ForeignFields, { name, namespace, clusters }: Windowed): boolean {
   const matches = (patterns: string[], texts: readonly string[]) =>
     patterns.length === 0 ? undefined : patterns.some((pattern) => texts.some((text) => matchesWildcard(pattern, text)))
   const found = [

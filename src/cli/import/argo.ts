@@ -8,7 +8,7 @@ import {
 } from '../../api/index.ts'
 import { type ClusterDestination, deletionOf, destinationOf, ignoreOf, sourceOf, syncSpecOf } from './argo-application.ts'
 import { type Windowed, windowsFor } from './argo-windows.ts'
-import { type FieldReading, type Fields, hintsBy, readFields } from './fields.ts'
+import { type FieldReading, type ForeignFields, hintsBy, readFields } from './fields.ts'
 import { type ForeignObject, type ImportChoices, type Imported, type ImportResult, type LettingGo, titleOf } from './imported.ts'
 import { createNames, createProjects, deploymentNamed, elsewhere, type MadeProjects, type Names } from './made.ts'
 import type { ForeignKind } from './read.ts'
@@ -85,20 +85,20 @@ function importApplication(given: ForeignObject, world: World): { imported: Impo
 }
 
 /** All but the spec is no wish of anybody. */
-function specIn({ root }: FieldReading): Fields {
+function specIn({ root }: FieldReading): ForeignFields {
   root.pass('apiVersion', 'kind', 'metadata', 'status', 'operation')
   return root.record('spec') ?? root
 }
 
 function destinationSpec(
-  spec: Fields,
+  spec: ForeignFields,
   { namespace, cluster, isHere }: ClusterDestination,
 ): Pick<GitOpsDeploymentSpec, 'destination'> {
   const environment = URL.canParse(cluster) ? new URL(cluster).hostname : cluster
   return isHere || environment === '' ? {} : elsewhere(spec, 'destination', { environment, namespace })
 }
 
-function windowsOf(spec: Fields, windowed: Windowed, { appProjects }: World): Pick<GitOpsDeploymentSpec, 'syncWindows'> {
+function windowsOf(spec: ForeignFields, windowed: Windowed, { appProjects }: World): Pick<GitOpsDeploymentSpec, 'syncWindows'> {
   const name = spec.text('project') ?? 'default'
   const project = appProjects.find(({ object }) => object.metadata.name === name)
   if (!project) {
@@ -109,7 +109,7 @@ function windowsOf(spec: Fields, windowed: Windowed, { appProjects }: World): Pi
   return windows.length > 0 ? { syncWindows: windows } : {}
 }
 
-function readAppProject({ object, file }: ForeignObject): FieldReading & { spec: Fields; title: string } {
+function readAppProject({ object, file }: ForeignObject): FieldReading & { spec: ForeignFields; title: string } {
   const title = titleOf('AppProject', { namespace: NAMESPACE, ...object.metadata })
   const reading = readFields(object, `${title} in ${file}`, hintOf)
   return { ...reading, spec: specIn(reading), title }
@@ -138,7 +138,7 @@ function importSet({ object, file }: ForeignObject): Imported {
 const SUBSCRIPTION = 'notifications.argoproj.io/'
 const WAVE = 'argocd.argoproj.io/sync-wave'
 
-function tellAnnotations({ metadata: { annotations = {} } }: AnyObject, spec: Fields): void {
+function tellAnnotations({ metadata: { annotations = {} } }: AnyObject, spec: ForeignFields): void {
   if (Object.keys(annotations).some((name) => name.startsWith(SUBSCRIPTION)))
     spec.tell('Its subscriptions have no match: say in spec.notifications who hears of it.')
   if (WAVE in annotations) spec.tell('Its wave among Applications has no match: name in spec.dependsOn what comes before it.')

@@ -9,7 +9,7 @@ export interface Remark {
 }
 
 /** One mapping of an object that is imported. It remembers what was read, so that what nobody has read is told. */
-export interface Fields {
+export interface ForeignFields {
   /** Where it stands: `spec.source`. */
   readonly at: string
   text(name: string): string | undefined
@@ -19,8 +19,8 @@ export interface Fields {
   texts(name: string): string[]
   /** What stands there, whatever it is. */
   value(name: string): unknown
-  record(name: string): Fields | undefined
-  records(name: string): Fields[]
+  record(name: string): ForeignFields | undefined
+  records(name: string): ForeignFields[]
   /** Says something about a field, or about the mapping where none is named. */
   tell(says: string, name?: string): void
   /** Read so: it has no meaning for Berth, or Berth does so in any case. */
@@ -28,7 +28,7 @@ export interface Fields {
 }
 
 export interface FieldReading {
-  root: Fields
+  root: ForeignFields
   /** All that was told, and then every field that nobody has read. */
   remarks(): Remark[]
 }
@@ -37,9 +37,9 @@ export interface FieldReading {
 export function readFields(value: Record<string, unknown>, title: string, hintOf: (field: string) => string): FieldReading {
   const told: Remark[] = []
   const readers: { unread(): string[] }[] = []
-  const fieldsOf = (mapping: Record<string, unknown>, at: string): Fields => {
+  const fieldsOf = (mapping: Record<string, unknown>, at: string): ForeignFields => {
     const read = new Set<string>()
-    const children = new Map<string, Fields>()
+    const children = new Map<string, ForeignFields>()
     const below = (name: string) => (at ? `${at}.${name}` : name)
     const take = <T>(name: string, expected: string, as: (found: unknown) => T | undefined): T | undefined => {
       read.add(name)
@@ -52,7 +52,7 @@ export function readFields(value: Record<string, unknown>, title: string, hintOf
       })
     }
     // Whoever asks twice gets the same one.
-    const child = (found: Record<string, unknown>, name: string): Fields => {
+    const child = (found: Record<string, unknown>, name: string): ForeignFields => {
       const fields = children.get(name) ?? fieldsOf(found, below(name))
       children.set(name, fields)
       return fields

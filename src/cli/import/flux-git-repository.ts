@@ -1,5 +1,5 @@
 import type { GitProject, GitProjectSpec, Ref } from '../../api/index.ts'
-import type { Fields } from './fields.ts'
+import type { ForeignFields } from './fields.ts'
 import { projectNamed, repositoryUrl } from './made.ts'
 
 /** What a Kustomization or HelmRelease gets of the GitRepository that it names. */
@@ -9,7 +9,7 @@ export interface Repository {
 }
 
 /** Makes a GitProject of `spec`; nothing where Berth fetches nothing from there. */
-export function repositoryFrom(spec: Fields, { name, namespace = '' }: Ref): Repository | undefined {
+export function repositoryFrom(spec: ForeignFields, { name, namespace = '' }: Ref): Repository | undefined {
   const repository = repositoryUrl(spec.text('url') ?? '')
   const revision = revisionOf(spec)
   const project: Omit<GitProjectSpec, 'path' | 'url'> = { ...intervalOf(spec), ...credentialsOf(spec), ...verifyOf(spec) }
@@ -25,7 +25,7 @@ export function repositoryFrom(spec: Fields, { name, namespace = '' }: Ref): Rep
 }
 
 /** The one that wins in Flux: a name, a commit, a range, a tag, a branch. https://fluxcd.io/flux/components/source/gitrepositories/#reference */
-function revisionOf(spec: Fields): Repository['revision'] {
+function revisionOf(spec: ForeignFields): Repository['revision'] {
   const ref = spec.record('ref')
   const [commit, name, semver, tag, branch] = ['commit', 'name', 'semver', 'tag', 'branch'].map((field) => ref?.text(field))
   const targetRevision = commit ?? name
@@ -35,20 +35,20 @@ function revisionOf(spec: Fields): Repository['revision'] {
 }
 
 /** Flux looks every so often for commits, as Berth does. */
-function intervalOf(spec: Fields): Pick<GitProjectSpec, 'pollInterval'> {
+function intervalOf(spec: ForeignFields): Pick<GitProjectSpec, 'pollInterval'> {
   const interval = durationIn(spec, 'interval')
   return interval === undefined ? {} : { pollInterval: interval }
 }
 
 /** Go writes `1m0s`, and so may we; parts of a second we have not. */
-export function durationIn(fields: Fields, name: string): string | undefined {
+export function durationIn(fields: ForeignFields, name: string): string | undefined {
   const text = fields.text(name)
   if (text === undefined || /^(?:\d{1,6}[smh])+$/.test(text)) return text
   fields.tell(`${text} is no duration in hours, minutes and whole seconds.`, name)
   return undefined
 }
 
-function credentialsOf(spec: Fields): Pick<GitProjectSpec, 'credentialsSecretRef'> {
+function credentialsOf(spec: ForeignFields): Pick<GitProjectSpec, 'credentialsSecretRef'> {
   const name = spec.record('secretRef')?.text('name')
   if (name === undefined) return {}
   const isSsh = spec.text('url')?.startsWith('ssh:') ?? false
@@ -61,7 +61,7 @@ function credentialsOf(spec: Fields): Pick<GitProjectSpec, 'credentialsSecretRef
   return { credentialsSecretRef: { name } }
 }
 
-function verifyOf(spec: Fields): Pick<GitProjectSpec, 'verify'> {
+function verifyOf(spec: ForeignFields): Pick<GitProjectSpec, 'verify'> {
   const verify = spec.record('verify')
   const name = verify?.record('secretRef')?.text('name')
   const mode = verify?.text('mode') ?? 'HEAD'

@@ -2,21 +2,21 @@ import { posix } from 'node:path'
 import type { GitOpsDeploymentSpec } from '../../api/index.ts'
 import { isRecord } from '../../std/index.ts'
 import { cleanPath } from './argo-application.ts'
-import type { Fields } from './fields.ts'
+import type { ForeignFields } from './fields.ts'
 import { durationIn } from './flux-git-repository.ts'
 import { objectRef } from './flux-kustomization.ts'
 
 type Helm = NonNullable<GitOpsDeploymentSpec['source']['helm']>
 
 /** A chart in a Git repository, and what it is rendered with. */
-export interface Chart {
+export interface GitChart {
   path: string
-  sourceRef: Fields
+  sourceRef: ForeignFields
   helm: Helm
 }
 
 /** The chart of a HelmRelease; nothing where it lies in no Git repository. */
-export function chartOf(spec: Fields, releaseName: string): Chart | undefined {
+export function chartOf(spec: ForeignFields, releaseName: string): GitChart | undefined {
   const chart = spec.record('chart')?.record('spec')
   const sourceRef = chart?.record('sourceRef')
   const name = chart?.text('chart')
@@ -37,7 +37,7 @@ export function chartOf(spec: Fields, releaseName: string): Chart | undefined {
 }
 
 /** The root of the repository is the one of these files in Flux, and the chart's directory is it here. */
-function valuesOf(spec: Fields, chart: Fields | undefined, path: string): Helm {
+function valuesOf(spec: ForeignFields, chart: ForeignFields | undefined, path: string): Helm {
   const files = chart?.texts('valuesFiles') ?? []
   if (files.length > 0 && !files.some((file) => cleanPath(file) === cleanPath(`${path}/values.yaml`)))
     chart?.tell('The values.yaml of the chart counts here in any case, below these.', 'valuesFiles')
@@ -60,7 +60,7 @@ function valuesOf(spec: Fields, chart: Fields | undefined, path: string): Helm {
   }
 }
 
-function crdsOf(spec: Fields): Helm {
+function crdsOf(spec: ForeignFields): Helm {
   const [install, upgrade] = [spec.record('install'), spec.record('upgrade')]
   const isSkipped = install?.text('crds') === 'Skip' || (install?.flag('skipCRDs') ?? false)
   upgrade?.pass('crds')
@@ -73,7 +73,7 @@ function crdsOf(spec: Fields): Helm {
 type Spec = Omit<GitOpsDeploymentSpec, 'source'>
 
 /** What a HelmRelease says beside its chart and its dependencies. */
-export function releaseSpecOf(spec: Fields): Spec {
+export function releaseSpecOf(spec: ForeignFields): Spec {
   const interval = durationIn(spec, 'interval')
   const isCreated = spec.record('install')?.flag('createNamespace')
   spec.pass('timeout', 'maxHistory', 'rollback', 'uninstall', 'test', 'persistentClient')
@@ -87,7 +87,7 @@ export function releaseSpecOf(spec: Fields): Spec {
 }
 
 /** Flux looks away from drift, unless it is asked to. */
-function driftOf(spec: Fields): Pick<Spec, 'drift' | 'ignore'> {
+function driftOf(spec: ForeignFields): Pick<Spec, 'drift' | 'ignore'> {
   const detection = spec.record('driftDetection')
   const isRepaired = detection?.text('mode') === 'enabled'
   const ignore = (detection?.records('ignore') ?? []).flatMap((rule) => {

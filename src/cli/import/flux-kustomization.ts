@@ -1,11 +1,11 @@
 import type { GitOpsDeploymentSpec } from '../../api/index.ts'
-import type { Fields } from './fields.ts'
+import type { ForeignFields } from './fields.ts'
 import { durationIn } from './flux-git-repository.ts'
 
 type Spec = Omit<GitOpsDeploymentSpec, 'source'>
 
 /** What a Kustomization says beside its source and its dependencies. */
-export function kustomizationSpecOf(spec: Fields): Spec {
+export function kustomizationSpecOf(spec: ForeignFields): Spec {
   const interval = durationIn(spec, 'interval')
   const prune = spec.flag('prune') ?? false
   const isForced = spec.flag('force')
@@ -23,14 +23,14 @@ export function kustomizationSpecOf(spec: Fields): Spec {
 }
 
 /** MirrorPrune, as Flux has it where nothing is said. */
-function deletionOf(spec: Fields, prune: boolean): Pick<Spec, 'deletionPolicy'> {
+function deletionOf(spec: ForeignFields, prune: boolean): Pick<Spec, 'deletionPolicy'> {
   const policy = spec.text('deletionPolicy') ?? 'MirrorPrune'
   if (policy === 'WaitForTermination') return { deletionPolicy: 'Wait' }
   return { deletionPolicy: policy === 'Delete' || (policy === 'MirrorPrune' && prune) ? 'Delete' : 'Orphan' }
 }
 
 /** A name without a value is empty in Flux. */
-function variablesOf(spec: Fields): Pick<Spec, 'variables'> {
+function variablesOf(spec: ForeignFields): Pick<Spec, 'variables'> {
   const build = spec.record('postBuild')
   if (!build) return {}
   const substitute = build.record('substitute')
@@ -53,13 +53,13 @@ export interface ObjectRef {
 }
 
 /** A ConfigMap or Secret that is named. */
-export function objectRef(from: Fields): ObjectRef[] {
+export function objectRef(from: ForeignFields): ObjectRef[] {
   const [kind, name, optional] = [from.text('kind'), from.text('name'), from.flag('optional')]
   if (name === undefined || (kind !== 'ConfigMap' && kind !== 'Secret')) return []
   return [{ kind, name, ...(optional && { optional }) }]
 }
 
-function decryptionOf(spec: Fields): Pick<Spec, 'decryption'> {
+function decryptionOf(spec: ForeignFields): Pick<Spec, 'decryption'> {
   const decryption = spec.record('decryption')
   const name = decryption?.record('secretRef')?.text('name')
   if (!decryption) return {}

@@ -1,6 +1,6 @@
 import { type GitOpsDeployment, type GitOpsDeploymentSpec, type GitProject, groupOf, keyOf, type Ref } from '../../api/index.ts'
 import { cleanPath } from './argo-application.ts'
-import { type FieldReading, type Fields, hintsBy, readFields } from './fields.ts'
+import { type FieldReading, type ForeignFields, hintsBy, readFields } from './fields.ts'
 import { type Repository, repositoryFrom } from './flux-git-repository.ts'
 import { chartOf, releaseSpecOf } from './flux-helm-release.ts'
 import { kustomizationSpecOf } from './flux-kustomization.ts'
@@ -67,7 +67,7 @@ interface Read extends FieldReading {
   ref: Ref & { namespace: string }
   /** Of the ref. */
   key: string
-  spec: Fields
+  spec: ForeignFields
   labels: Record<string, string>
 }
 
@@ -164,7 +164,7 @@ function contentOf({ kind, spec, ref }: Follower, { repositories }: World): Cont
 const defaultReleaseName = ({ name }: Ref, target: string | undefined): string =>
   target === undefined ? name : `${target}-${name}`
 
-function destinationOf(spec: Fields): Pick<GitOpsDeploymentSpec, 'destination'> {
+function destinationOf(spec: ForeignFields): Pick<GitOpsDeploymentSpec, 'destination'> {
   const environment = spec.record('kubeConfig')?.record('secretRef')?.objectName('name')
   if (environment === undefined) return {}
   return elsewhere(spec, 'kubeConfig', { environment, namespace: spec.objectName('targetNamespace') })

@@ -7,7 +7,7 @@ import {
   GitProjects,
   typeMetaOf,
 } from '../../api/index.ts'
-import type { Fields } from './fields.ts'
+import type { ForeignFields } from './fields.ts'
 
 /** Names that are free in their namespace. */
 export interface Names {
@@ -62,7 +62,7 @@ export const deploymentNamed = (namespace: string, name: string, spec: GitOpsDep
 
 /** Another cluster is an environment here, that somebody has to make. */
 export function elsewhere(
-  fields: Fields,
+  fields: ForeignFields,
   field: string,
   { environment, namespace }: { environment: string; namespace: string | undefined },
 ): Pick<GitOpsDeploymentSpec, 'destination'> {
