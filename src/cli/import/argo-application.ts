@@ -15,11 +15,12 @@ export interface ClusterDestination {
   isHere: boolean
 }
 
-export function destinationOf(spec: ForeignFields): ClusterDestination {
+/** `as`: a template has variables where others have names. */
+export function destinationOf(spec: ForeignFields, as: 'objectName' | 'text' = 'objectName'): ClusterDestination {
   const destination = spec.record('destination')
   const cluster = destination?.text('name') ?? destination?.text('server') ?? ''
   destination?.pass('server')
-  return { namespace: destination?.objectName('namespace'), cluster, isHere: HERE.includes(cluster) }
+  return { namespace: destination?.[as]('namespace'), cluster, isHere: HERE.includes(cluster) }
 }
 
 /** Where the manifests are, when Berth can read from there; it is told otherwise. */

@@ -1,16 +1,17 @@
 import {
   type AnyObject,
   type GitOpsDeployment,
-  type GitOpsDeploymentSpec,
+  type GitOpsDeploymentSet,
   groupOf,
   type ObjectMeta,
   type Ref,
 } from '../../api/index.ts'
-import { type ClusterDestination, deletionOf, destinationOf, ignoreOf, sourceOf, syncSpecOf } from './argo-application.ts'
-import { type Windowed, windowsFor } from './argo-windows.ts'
-import { type FieldReading, type ForeignFields, hintsBy, readFields } from './fields.ts'
+import { destinationOf } from './argo-application.ts'
+import { setFrom } from './argo-set.ts'
+import { askedFor, hintOf, NAMESPACE, readAppProject, specIn, type World } from './argo-spec.ts'
+import { readFields } from './fields.ts'
 import { type ForeignObject, type ImportChoices, type Imported, type ImportResult, type LettingGo, titleOf } from './imported.ts'
-import { createNames, createProjects, deploymentNamed, elsewhere, type MadeProjects, type Names } from './made.ts'
+import { createNames, createProjects, deploymentNamed } from './made.ts'
 import type { ForeignKind } from './read.ts'
 
 const ARGO_GROUP = 'argoproj.io'
@@ -22,37 +23,43 @@ export const ARGO_KINDS: readonly ForeignKind[] = [
   { group: ARGO_GROUP, versions: VERSIONS, kind: 'ApplicationSet', plural: 'applicationsets' },
 ]
 
-/** Where Argo CD is, where an object in a file does not say it. */
-const NAMESPACE = 'argocd'
-
 /** Annotations and labels by which an object that is an Application says which Application has applied it. */
 const TRACKING = 'argocd.argoproj.io/tracking-id'
 const INSTANCE = 'app.kubernetes.io/instance'
 
-/** Makes GitOpsDeployments of Applications, with the windows of their AppProjects, and a GitProject for each repository. */
+/** Makes GitOpsDeployments of Applications, sets of them of ApplicationSets, and a GitProject for each repository. */
 export function importArgo(given: readonly ForeignObject[], { into }: ImportChoices): ImportResult {
   const ofKind = (kind: string) => given.filter(({ object }) => groupOf(object.apiVersion) === ARGO_GROUP && object.kind === kind)
   const appProjects = ofKind('AppProject')
-  const world = { into, projects: createProjects(), names: createNames(), appProjects }
-  const applications = ofKind('Application').map((each) => importApplication(each, world))
+  const world: World = { into, projects: createProjects(), names: createNames(), sets: createNames(), appProjects }
+  const sets = ofKind('ApplicationSet').map((each) => importSet(each, world))
+  const translated = new Set(sets.flatMap(({ imported, set }) => (set ? [imported.title] : [])))
+  const applications = ofKind('Application').map((each) => importApplication(each, world, translated))
   return {
     projects: world.projects.all(),
     deployments: applications.flatMap(({ deployment = [] }) => deployment),
+    sets: sets.flatMap(({ set = [] }) => set),
     imported: [
+      ...sets.map(({ imported }) => imported),
       ...applications.map(({ imported }) => imported),
       ...appProjects.map(importAppProject),
-      ...ofKind('ApplicationSet').map(importSet),
     ],
   }
 }
 
-interface World extends ImportChoices {
-  projects: MadeProjects
-  names: Names
-  appProjects: readonly ForeignObject[]
+function importSet(given: ForeignObject, world: World): { imported: Imported; set: GitOpsDeploymentSet | undefined } {
+  const { object, file } = given
+  const ref = { namespace: NAMESPACE, ...object.metadata }
+  const { set, reading } = setFrom(given, world)
+  const base = { title: titleOf('ApplicationSet', ref), file, remarks: reading.remarks(), release: releaseOf(object, ref) }
+  return { imported: set ? { ...base, made: [set] } : { ...base, made: [], isLost: true }, set }
 }
 
-function importApplication(given: ForeignObject, world: World): { imported: Imported; deployment?: GitOpsDeployment } {
+function importApplication(
+  given: ForeignObject,
+  world: World,
+  translated: ReadonlySet<string>,
+): { imported: Imported; deployment?: GitOpsDeployment } {
   const { object, file } = given
   const { name, namespace = NAMESPACE } = object.metadata
   const title = titleOf('Application', { name, namespace })
@@ -60,18 +67,12 @@ function importApplication(given: ForeignObject, world: World): { imported: Impo
   const spec = specIn(reading)
   const destination = destinationOf(spec)
   const place = (destination.isHere ? destination.namespace : undefined) ?? world.into ?? destination.namespace
-  const source = sourceOf(spec)
-  const rest: Omit<GitOpsDeploymentSpec, 'source'> = {
-    ...destinationSpec(spec, destination),
-    ...syncSpecOf(spec),
-    ...ignoreOf(spec),
-    ...deletionOf(object.metadata.finalizers),
-    ...windowsOf(spec, { name, namespace: destination.namespace ?? '', clusters: [destination.cluster] }, world),
-  }
-  tellAnnotations(object, spec)
-  spec.pass('revisionHistoryLimit', 'info')
+  const { source, rest } = askedFor(spec, { ...object.metadata, destination }, world)
   if (place === undefined) spec.tell('It names no namespace: name one with --into.', 'destination')
-  const imported = { title, file, made: [], release: releaseOf(object, { name, namespace }) }
+  const release = releaseOf(object, { name, namespace })
+  const imported = { title, file, made: [], release }
+  // The set makes its own in the place of this one.
+  if (release.parent !== undefined && translated.has(release.parent)) return { imported: { ...imported, remarks: [] } }
   if (!source || place === undefined) return { imported: { ...imported, isLost: true, remarks: reading.remarks() } }
   const project = world.projects.projectFor(place, source.url)
   const ours = world.names.take(place, name, namespace)
@@ -84,64 +85,11 @@ function importApplication(given: ForeignObject, world: World): { imported: Impo
   return { imported: { ...imported, made: [deployment, project], remarks: reading.remarks() }, deployment }
 }
 
-/** All but the spec is no wish of anybody. */
-function specIn({ root }: FieldReading): ForeignFields {
-  root.pass('apiVersion', 'kind', 'metadata', 'status', 'operation')
-  return root.record('spec') ?? root
-}
-
-function destinationSpec(
-  spec: ForeignFields,
-  { namespace, cluster, isHere }: ClusterDestination,
-): Pick<GitOpsDeploymentSpec, 'destination'> {
-  const environment = URL.canParse(cluster) ? new URL(cluster).hostname : cluster
-  return isHere || environment === '' ? {} : elsewhere(spec, 'destination', { environment, namespace })
-}
-
-function windowsOf(spec: ForeignFields, windowed: Windowed, { appProjects }: World): Pick<GitOpsDeploymentSpec, 'syncWindows'> {
-  const name = spec.text('project') ?? 'default'
-  const project = appProjects.find(({ object }) => object.metadata.name === name)
-  if (!project) {
-    if (name !== 'default') spec.tell(`The AppProject ${name} is not among what was given: its windows are not known.`, 'project')
-    return {}
-  }
-  const windows = windowsFor(readAppProject(project).spec, windowed, (says) => spec.tell(says, 'project'))
-  return windows.length > 0 ? { syncWindows: windows } : {}
-}
-
-function readAppProject({ object, file }: ForeignObject): FieldReading & { spec: ForeignFields; title: string } {
-  const title = titleOf('AppProject', { namespace: NAMESPACE, ...object.metadata })
-  const reading = readFields(object, `${title} in ${file}`, hintOf)
-  return { ...reading, spec: specIn(reading), title }
-}
-
 /** Nothing is made of it: its windows went to its Applications. */
 function importAppProject(given: ForeignObject): Imported {
   const { spec, title, remarks } = readAppProject(given)
   spec.pass('description', 'syncWindows')
   return { title, file: given.file, made: [], remarks: remarks() }
-}
-
-function importSet({ object, file }: ForeignObject): Imported {
-  const title = titleOf('ApplicationSet', { namespace: NAMESPACE, ...object.metadata })
-  const says = 'Write a GitOpsDeploymentSet. Its Applications are read as they are where they are among what was given.'
-  return {
-    title,
-    file,
-    made: [],
-    isLost: true,
-    remarks: [{ field: 'spec', says }],
-    release: releaseOf(object, { namespace: NAMESPACE, ...object.metadata }),
-  }
-}
-
-const SUBSCRIPTION = 'notifications.argoproj.io/'
-const WAVE = 'argocd.argoproj.io/sync-wave'
-
-function tellAnnotations({ metadata: { annotations = {} } }: AnyObject, spec: ForeignFields): void {
-  if (Object.keys(annotations).some((name) => name.startsWith(SUBSCRIPTION)))
-    spec.tell('Its subscriptions have no match: say in spec.notifications who hears of it.')
-  if (WAVE in annotations) spec.tell('Its wave among Applications has no match: name in spec.dependsOn what comes before it.')
 }
 
 /** Without its finalizer nothing goes with an Application, and without automation nothing is written. */
@@ -169,13 +117,3 @@ function parentOf({ ownerReferences = [], annotations, labels }: ObjectMeta, { n
   const [first = '', second] = applied.split('_')
   return titleOf('Application', second === undefined ? { name: first, namespace } : { name: second, namespace: first })
 }
-
-const hintOf = hintsBy([
-  [/\.kustomize/, 'Write it into the kustomization.yaml in Git.'],
-  [/\.directory/, 'Berth reads all manifests of the path: move away those that it is not to read.'],
-  [/\.plugin/, 'Berth runs no plug-ins: commit what this one renders.'],
-  [/\.helm/, 'It has no match: write what it says into values.'],
-  [/managedNamespaceMetadata/, 'Put the Namespace with its labels and annotations into Git.'],
-  [/sourceRepos|destinations|Whitelist|Blacklist|roles/, 'What may be applied is said by the roles of the service account.'],
-  [/signatureKeys/, 'Name the keys in spec.verify of the GitProject.'],
-])

@@ -56,6 +56,7 @@ export function importFlux(given: readonly ForeignObject[], { into }: ImportChoi
   return {
     projects,
     deployments: made.flatMap(({ deployment = [] }) => deployment),
+    sets: [],
     imported: [...ofSources, ...made.map(({ imported }) => imported)],
   }
 }

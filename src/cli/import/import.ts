@@ -77,7 +77,7 @@ async function importAll(shell: Shell, { kinds, translate, words }: Other, optio
     throw new Failure('not-found', `there is none of ${words} ${cluster ? 'in the cluster' : `in ${file.join(', ')}`}.`, {
       remedy: 'Name other files with -f, or another cluster with --kubeconfig.',
     })
-  const objects: KubeObject[] = [...found.projects, ...found.deployments]
+  const objects: KubeObject[] = [...found.projects, ...found.sets, ...found.deployments]
   if (objects.length > 0) shell.print(printed(objects, output))
   shell.say(`${reportOf(found, stepsOf(found, 'berth.yaml'), shell.paint)}\n`)
   return found.imported.some(({ isLost }) => isLost) ? exitCodes.failed : exitCodes.ok

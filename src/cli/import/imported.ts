@@ -1,4 +1,4 @@
-import type { AnyObject, GitOpsDeployment, GitProject, KubeObject, Ref } from '../../api/index.ts'
+import type { AnyObject, GitOpsDeployment, GitOpsDeploymentSet, GitProject, KubeObject, Ref } from '../../api/index.ts'
 import type { Remark } from './fields.ts'
 
 /** An object as it was given, with the file it stands in. */
@@ -42,6 +42,7 @@ export interface ImportChoices {
 export interface ImportResult {
   projects: readonly GitProject[]
   deployments: readonly GitOpsDeployment[]
+  sets: readonly GitOpsDeploymentSet[]
   imported: readonly Imported[]
 }
 

@@ -66,10 +66,12 @@ export function elsewhere(
   field: string,
   { environment, namespace }: { environment: string; namespace: string | undefined },
 ): Pick<GitOpsDeploymentSpec, 'destination'> {
-  fields.tell(
-    `For the cluster make a GitOpsDeploymentManagedEnvironment ${environment}, with its address and credentials.`,
-    field,
-  )
+  // One of a template is said where its clusters are chosen.
+  if (!environment.includes('${'))
+    fields.tell(
+      `For the cluster make a GitOpsDeploymentManagedEnvironment ${environment}, with its address and credentials.`,
+      field,
+    )
   return { destination: { environment, ...(namespace !== undefined && { namespace }) } }
 }
 

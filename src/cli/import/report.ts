@@ -7,13 +7,18 @@ import type { Imported, ImportResult } from './imported.ts'
 
 /** Says to people what became of everything, what has no match, and how it goes over. */
 export function reportOf(found: ImportResult, steps: readonly HandOverStep[], paint: Paint): string {
-  const { imported, projects, deployments } = found
+  const { imported, projects, deployments, sets } = found
   const lost = imported.filter(({ isLost }) => isLost).length
-  const made = [
-    `${deployments.length} GitOpsDeployment${ending(deployments)}`,
-    `${projects.length} GitProject${ending(projects)}`,
-  ]
-  const head = `${imported.length} object${ending(imported)} read: ${made.join(' and ')} made${lost > 0 ? `, and ${lost} of them without a match` : ''}.`
+  const made = (
+    [
+      [deployments, 'GitOpsDeployment'],
+      [sets, 'GitOpsDeploymentSet'],
+      [projects, 'GitProject'],
+    ] as const
+  )
+    .filter(([objects, kind]) => objects.length > 0 || kind === 'GitOpsDeployment')
+    .map(([objects, kind]) => `${objects.length} ${kind}${ending(objects)}`)
+  const head = `${imported.length} object${ending(imported)} read: ${made.join(', ')} made${lost > 0 ? `, and ${lost} of them without a match` : ''}.`
   const plan = steps.flatMap(({ says, commands }, index) => [
     '',
     ...wrap(`${index + 1}. ${says}`),

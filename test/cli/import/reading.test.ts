@@ -114,7 +114,7 @@ describe('the way by which it goes over', (it) => {
       apiVersion: 'argoproj.io/v1alpha1',
       kind: 'ApplicationSet',
       metadata: { name: 'all', namespace: 'argocd' },
-      spec: { generators: [] },
+      spec: { generators: [{ pullRequest: {} }] },
     }
     const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'ApplicationSet', name: 'all', uid: 'u' }
     const found = await importing('argo', [set, at('one', { ownerReferences: [owner] })])

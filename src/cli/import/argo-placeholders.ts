@@ -1,0 +1,39 @@
+import { isRecord } from '../../std/index.ts'
+import type { Words } from './argo-generators.ts'
+
+/** What is between two braces, of both ways in which a template of an ApplicationSet may be written. */
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
+
+/** The placeholders of a template, by their names in the simpler of both: `path.basename`. */
+export function placeholdersIn(template: unknown): Set<string> {
+  const found = new Set<string>()
+  mapTexts(template, (text) => text.replaceAll(PLACEHOLDER, (_, inner: string) => String(found.add(nameOf(inner)).size)))
+  return found
+}
+
+/** The template with variables of ours; `unknown` gets every placeholder that is more than a name, or a name of nothing. */
+export const withVariables = (template: unknown, words: Words, unknown: Set<string>): unknown =>
+  mapTexts(template, (text) =>
+    // What looks like a variable of ours is none yet.
+    text
+      .replaceAll('${', () => '$${')
+      .replaceAll(PLACEHOLDER, (whole, inner: string) => {
+        const word = words.get(nameOf(inner))
+        if (word === undefined) unknown.add(whole)
+        return word ?? whole
+      }),
+  )
+
+/** `{{- .metadata.name -}}`, `{{metadata.name}}`, and `{{ index .metadata.labels "a/b" }}` for what no name can say in Go. */
+function nameOf(inner: string): string {
+  const text = inner.replace(/^-/, '').replace(/-$/, '').trim()
+  const [, map, key] = /^index \.([\w.]+) "([^"]*)"$/.exec(text) ?? []
+  if (map !== undefined) return `${map}.${key}`
+  return text.replace(/^\./, '')
+}
+
+function mapTexts(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value)
+  if (Array.isArray(value)) return value.map((each) => mapTexts(each, map))
+  return isRecord(value) ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, mapTexts(each, map)])) : value
+}

@@ -1,0 +1,98 @@
+import type { GitOpsDeploymentSpec } from '../../api/index.ts'
+import { type ClusterDestination, deletionOf, type ImportedSource, ignoreOf, sourceOf, syncSpecOf } from './argo-application.ts'
+import { type Windowed, windowsFor } from './argo-windows.ts'
+import { type FieldReading, type ForeignFields, hintsBy, readFields } from './fields.ts'
+import { type ForeignObject, type ImportChoices, titleOf } from './imported.ts'
+import { elsewhere, type MadeProjects, type Names } from './made.ts'
+
+/** Where Argo CD is, where an object in a file does not say it. */
+export const NAMESPACE = 'argocd'
+
+/** What is asked of while objects of Argo CD are read. */
+export interface World extends ImportChoices {
+  projects: MadeProjects
+  names: Names
+  /** Of sets, which have names of their own. */
+  sets: Names
+  appProjects: readonly ForeignObject[]
+}
+
+/** What an Application asks for, or the template of an ApplicationSet. */
+export interface AskedFor {
+  /** Nothing where Berth follows no such source. */
+  source: ImportedSource | undefined
+  rest: Omit<GitOpsDeploymentSpec, 'source'>
+}
+
+export interface About {
+  name: string
+  finalizers?: string[] | undefined
+  annotations?: Record<string, string> | undefined
+  destination: ClusterDestination
+}
+
+export function askedFor(spec: ForeignFields, about: About, world: World): AskedFor {
+  const { name, finalizers, annotations = {}, destination } = about
+  const source = sourceOf(spec)
+  const windowed = { name, namespace: destination.namespace ?? '', clusters: [destination.cluster] }
+  const rest = {
+    ...destinationSpec(spec, destination),
+    ...syncSpecOf(spec),
+    ...ignoreOf(spec),
+    ...deletionOf(finalizers),
+    ...windowsOf(spec, windowed, world),
+  }
+  tellAnnotations(annotations, spec)
+  spec.pass('revisionHistoryLimit', 'info')
+  return { source, rest }
+}
+
+/** All but the spec is no wish of anybody. */
+export function specIn({ root }: FieldReading): ForeignFields {
+  root.pass('apiVersion', 'kind', 'metadata', 'status', 'operation')
+  return root.record('spec') ?? root
+}
+
+function destinationSpec(
+  spec: ForeignFields,
+  { namespace, cluster, isHere }: ClusterDestination,
+): Pick<GitOpsDeploymentSpec, 'destination'> {
+  const environment = URL.canParse(cluster) ? new URL(cluster).hostname : cluster
+  return isHere || environment === '' ? {} : elsewhere(spec, 'destination', { environment, namespace })
+}
+
+function windowsOf(spec: ForeignFields, windowed: Windowed, { appProjects }: World): Pick<GitOpsDeploymentSpec, 'syncWindows'> {
+  const name = spec.text('project') ?? 'default'
+  const project = appProjects.find(({ object }) => object.metadata.name === name)
+  if (!project) {
+    if (name !== 'default') spec.tell(`The AppProject ${name} is not among what was given: its windows are not known.`, 'project')
+    return {}
+  }
+  const windows = windowsFor(readAppProject(project).spec, windowed, (says) => spec.tell(says, 'project'))
+  return windows.length > 0 ? { syncWindows: windows } : {}
+}
+
+export function readAppProject({ object, file }: ForeignObject): FieldReading & { spec: ForeignFields; title: string } {
+  const title = titleOf('AppProject', { namespace: NAMESPACE, ...object.metadata })
+  const reading = readFields(object, `${title} in ${file}`, hintOf)
+  return { ...reading, spec: specIn(reading), title }
+}
+
+const SUBSCRIPTION = 'notifications.argoproj.io/'
+const WAVE = 'argocd.argoproj.io/sync-wave'
+
+function tellAnnotations(annotations: Record<string, string>, spec: ForeignFields): void {
+  if (Object.keys(annotations).some((name) => name.startsWith(SUBSCRIPTION)))
+    spec.tell('Its subscriptions have no match: say in spec.notifications who hears of it.')
+  if (WAVE in annotations) spec.tell('Its wave among Applications has no match: name in spec.dependsOn what comes before it.')
+}
+
+export const hintOf = hintsBy([
+  [/\.kustomize/, 'Write it into the kustomization.yaml in Git.'],
+  [/\.directory/, 'Berth reads all manifests of the path: move away those that it is not to read.'],
+  [/\.plugin/, 'Berth runs no plug-ins: commit what this one renders.'],
+  [/\.helm/, 'It has no match: write what it says into values.'],
+  [/managedNamespaceMetadata/, 'Put the Namespace with its labels and annotations into Git.'],
+  [/sourceRepos|destinations|Whitelist|Blacklist|roles/, 'What may be applied is said by the roles of the service account.'],
+  [/signatureKeys/, 'Name the keys in spec.verify of the GitProject.'],
+])
