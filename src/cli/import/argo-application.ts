@@ -6,7 +6,7 @@ import type { ForeignFields } from './fields.ts'
 import { repositoryUrl } from './made.ts'
 
 /** The cluster in which Argo CD itself runs. */
-const HERE = ['https://kubernetes.default.svc', 'in-cluster']
+export const HERE = ['https://kubernetes.default.svc', 'in-cluster']
 
 export interface ClusterDestination {
   namespace: string | undefined
@@ -23,20 +23,24 @@ export function destinationOf(spec: ForeignFields, as: 'objectName' | 'text' = '
   return { namespace: destination?.[as]('namespace'), cluster, isHere: HERE.includes(cluster) }
 }
 
-/** Where the manifests are, when Berth can read from there; it is told otherwise. */
+/** Where the manifests are. */
 export interface ImportedSource {
   url: string
   source: Omit<GitOpsDeploymentSpec['source'], 'repoURL'>
 }
 
-/** The one source of an Application. */
+/** The one source of an Application; nothing where Berth follows no such source, which is told. */
 export function sourceOf(spec: ForeignFields): ImportedSource | undefined {
   const several = spec.records('sources')
-  const source = spec.record('source') ?? several[0]
+  const source = several[0] ?? spec.record('source')
+  if (several.length > 0) spec.pass('source')
   if (several.length > 1) {
     for (const each of several)
-      each.pass('repoURL', 'path', 'chart', 'targetRevision', 'ref', 'name', 'helm', 'kustomize', 'directory')
-    spec.tell('Berth follows one repository: make an Application for each of them, or put values beside the chart.', 'sources')
+      each.pass('repoURL', 'path', 'chart', 'targetRevision', 'ref', 'name', 'helm', 'kustomize', 'directory', 'plugin')
+    spec.tell(
+      'Berth follows one repository: make an Application for each of them, or put values beside the chart.',
+      'sources',
+    )
     return undefined
   }
   if (!source) {
@@ -47,36 +51,41 @@ export function sourceOf(spec: ForeignFields): ImportedSource | undefined {
 }
 
 function sourceIn(source: ForeignFields): ImportedSource | undefined {
-  const given = source.text('repoURL') ?? ''
-  const chart = source.text('chart')
-  const path = cleanPath(source.text('path') ?? '.')
+  const path = pathIn(source, 'path')
+  const [chart, plugin, helm] = [source.text('chart'), source.value('plugin'), source.record('helm')]
   const revision = revisionOf(source.text('targetRevision'))
-  const helm = source.record('helm')
-  const rendered = helm && helmOf(helm, path)
-  tellDirectory(source)
   source.pass('ref', 'name')
   if (chart !== undefined) {
+    source.pass('repoURL', 'helm')
     source.tell(`The chart ${chart} comes from a registry of charts: commit it to Git, with \`helm pull --untar\`.`, 'chart')
     return undefined
   }
-  const repository = repositoryUrl(given)
-  if (!repository) {
-    source.tell('Berth fetches from https, http and ssh.', 'repoURL')
+  if (plugin !== undefined) {
+    source.tell('Berth runs no plug-ins: commit what this one renders.', 'plugin')
     return undefined
   }
-  if (repository.hadCredentials)
-    source.tell('Credentials in a URL are left out: put them into a Secret, and name it in the GitProject.', 'repoURL')
-  return { url: repository.url, source: { path, ...revision, ...(rendered && { helm: rendered }) } }
+  const url = repositoryUrl(source, 'repoURL')
+  if (!helm) tellDirectory(source)
+  const rendered = helm && helmOf(helm, path ?? '.')
+  if (url === undefined || path === undefined || (helm && !rendered)) return undefined
+  return { url, source: { path, ...revision, ...(rendered && { helm: rendered }) } }
 }
 
 function tellDirectory(source: ForeignFields): void {
   const directory = source.record('directory')
-  if (!directory) return
-  const isRecursive = directory.flag('recurse') ?? false
-  if (!isRecursive) directory.tell('Berth reads the folders below the path, too, where it is no kustomization.', 'recurse')
+  if (directory?.flag('recurse') || source.value('kustomize') !== undefined) return
+  source.tell('Where it holds plain manifests, Berth reads the folders below it, too.', 'path')
 }
 
-/** `./apps/` is `apps`; both tools mean the root by nothing at all. */
+/** Inside the repository; nothing for one that is not. Both tools mean the root where nothing is said. */
+export function pathIn(fields: ForeignFields, name: string): string | undefined {
+  const path = cleanPath(fields.text(name) ?? '.')
+  if (!path.split('/').includes('..')) return path
+  fields.tell(`${path} leads out of the repository.`, name)
+  return undefined
+}
+
+/** `./apps/` is `apps`. */
 export const cleanPath = (path: string): string =>
   path
     .split('/')
@@ -86,7 +95,7 @@ export const cleanPath = (path: string): string =>
 /** Argo CD takes a range where others take a tag. */
 function revisionOf(text: string | undefined): { targetRevision?: string; semver?: string } {
   if (text === undefined || text === '' || text === 'HEAD') return {}
-  return /[<>=~^*]|^v?\d+(?:\.\d+)?\.x$/.test(text) ? { semver: text } : { targetRevision: text }
+  return /[<>=~^*,]| - |\|\||^v?\d+(?:\.\d+)?\.x$/.test(text) ? { semver: text } : { targetRevision: text }
 }
 
 type SyncSpec = Pick<GitOpsDeploymentSpec, 'type' | 'prune' | 'drift' | 'pruneGuard' | 'syncPolicy'>
@@ -118,7 +127,8 @@ const NEEDLESS =
 function syncOptionsOf(options: readonly string[], policy: ForeignFields | undefined): Pick<SyncSpec, 'syncPolicy'> {
   const known = OURS.filter((option) => options.includes(option))
   for (const option of options)
-    if (!known.some((each) => each === option) && !NEEDLESS.test(option)) policy?.tell(`${option} has no match.`, 'syncOptions')
+    if (option === 'Prune=confirm') policy?.tell('Annotate the objects: `gitops.berth.dev/prune: confirm`.', 'syncOptions')
+    else if (!known.some((each) => each === option) && !NEEDLESS.test(option)) policy?.tell(`${option} has no match.`, 'syncOptions')
   return known.length > 0 ? { syncPolicy: { syncOptions: known } } : {}
 }
 
@@ -133,6 +143,9 @@ export function ignoreOf(spec: ForeignFields): Pick<GitOpsDeploymentSpec, 'ignor
     const [group, kind, name, namespace] = ['group', 'kind', 'name', 'namespace'].map((field) => wordOf(rule, field))
     return pointers.length > 0 ? [{ paths: pointers, target: defined({ group, kind, name, namespace }) }] : []
   })
+  const options = spec.record('syncPolicy')?.texts('syncOptions') ?? []
+  if (rules.length > 0 && !options.includes('RespectIgnoreDifferences=true'))
+    spec.tell('Argo CD does not show where these fields differ, and sets them; Berth leaves them alone.', 'ignoreDifferences')
   return rules.length > 0 ? { ignore: rules } : {}
 }
 

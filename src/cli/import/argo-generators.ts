@@ -87,9 +87,9 @@ function directoriesOf(git: ForeignFields, { projectOf, used }: Generating): Pla
   const directories = git
     .records('directories')
     .map((each) => ({ path: each.text('path') ?? '', isLeftOut: each.flag('exclude') }))
-  const [repository, revision] = [repositoryUrl(git.text('repoURL') ?? ''), git.text('revision')]
+  const [repository, revision] = [repositoryUrl(git, 'repoURL'), git.text('revision')]
   git.pass('requeueAfterSeconds', 'files')
-  if (!repository || directories.length === 0 || [repository.url, revision].some((each) => each?.includes('{{'))) {
+  if (!repository || directories.length === 0 || [repository, revision].some((each) => each?.includes('{{'))) {
     git.tell('Berth has directories of a repository, by their pattern. Files with values have no match: write a list.')
     return undefined
   }
@@ -97,7 +97,7 @@ function directoriesOf(git: ForeignFields, { projectOf, used }: Generating): Pla
     git.tell('A slug ends with a digest where the directory has other letters than names of objects have.', 'directories')
   const except = directories.filter(({ isLeftOut }) => isLeftOut).map(({ path }) => cleanPath(path))
   const more = {
-    project: projectOf(repository.url),
+    project: projectOf(repository),
     ...(revision !== undefined && revision !== 'HEAD' && { revision }),
     ...(except.length > 0 && { except }),
   }

@@ -12,6 +12,7 @@ import { placeholdersIn, withVariables } from './argo-placeholders.ts'
 import { askedFor, hintOf, NAMESPACE, type World } from './argo-spec.ts'
 import { type FieldReading, type ForeignFields, readFields } from './fields.ts'
 import { type ForeignObject, titleOf } from './imported.ts'
+import { restingAs } from './made.ts'
 
 /** What was made of an ApplicationSet; nothing where its generators or its template have no match. */
 export interface ImportedSet {
@@ -75,9 +76,8 @@ function templateFrom(own: ForeignFields, place: string, world: World): Template
   const ofTemplate: GitOpsDeploymentSpec = {
     source: { repoURL: url, ...(project !== undefined && { project }), ...source.source },
     ...rest,
-    suspend: true,
   }
-  return { metadata: { name, ...(isTexts(labels) && { labels }) }, spec: { ...ofTemplate } }
+  return { metadata: { name, ...(isTexts(labels) && { labels }) }, spec: { ...restingAs(ofTemplate) } }
 }
 
 const isTexts = (value: unknown): value is Record<string, string> =>

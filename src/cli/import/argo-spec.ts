@@ -1,9 +1,9 @@
 import type { GitOpsDeploymentSpec } from '../../api/index.ts'
-import { type ClusterDestination, deletionOf, type ImportedSource, ignoreOf, sourceOf, syncSpecOf } from './argo-application.ts'
+import { type ClusterDestination, deletionOf, HERE, type ImportedSource, ignoreOf, sourceOf, syncSpecOf } from './argo-application.ts'
 import { type Windowed, windowsFor } from './argo-windows.ts'
 import { type FieldReading, type ForeignFields, hintsBy, readFields } from './fields.ts'
 import { type ForeignObject, type ImportChoices, titleOf } from './imported.ts'
-import { elsewhere, type MadeProjects, type Names } from './made.ts'
+import { elsewhere, type Environments, type MadeProjects, type Names } from './made.ts'
 
 /** Where Argo CD is, where an object in a file does not say it. */
 export const NAMESPACE = 'argocd'
@@ -14,6 +14,7 @@ export interface World extends ImportChoices {
   names: Names
   /** Of sets, which have names of their own. */
   sets: Names
+  environments: Environments
   appProjects: readonly ForeignObject[]
 }
 
@@ -34,9 +35,9 @@ export interface About {
 export function askedFor(spec: ForeignFields, about: About, world: World): AskedFor {
   const { name, finalizers, annotations = {}, destination } = about
   const source = sourceOf(spec)
-  const windowed = { name, namespace: destination.namespace ?? '', clusters: [destination.cluster] }
+  const windowed = { name, namespace: destination.namespace ?? '', clusters: destination.isHere ? HERE : [destination.cluster] }
   const rest = {
-    ...destinationSpec(spec, destination),
+    ...destinationSpec(spec, destination, world),
     ...syncSpecOf(spec),
     ...ignoreOf(spec),
     ...deletionOf(finalizers),
@@ -56,9 +57,10 @@ export function specIn({ root }: FieldReading): ForeignFields {
 function destinationSpec(
   spec: ForeignFields,
   { namespace, cluster, isHere }: ClusterDestination,
+  { environments }: World,
 ): Pick<GitOpsDeploymentSpec, 'destination'> {
-  const environment = URL.canParse(cluster) ? new URL(cluster).hostname : cluster
-  return isHere || environment === '' ? {} : elsewhere(spec, 'destination', { environment, namespace })
+  if (isHere || cluster === '') return {}
+  return elsewhere(spec, 'destination', { cluster, environment: environments.named(cluster), namespace })
 }
 
 function windowsOf(spec: ForeignFields, windowed: Windowed, { appProjects }: World): Pick<GitOpsDeploymentSpec, 'syncWindows'> {
@@ -90,7 +92,6 @@ function tellAnnotations(annotations: Record<string, string>, spec: ForeignField
 export const hintOf = hintsBy([
   [/\.kustomize/, 'Write it into the kustomization.yaml in Git.'],
   [/\.directory/, 'Berth reads all manifests of the path: move away those that it is not to read.'],
-  [/\.plugin/, 'Berth runs no plug-ins: commit what this one renders.'],
   [/\.helm/, 'It has no match: write what it says into values.'],
   [/managedNamespaceMetadata/, 'Put the Namespace with its labels and annotations into Git.'],
   [/sourceRepos|destinations|Whitelist|Blacklist|roles/, 'What may be applied is said by the roles of the service account.'],

@@ -1,5 +1,5 @@
 import type { GitOpsDeploymentSpec } from '../../api/index.ts'
-import { defined, matchesWildcard } from '../../std/index.ts'
+import { matchesWildcard, parseCron } from '../../std/index.ts'
 import type { ForeignFields } from './fields.ts'
 
 type Windows = NonNullable<GitOpsDeploymentSpec['syncWindows']>
@@ -16,23 +16,20 @@ export interface Windowed {
  * useAndOperator by all that are written. https://argo-cd.readthedocs.io/en/stable/user-guide/sync_windows/
  */
 export function windowsFor(project: ForeignFields, application: Windowed, tell: (says: string) => void): Windows {
-  const windows = project.records('syncWindows').flatMap((window) => {
+  return project.records('syncWindows').flatMap((window) => {
     const isMeant = isFor(window, application)
-    const [kind, schedule, duration] = [window.text('kind'), window.text('schedule'), window.text('duration')]
-    const timeZone = window.text('timeZone')
-    const isManual = window.flag('manualSync') ?? false
+    const kind = window.text('kind') === 'deny' ? 'Deny' : 'Allow'
+    const [schedule = '', duration = '', timeZone] = ['schedule', 'duration', 'timeZone'].map((name) => window.text(name))
+    const holdsForPeople = !window.flag('manualSync')
     window.pass('description', 'syncOverrun')
     if (!isMeant) return []
-    if (schedule === undefined || duration === undefined || !/^(?:\d{1,6}[smh])+$/.test(duration)) {
-      tell(`A window of ${duration} at ${schedule} has no match: write the duration as 1h30m.`)
+    if ('wrong' in parseCron(schedule) || !/^(?:\d{1,6}[smh])+$/.test(duration)) {
+      tell(`A window of ${duration} at ${schedule} has no match: write it as 1h30m at 0 22 * * *.`)
       return []
     }
-    if (!isManual) tell('`berth sync` applies at any time, whatever the windows say; in Argo CD they hold for it, too.')
-    return [defined({ kind: kind === 'deny' ? ('Deny' as const) : ('Allow' as const), schedule, duration, timeZone })]
+    if (holdsForPeople) tell('`berth sync` applies at any time, whatever the windows say; in Argo CD they hold for it, too.')
+    return [{ kind, schedule, duration, ...(timeZone !== undefined && { timeZone }) }]
   })
-  return windows.flatMap(({ kind, schedule, duration, timeZone }) =>
-    kind && schedule && duration ? [{ kind, schedule, duration, ...(timeZone !== undefined && { timeZone }) }] : [],
-  )
 }
 
 function isFor(window: ForeignFields, { name, namespace, clusters }: Windowed): boolean {

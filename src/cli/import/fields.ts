@@ -44,7 +44,7 @@ export function readFields(value: Record<string, unknown>, title: string, hintOf
     const take = <T>(name: string, expected: string, as: (found: unknown) => T | undefined): T | undefined => {
       read.add(name)
       const found = mapping[name]
-      if (found === undefined || found === null) return undefined
+      if (found === undefined || found === null || found === '') return undefined
       const taken = as(found)
       if (taken !== undefined) return taken
       throw new Failure('invalid', `${title}: ${below(name)} is no ${expected}.`, {

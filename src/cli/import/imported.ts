@@ -18,6 +18,8 @@ export interface Imported {
   remarks: readonly Remark[]
   /** Berth has nothing that does the same. */
   isLost?: true
+  /** The other program has it suspended: nobody lets it go on but a person. */
+  rests?: boolean
   /** How the other program lets go of it. */
   release?: LettingGo
 }
@@ -27,8 +29,6 @@ export interface LettingGo {
   /** The title of the one that has applied this object itself, and would put back what is changed of it. */
   parent?: string | undefined
   stop: readonly string[]
-  /** What is not translated may need it, too. */
-  isShared?: true
   remove: readonly string[]
 }
 
