@@ -230,7 +230,8 @@ function remembering(kube: Kube, watched: Map<string, Watched>): Kube {
       how?.dryRun ? kube.create(kind, object, how) : keep(kind, await kube.create(kind, object, how)),
     apply: async (kind, object, how) =>
       how.dryRun ? kube.apply(kind, object, how) : keep(kind, await kube.apply(kind, object, how)),
-    patch: async (kind, ref, patch, how) => keep(kind, await kube.patch(kind, ref, patch, how)),
+    patch: async (kind, ref, patch, how) =>
+      how?.dryRun ? kube.patch(kind, ref, patch, how) : keep(kind, await kube.patch(kind, ref, patch, how)),
   }
 }
 

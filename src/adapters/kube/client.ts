@@ -79,11 +79,13 @@ export function createKube(
       })
     },
 
-    patch: async <T extends KubeObject>(kind: Kind<T>, ref: Ref, patch: object | JsonPatchStep[], how: PatchHow = {}) =>
-      call<T>('PATCH', objectPath(kind, ref, how.subresource) + queryString({ fieldManager: how.manager }), title(kind, ref), {
+    patch: async <T extends KubeObject>(kind: Kind<T>, ref: Ref, patch: object | JsonPatchStep[], how: PatchHow = {}) => {
+      const query = queryString({ fieldManager: how.manager, dryRun: how.dryRun ? 'All' : undefined })
+      return call<T>('PATCH', objectPath(kind, ref, how.subresource) + query, title(kind, ref), {
         body: patch,
         contentType: Array.isArray(patch) ? 'application/json-patch+json' : 'application/merge-patch+json',
-      }),
+      })
+    },
 
     async delete(kind: Kind, ref: Ref, { uid, resourceVersion, propagation = 'Background', dryRun = false }: DeleteHow = {}) {
       const body = {

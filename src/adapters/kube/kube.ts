@@ -25,6 +25,7 @@ export interface ApplyHow {
 export interface PatchHow {
   subresource?: 'status'
   manager?: string
+  dryRun?: boolean
 }
 
 export interface DeleteHow {

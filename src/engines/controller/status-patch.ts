@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type Condition, type KubeObject, withConditions } from '../../api/index.ts'
+import { isRecord, mergePatch } from '../../std/index.ts'
 import type { StatusDraft } from './reconcile.ts'
 
 /** The JSON merge patch that makes the object's status equal to the draft; `undefined` when it is already. */
@@ -9,7 +9,7 @@ export function statusPatch(object: KubeObject, draft: StatusDraft, now: string)
   const after: Record<string, unknown> = { ...rest, observedGeneration: object.metadata.generation }
   if (conditions) after.conditions = withConditions(conditionsOf(before), conditions, now)
   else if (before.conditions) after.conditions = before.conditions
-  const status = difference(before, after)
+  const status = mergePatch(before, after)
   return status && { metadata: { resourceVersion: object.metadata.resourceVersion }, status }
 }
 
@@ -22,21 +22,3 @@ const conditionsOf = (status: Record<string, unknown>): Condition[] | undefined 
   const list = status.conditions
   return Array.isArray(list) ? list : undefined
 }
-
-/** RFC 7386: what is gone becomes null, lists are written whole. */
-function difference(before: Record<string, unknown>, after: Record<string, unknown>): Record<string, unknown> | undefined {
-  const patch: Record<string, unknown> = {}
-  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const was = before[key]
-    const is = after[key]
-    if (isDeepStrictEqual(was, is)) continue
-    if (isRecord(was) && isRecord(is)) {
-      const inner = difference(was, is)
-      if (inner) patch[key] = inner
-    } else patch[key] = is ?? null
-  }
-  return Object.keys(patch).length > 0 ? patch : undefined
-}
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -279,4 +279,21 @@ describe('the API client and its caches', (it) => {
     assert.is(labelled.get({ name: 'theirs', namespace }), undefined)
     await caches.stop()
   })
+
+  it('writes nothing in a dry run, and shows nothing of it', async () => {
+    const { caches } = await watching(kube)
+    const shown = caches.of(ConfigMaps)
+    await caches.ready()
+    const ref = { name: 'a', namespace }
+    await caches.kube.create(ConfigMaps, configMap(namespace, 'a', { x: '1' }))
+    const how = { manager: 'test', dryRun: true }
+    const answers = [
+      await caches.kube.patch(ConfigMaps, ref, { data: { x: '2' } }, how),
+      await caches.kube.patch(ConfigMaps, ref, [{ op: 'replace', path: '/data/x', value: '2' }], how),
+      await caches.kube.apply(ConfigMaps, configMap(namespace, 'a', { x: '2' }), { ...how, force: true }),
+    ]
+    for (const { data } of answers) assert.equal(data, { x: '2' })
+    assert.equal([shown.get(ref)?.data, (await kube.get(ConfigMaps, ref))?.data], [{ x: '1' }, { x: '1' }])
+    await caches.stop()
+  })
 })

@@ -150,7 +150,8 @@ describe('what a sync would do', (it) => {
   const would = async (objects: AnyObject[], more: { ignore?: IgnoreRules } = {}) => {
     const manifests = objects.map((each, index) => ({ object: each, source: `${index}.yaml:1` }))
     const { desired } = await place(manifests, { kube, namespace }, applier.owner)
-    return differencesOf(desired, { kube, owner: applier.owner.id, clock: systemClock, ...more })
+    const uidOf = (key: string) => applier.held.find((held) => held.key === key)?.uid
+    return differencesOf(desired, { kube, owner: applier.owner.id, clock: systemClock, uidOf, ...more })
   }
   const told = async (...args: Parameters<typeof would>) =>
     (await would(...args)).map(({ id, would: word, fields }) => [

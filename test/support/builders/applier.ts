@@ -5,7 +5,8 @@ import { exact, type Held, superset } from '../../../src/engines/gitops/inventor
 import type { Entry } from '../../../src/engines/gitops/objects/change-set.ts'
 import { type Owner, place } from '../../../src/engines/gitops/objects/place.ts'
 import type { Manifest } from '../../../src/engines/render/manifest.ts'
-import { systemClock } from '../../../src/std/index.ts'
+import { isFailure, systemClock } from '../../../src/std/index.ts'
+import { eventually } from '../verbs.ts'
 
 export interface Applier {
   readonly owner: Owner
@@ -35,6 +36,13 @@ export function createApplier(kube: Kube, namespace: string, title = 'Test team-
 }
 
 const manifestOf = (object: object): Manifest['object'] => ({ apiVersion: '', kind: '', metadata: { name: '' }, ...object })
+
+/** As reconciles do it: once more where a controller has written at the same moment. */
+export const applyAmongOthers = ({ apply: applyOnce }: Applier, ...what: Parameters<Applier['apply']>): Promise<Entry[]> =>
+  eventually(async () => {
+    const entries = await applyOnce(...what)
+    return entries.every(({ failure }) => !isFailure(failure, 'conflict')) && entries
+  })
 
 /** `ConfigMap a created`, in the order in which it happened. */
 export const said = (entries: readonly Entry[]): string[] => entries.map(({ id, change }) => `${id.kind} ${id.name} ${change}`)

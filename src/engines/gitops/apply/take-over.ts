@@ -1,8 +1,9 @@
 import type { JsonPatchStep } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import { Failure, isRecord } from '../../../std/index.ts'
-import { keyOfId } from '../../apply/index.ts'
-import { type FieldTree, type ManagedEntry, managedEntriesOf, union } from '../fields/managed-fields.ts'
+import { keyOfId, pointerOf, withValueAt } from '../../apply/index.ts'
+import { type FieldTree, type ManagedEntry, managedEntriesOf, ownershipOf, parted, union } from '../fields/managed-fields.ts'
+import { withoutFields } from '../fields/without-fields.ts'
 import { PREFIX, wishesOf } from '../objects/annotations.ts'
 import { DECIDES, isPodSecurity } from '../objects/limits.ts'
 import { type Desired, managerOf, OWNER_ANNOTATION, OWNER_LABEL } from '../objects/place.ts'
@@ -12,37 +13,99 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 interface From {
   /** The owner who gave the object up. */
   former?: string | undefined
-  /** People with kubectl, and Helm. */
-  byHand?: boolean
+  /** People with kubectl, Helm, Argo CD and Flux. */
+  predecessors?: boolean
   /** Programs that kept it before us. */
   managers?: readonly string[] | undefined
 }
 
 /**
- * Makes the fields that people set with kubectl or Helm, or that a former owner applied, ours: fields that the repository lacks then
+ * Makes the fields that predecessors set, or that a former owner applied, ours: fields that the repository lacks then
  * go with the next apply. `undefined` when there is nothing to take over. Done once, when an object is first seen: what
  * is edited later is drift, or no business of ours.
  * https://kubernetes.io/docs/reference/using-api/server-side-apply/#upgrading-from-client-side-apply-to-server-side-apply
  */
-export function takingOver(
-  live: AnyObject,
-  owner: string,
-  { former, byHand = false, managers = [] }: From,
-): JsonPatchStep[] | undefined {
-  const manager = managerOf(owner)
-  const entries = managedEntriesOf(live)
-  const theirs = entries.filter(
-    (entry) => (byHand && isByHand(entry)) || isOf(entry, former) || (isApplied(entry) && managers.includes(entry.manager)),
-  )
-  const isMarked = byHand && live.metadata.annotations?.[LAST_APPLIED] !== undefined
-  if (theirs.length === 0 && !isMarked) return undefined
+export function takingOver(live: AnyObject, owner: string, from: From): JsonPatchStep[] | undefined {
+  const shares = sharesOf(live, owner, from)
+  const isMarked = isMarkedFor(live, from)
+  if (shares.theirs.length === 0 && !isMarked) return undefined
   const version: JsonPatchStep = { op: 'replace', path: '/metadata/resourceVersion', value: live.metadata.resourceVersion }
-  const mark = `/metadata/annotations/${LAST_APPLIED.replaceAll('/', '~1')}`
-  const unmark: JsonPatchStep[] = isMarked ? [{ op: 'remove', path: mark }] : []
-  if (theirs.length === 0) return [version, ...unmark]
-  const ours = entries.find((entry) => entry.manager === manager && isApplied(entry))
-  const rest = entries.filter((entry) => entry !== ours && !theirs.includes(entry))
-  return [version, owning([...rest.map(({ raw }) => raw), merged(manager, ours, theirs)]), ...unmark]
+  const unmark: JsonPatchStep[] = isMarked ? [{ op: 'remove', path: pointerOf(MARK) }] : []
+  if (shares.theirs.length === 0) return [version, ...unmark]
+  return [version, owning(managersOf(shares, owner)), ...unmark]
+}
+
+const managersOf = ({ ours, theirs, rest }: Shares, owner: string): unknown[] => [
+  ...rest.map(({ raw }) => raw),
+  merged(managerOf(owner), ours, theirs),
+]
+
+const MARK = ['metadata', 'annotations', LAST_APPLIED]
+
+/** The copy of all that was applied is nobody's once we have it. */
+const isMarkedFor = ({ metadata }: AnyObject, { predecessors }: From): boolean =>
+  predecessors === true && metadata.annotations?.[LAST_APPLIED] !== undefined
+
+/** Who set what in an object that is taken over. `theirs` is what becomes ours. */
+interface Shares {
+  readonly ours: ManagedEntry | undefined
+  readonly theirs: readonly ManagedEntry[]
+  readonly rest: readonly ManagedEntry[]
+}
+
+function sharesOf(live: AnyObject, owner: string, { former, predecessors = false, managers = [] }: From): Shares {
+  const entries = managedEntriesOf(live)
+  const ours = entries.find((entry) => entry.manager === managerOf(owner) && isApplied(entry))
+  const isTaken = (entry: ManagedEntry) =>
+    (predecessors && isPredecessor(entry)) || isOf(entry, former) || (isApplied(entry) && managers.includes(entry.manager))
+  const theirs: ManagedEntry[] = []
+  const rest: ManagedEntry[] = []
+  for (const entry of entries) {
+    if (entry === ours) continue
+    const [restart, others] = isTaken(entry) ? partedByRestart(entry) : [entry]
+    if (restart) rest.push(restart)
+    if (others) theirs.push(others)
+  }
+  return { ours, theirs, rest }
+}
+
+/** `kubectl rollout restart`, and Argo CD, write it into the template. Without it the pods would be made anew once more. */
+const RESTARTED = ['template', 'metadata', 'annotations', 'kubectl.kubernetes.io/restartedAt']
+const RESTARTS = [
+  ['spec', ...RESTARTED],
+  ['spec', 'jobTemplate', 'spec', ...RESTARTED],
+]
+
+/** That pods were restarted stays with whoever did it; no repository has it, so that our next apply would take it away. */
+function partedByRestart(entry: ManagedEntry): [restart: ManagedEntry | undefined, others: ManagedEntry | undefined] {
+  for (const path of RESTARTS) {
+    const [restart, others] = parted(entry.fields, path)
+    if (restart) return [withFields(entry, restart), Object.keys(others).length > 0 ? withFields(entry, others) : undefined]
+  }
+  return [undefined, entry]
+}
+
+const withFields = (entry: ManagedEntry, fields: FieldTree): ManagedEntry => ({
+  ...entry,
+  fields,
+  raw: { ...entry.raw, fieldsV1: fields },
+})
+
+/** The object with the managers that its fields have when it has been taken over. */
+export function asTaken(live: AnyObject, owner: string, from: From): AnyObject {
+  const shares = sharesOf(live, owner, from)
+  const metadata = { ...live.metadata, managedFields: managersOf(shares, owner) }
+  return shares.theirs.length > 0 ? { ...live, metadata } : live
+}
+
+/** What we have applied by a dry run, without what would have gone if the object had been taken over before. */
+export function withoutTaken(applied: AnyObject, owner: string, from: From): AnyObject {
+  const { ours, theirs, rest } = sharesOf(applied, owner, from)
+  const alike = theirs.filter(({ apiVersion }) => apiVersion === (ours ?? theirs[0])?.apiVersion)
+  const taken = ownershipOf(alike.map(claimed))
+  const kept = ownershipOf([...(ours ? [ours] : []), ...rest].map(({ fields }) => fields))
+  const left = withoutFields(applied, taken, kept)
+  return isMarkedFor(left, from) && !(ours && has(ours.fields, MARK)) ? withValueAt(left, MARK, undefined) : left
 }
 
 const owning = (managedFields: unknown[]): JsonPatchStep => ({
@@ -93,11 +156,22 @@ function claimed({ fields }: ManagedEntry): FieldTree {
 
 const isApplied = ({ operation, subresource }: ManagedEntry): boolean => operation === 'Apply' && subresource === ''
 
-const isByHand = ({ manager, subresource }: ManagedEntry): boolean =>
-  subresource === '' && (PEOPLE.includes(manager) || manager.startsWith('kubectl-'))
+const isPredecessor = ({ manager, subresource }: ManagedEntry): boolean =>
+  subresource === '' && (PREDECESSORS.includes(manager) || manager.startsWith('kubectl-'))
 
-/** Helm as people run it and as Flux does: a release that goes on is a fight, and one that was given up must not hold fields for ever. */
-const PEOPLE = ['kubectl', 'before-first-apply', 'helm', 'helm-controller']
+/**
+ * People with kubectl, Helm as people run it and as Flux does, Argo CD by either name, and Flux. One that goes on is a fight, and one
+ * that has given the object up must not hold fields for ever.
+ */
+const PREDECESSORS = [
+  'kubectl',
+  'before-first-apply',
+  'helm',
+  'helm-controller',
+  'argocd-controller',
+  'argocd-application-controller',
+  'kustomize-controller',
+]
 
 const isOf = (entry: ManagedEntry, owner: string | undefined): boolean =>
   owner !== undefined && entry.manager === managerOf(owner) && isApplied(entry)
@@ -140,11 +214,11 @@ export function formerOwner(
 export const isAtStake = ({ id }: Desired, { podSecurityLabels }: { podSecurityLabels?: boolean | undefined }): boolean =>
   !podSecurityLabels && id.group === '' && id.kind === 'Namespace'
 
-/** Throws when an apply of a manifest without such labels would take one away. `isNew`: what people wrote is taken over. */
+/** Throws when an apply of a manifest without such labels would take one away. `isNew`: what predecessors wrote is taken over. */
 export function keepPodSecurity(live: AnyObject, owner: string, isNew: boolean): void {
   const label = managedEntriesOf(live)
     .filter(
-      (entry) => entry.manager === managerOf(owner) || entry.manager.startsWith(managerOf('')) || (isNew && isByHand(entry)),
+      (entry) => entry.manager === managerOf(owner) || entry.manager.startsWith(managerOf('')) || (isNew && isPredecessor(entry)),
     )
     .flatMap(({ fields }) => labelsIn(fields))
     .find(isPodSecurity)

@@ -169,7 +169,7 @@ async function take(about: ObjectWrite): Promise<{ written: AnyObject; before: A
       const before = written ?? (await read(about))
       const former = written ? undefined : formerOwner(item, before, writer.owner, writer.standing)
       const isNew = writer.uidOf(item.key) !== before?.metadata.uid
-      const from = { former, byHand: true, managers: writer.takeOver?.managers }
+      const from = { former, predecessors: true, managers: writer.takeOver?.managers }
       const steps = before && (isNew || former !== undefined) ? takingOver(before, writer.owner, from) : undefined
       if (written && !steps) return { written, before: seen }
       // What others may change and somebody had set is ours from now on: left out of what is put, it would go.

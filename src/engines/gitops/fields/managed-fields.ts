@@ -38,17 +38,33 @@ export function union(a: FieldTree, b: FieldTree): FieldTree {
   return both
 }
 
+/** The field at this path, with the mapping that it is in, and all the others. */
+export function parted(tree: FieldTree, [part = '', ...rest]: readonly string[]): [at: FieldTree | undefined, others: FieldTree] {
+  const key = `f:${part}`
+  const { [key]: below, ...others } = tree
+  if (!isRecord(below)) return [undefined, tree]
+  if (rest.length === 0) {
+    const { '.': mapping, ...fields } = others
+    return [{ ...(mapping !== undefined && { '.': mapping }), [key]: below }, fields]
+  }
+  const [at, left] = parted(below, rest)
+  if (!at) return [undefined, tree]
+  return [{ [key]: at }, Object.keys(left).length > 0 ? { ...others, [key]: left } : others]
+}
+
 /** The fields that some managers own at one place of an object and below it. */
 export interface FieldOwnership {
   /** One of the managers set this, or something in it. */
   readonly isOwned: boolean
+  /** One of them set this itself, such as an element of a list, and not only something in it. */
+  isItself(): boolean
   /** One of them set this as one piece, such as a list without keys, so nothing is known of what is in it. */
   isAtomic(): boolean
   /** The ownership one step down; `object` is the value at this place. */
   at(object: unknown, part: string): FieldOwnership
 }
 
-const UNOWNED: FieldOwnership = { isOwned: false, isAtomic: () => false, at: () => UNOWNED }
+const UNOWNED: FieldOwnership = { isOwned: false, isItself: () => false, isAtomic: () => false, at: () => UNOWNED }
 
 /** A field is looked up in so few trees one by one, which is faster than to sort them. */
 const FEW = 4
@@ -71,6 +87,7 @@ export function ownershipOf(trees: readonly FieldTree[]): FieldOwnership {
   }
   return {
     isOwned: true,
+    isItself: () => trees.some((tree) => '.' in tree || Object.keys(tree).length === 0),
     isAtomic() {
       isAtomic ??= trees.some((tree) => Object.keys(tree).length === 0)
       return isAtomic

@@ -1,8 +1,8 @@
 import { type AnyObject, type Kind, refOf } from '../../../api/index.ts'
-import { eachOf, Failure, isFailure, isRecord } from '../../../std/index.ts'
+import { eachOf, Failure, isFailure, isRecord, mergePatch } from '../../../std/index.ts'
 import { type ObjectId, pointerOf } from '../../apply/index.ts'
 import { immutable, immutableFieldsIn, isForced } from '../apply/recreate.ts'
-import { formerOwner } from '../apply/take-over.ts'
+import { asTaken, formerOwner, type TakeOverRules, withoutTaken } from '../apply/take-over.ts'
 import { type IgnoreRules, isLeftAlone, withLiveIgnored } from '../fields/ignore.ts'
 import { wishesOf } from '../objects/annotations.ts'
 import { sentenceAbout } from '../objects/change-set.ts'
@@ -33,6 +33,9 @@ interface Comparing extends SyncContext {
   force?: boolean | undefined
   /** Whether a sync is there whose owner label an object carries. */
   knows?: ((otherOwner: string) => boolean) | undefined
+  takeOver?: TakeOverRules | undefined
+  /** The UID that is recorded of it. */
+  uidOf(key: string): string | undefined
 }
 
 const AT_ONCE = 16
@@ -57,20 +60,39 @@ async function differenceOf(item: Desired, comparing: Comparing): Promise<Differ
 
 type Outcome = Pick<Difference, 'would' | 'fields' | 'why'>
 
-async function tryOut(item: Desired, kind: Kind<AnyObject>, { kube, owner, ignore, knows, signal }: Comparing): Promise<Outcome> {
-  const { object } = item
+async function tryOut(item: Desired, kind: Kind<AnyObject>, comparing: Comparing): Promise<Outcome> {
+  const { object, key } = item
+  const { kube, owner, ignore, knows, takeOver, signal } = comparing
   const wish = wishesOf(object).apply
   const live = await kube.get(kind, refOf(object), signal)
   if (live && (wish === 'if-not-present' || isLeftAlone(live))) return { would: 'nothing', fields: [] }
   // Whether another sync gives an object up is known only when it has looked at the commit.
   const former = formerOwner(item, live, owner, (uid) => (knows?.(uid) ? 'releases' : 'unknown'))
-  const content = live ? withLiveIgnored(object, live, ignore, managerOf(owner)) : object
-  const after = await kube.apply(kind, content, { manager: managerOf(owner), force: wish !== 'merge', dryRun: true })
+  const isTaken = wish !== 'merge' && (former !== undefined || live?.metadata.uid !== comparing.uidOf(key))
+  const from = isTaken ? { former, predecessors: true, managers: takeOver?.managers } : {}
+  const content = live ? withLiveIgnored(object, asTaken(live, owner, from), ignore, managerOf(owner)) : object
+  const applied = await kube.apply(kind, content, { manager: managerOf(owner), force: wish !== 'merge', dryRun: true })
+  const after = live ? await afterTakeOver(kind, [live, applied, withoutTaken(applied, owner, from)], comparing) : applied
   const fields = fieldChanges(live, after)
   if (!live) return { would: 'create', fields }
   if (former === undefined) return { would: fields.length > 0 ? 'change' : 'nothing', fields }
   const otherOwner = live.metadata.annotations?.[OWNER_ANNOTATION] ?? 'another sync'
   return { would: 'change', fields, why: `is kept by ${otherOwner} now, and taken over when that one gives it up` }
+}
+
+/**
+ * Fields go in the apply after a take-over, and dry runs do not follow one another: so the server is asked what would be there without
+ * them, for it has defaults for some.
+ */
+async function afterTakeOver(
+  kind: Kind<AnyObject>,
+  [live, applied, left]: readonly [AnyObject, AnyObject, AnyObject],
+  { kube, owner }: Comparing,
+): Promise<AnyObject> {
+  const wanted = comparable(left)
+  if (!mergePatch(comparable(applied), wanted)) return applied
+  const change = mergePatch(comparable(live), wanted)
+  return change ? kube.patch(kind, refOf(live), change, { manager: managerOf(owner), dryRun: true }) : live
 }
 
 function afterRefusal(item: Desired, failure: Failure, { force }: Comparing): Outcome {
@@ -92,12 +114,11 @@ const COPIES = ['kubectl.kubernetes.io/last-applied-configuration']
 export function fieldChanges(from: AnyObject | undefined, to: AnyObject | undefined): FieldChange[] {
   const changes: FieldChange[] = []
   const isSecret = [from, to].some((object) => object?.kind === 'Secret' && object.apiVersion === 'v1')
-  compare(comparable(from), comparable(to), [], changes)
+  compare(from && comparable(from), to && comparable(to), [], changes)
   return changes.map((change) => (isSecret || isCopy(change) ? masked(change) : change))
 }
 
-function comparable(object: AnyObject | undefined): Record<string, unknown> | undefined {
-  if (!object) return undefined
+function comparable(object: AnyObject): Record<string, unknown> {
   const { status: _, metadata, apiVersion: __, kind: ___, ...rest } = object
   const kept = Object.entries(metadata).filter(([name]) => !BOOKKEEPING.includes(name))
   return { metadata: withoutMarks(Object.fromEntries(kept)), ...rest }

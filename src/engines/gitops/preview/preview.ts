@@ -4,6 +4,7 @@ import type { Clock } from '../../../std/index.ts'
 import { eachOf } from '../../../std/index.ts'
 import { byKey, keyOfId } from '../../apply/index.ts'
 import type { Render } from '../../render/index.ts'
+import type { TakeOverRules } from '../apply/take-over.ts'
 import type { IgnoreRules } from '../fields/ignore.ts'
 import { type Held, type InventoryStore, loadFor } from '../inventory/inventory.ts'
 import type { Entry } from '../objects/change-set.ts'
@@ -22,6 +23,7 @@ interface PreviewRequest extends Wanting {
   force?: boolean
   /** Whether a sync is there whose owner label an object carries. */
   knows?: (otherOwner: string) => boolean
+  takeOver?: TakeOverRules | undefined
   /** Whether what was changed in the cluster stays as it is. */
   detectOnly?: boolean
   prune?: boolean
@@ -41,7 +43,7 @@ export interface Preview {
   readonly leaving: readonly Entry[]
 }
 
-/** Looks at everything and writes nothing: two requests for each object, as the tenant. */
+/** Looks at everything and writes nothing: two requests for each object, as the tenant, and one more where a take-over removes something. */
 export async function preview(request: PreviewRequest, tools: PreviewTools, signal?: AbortSignal): Promise<Preview> {
   // What was encrypted is known only when it has been looked at.
   const secretsOf = (): ReadonlySet<string> => new Set([...(request.secrets ?? []), ...(request.decryption?.secrets() ?? [])])
@@ -68,7 +70,10 @@ async function look(request: PreviewRequest, { render, clock }: PreviewTools, si
   const { inventory } = await loadFor(kube.server, request.inventory)
   const kept = wanted.desired.filter(({ key }) => !wanted.hooks?.byKey.has(key))
   const ofHooks = hookDifferences(wanted, inventory.held)
-  const all = [...ofHooks, ...(await differencesOf(kept, { kube, owner: owner.id, clock, signal, ignore, force, knows }))]
+  const records = byKey(inventory.held)
+  const uidOf = (key: string) => records.get(key)?.uid
+  const comparing = { kube, owner: owner.id, clock, signal, ignore, force, knows, takeOver: request.takeOver, uidOf }
+  const all = [...ofHooks, ...(await differencesOf(kept, comparing))]
   const differences = request.detectOnly ? all.map(drifted(wanted, inventory.held)) : all
   const undone = wanted.refused.length + all.filter(({ would }) => would === 'refused').length
   const leaving = await leavingOf(request, { wanted, held: inventory.held, undone }, clock, signal)
