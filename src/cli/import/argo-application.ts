@@ -37,10 +37,7 @@ export function sourceOf(spec: ForeignFields): ImportedSource | undefined {
   if (several.length > 1) {
     for (const each of several)
       each.pass('repoURL', 'path', 'chart', 'targetRevision', 'ref', 'name', 'helm', 'kustomize', 'directory', 'plugin')
-    spec.tell(
-      'Berth follows one repository: make an Application for each of them, or put values beside the chart.',
-      'sources',
-    )
+    spec.tell('Berth follows one repository: make an Application for each of them, or put values beside the chart.', 'sources')
     return undefined
   }
   if (!source) {
@@ -128,7 +125,8 @@ function syncOptionsOf(options: readonly string[], policy: ForeignFields | undef
   const known = OURS.filter((option) => options.includes(option))
   for (const option of options)
     if (option === 'Prune=confirm') policy?.tell('Annotate the objects: `gitops.berth.dev/prune: confirm`.', 'syncOptions')
-    else if (!known.some((each) => each === option) && !NEEDLESS.test(option)) policy?.tell(`${option} has no match.`, 'syncOptions')
+    else if (!known.some((each) => each === option) && !NEEDLESS.test(option))
+      policy?.tell(`${option} has no match.`, 'syncOptions')
   return known.length > 0 ? { syncPolicy: { syncOptions: known } } : {}
 }
 

@@ -59,7 +59,8 @@ function parametersOver(helm: ForeignFields, values: Record<string, unknown>): R
   return parameters.reduce((all, { name, value, isText }) => {
     const taken = isText ? value : typed(value)
     // Of commas, lists in braces, places in lists and backslashes Helm's own syntax has a meaning that a value has not.
-    if (/^[\w-]+(?:\.[\w-]+)*$/.test(name) && !/[{},\\]/.test(value) && taken !== undefined) return withValue(all, name.split('.'), taken)
+    if (/^[\w-]+(?:\.[\w-]+)*$/.test(name) && !/[{},\\]/.test(value) && taken !== undefined)
+      return withValue(all, name.split('.'), taken)
     helm.tell(`${name} is written as \`helm --set\` has it. Write it into values.`, 'parameters')
     return all
   }, values)

@@ -1,9 +1,17 @@
 import type { GitOpsDeploymentSpec } from '../../api/index.ts'
-import { type ClusterDestination, deletionOf, HERE, type ImportedSource, ignoreOf, sourceOf, syncSpecOf } from './argo-application.ts'
+import {
+  type ClusterDestination,
+  deletionOf,
+  HERE,
+  type ImportedSource,
+  ignoreOf,
+  sourceOf,
+  syncSpecOf,
+} from './argo-application.ts'
 import { type Windowed, windowsFor } from './argo-windows.ts'
 import { type FieldReading, type ForeignFields, hintsBy, readFields } from './fields.ts'
 import { type ForeignObject, type ImportChoices, titleOf } from './imported.ts'
-import { elsewhere, type Environments, type MadeProjects, type Names } from './made.ts'
+import { type Environments, elsewhere, type MadeProjects, type Names } from './made.ts'
 
 /** Where Argo CD is, where an object in a file does not say it. */
 export const NAMESPACE = 'argocd'
@@ -16,6 +24,7 @@ export interface World extends ImportChoices {
   sets: Names
   environments: Environments
   appProjects: readonly ForeignObject[]
+  applications: readonly ForeignObject[]
 }
 
 /** What an Application asks for, or the template of an ApplicationSet. */

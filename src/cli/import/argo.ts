@@ -11,7 +11,7 @@ import { setFrom } from './argo-set.ts'
 import { askedFor, hintOf, NAMESPACE, readAppProject, specIn, type World } from './argo-spec.ts'
 import { readFields } from './fields.ts'
 import { type ForeignObject, type ImportChoices, type Imported, type ImportResult, type LettingGo, titleOf } from './imported.ts'
-import { createNames, createProjects, deploymentNamed } from './made.ts'
+import { createEnvironments, createNames, createProjects, deploymentNamed } from './made.ts'
 import type { ForeignKind } from './read.ts'
 
 const ARGO_GROUP = 'argoproj.io'
@@ -25,16 +25,26 @@ export const ARGO_KINDS: readonly ForeignKind[] = [
 
 /** Annotations and labels by which an object that is an Application says which Application has applied it. */
 const TRACKING = 'argocd.argoproj.io/tracking-id'
+const OWN_INSTANCE = 'argocd.argoproj.io/instance'
 const INSTANCE = 'app.kubernetes.io/instance'
 
 /** Makes GitOpsDeployments of Applications, sets of them of ApplicationSets, and a GitProject for each repository. */
-export function importArgo(given: readonly ForeignObject[], { into }: ImportChoices): ImportResult {
-  const ofKind = (kind: string) => given.filter(({ object }) => groupOf(object.apiVersion) === ARGO_GROUP && object.kind === kind)
-  const appProjects = ofKind('AppProject')
-  const world: World = { into, projects: createProjects(), names: createNames(), sets: createNames(), appProjects }
+export function importArgo(objects: readonly ForeignObject[], { into }: ImportChoices): ImportResult {
+  const ofKind = (kind: string) =>
+    objects.filter(({ object }) => groupOf(object.apiVersion) === ARGO_GROUP && object.kind === kind)
+  const [appProjects, given] = [ofKind('AppProject'), ofKind('Application')]
+  const world: World = {
+    into,
+    projects: createProjects(),
+    names: createNames(),
+    sets: createNames(),
+    environments: createEnvironments(),
+    appProjects,
+    applications: given,
+  }
   const sets = ofKind('ApplicationSet').map((each) => importSet(each, world))
   const translated = new Set(sets.flatMap(({ imported, set }) => (set ? [imported.title] : [])))
-  const applications = ofKind('Application').map((each) => importApplication(each, world, translated))
+  const applications = given.map((each) => importApplication(each, world, translated))
   return {
     projects: world.projects.all(),
     deployments: applications.flatMap(({ deployment = [] }) => deployment),
@@ -51,7 +61,12 @@ function importSet(given: ForeignObject, world: World): { imported: Imported; se
   const { object, file } = given
   const ref = { namespace: NAMESPACE, ...object.metadata }
   const { set, reading } = setFrom(given, world)
-  const base = { title: titleOf('ApplicationSet', ref), file, remarks: reading.remarks(), release: releaseOf(object, ref) }
+  const base = {
+    title: titleOf('ApplicationSet', ref),
+    file,
+    remarks: reading.remarks(),
+    release: releaseOf(object, ref, world.applications),
+  }
   return { imported: set ? { ...base, made: [set] } : { ...base, made: [], isLost: true }, set }
 }
 
@@ -69,7 +84,7 @@ function importApplication(
   const place = (destination.isHere ? destination.namespace : undefined) ?? world.into ?? destination.namespace
   const { source, rest } = askedFor(spec, { ...object.metadata, destination }, world)
   if (place === undefined) spec.tell('It names no namespace: name one with --into.', 'destination')
-  const release = releaseOf(object, { name, namespace })
+  const release = releaseOf(object, { name, namespace }, world.applications)
   const imported = { title, file, made: [], release }
   // The set makes its own in the place of this one.
   if (release.parent !== undefined && translated.has(release.parent)) return { imported: { ...imported, remarks: [] } }
@@ -92,28 +107,39 @@ function importAppProject(given: ForeignObject): Imported {
   return { title, file: given.file, made: [], remarks: remarks() }
 }
 
-/** Without its finalizer nothing goes with an Application, and without automation nothing is written. */
-const REST = '{"metadata":{"finalizers":null},"spec":{"syncPolicy":{"automated":null}}}'
+/** Nobody looks at it any more, and without its finalizers nothing goes with it. */
+const REST =
+  '{"metadata":{"annotations":{"argocd.argoproj.io/skip-reconcile":"true"},"finalizers":null},"spec":{"syncPolicy":{"automated":null}}}'
+const NO_FINALIZERS = '{"metadata":{"finalizers":null}}'
 
-function releaseOf({ kind, metadata }: AnyObject, { name, namespace }: Ref): LettingGo {
+function releaseOf({ kind, metadata }: AnyObject, { name, namespace }: Ref, applications: readonly ForeignObject[]): LettingGo {
   const at = `${kind.toLowerCase()}s.${ARGO_GROUP} ${name} -n ${namespace}`
+  const parent = parentOf(metadata, { name, namespace }, applications)
+  const stop = `kubectl patch ${at} --type merge -p '${kind === 'ApplicationSet' ? NO_FINALIZERS : REST}'`
   // It owns its Applications, and would make them anew.
-  if (kind === 'ApplicationSet')
-    return { parent: parentOf(metadata, { name, namespace }), stop: [`kubectl delete ${at} --cascade=orphan`], remove: [] }
-  return {
-    parent: parentOf(metadata, { name, namespace }),
-    stop: [`kubectl patch ${at} --type merge -p '${REST}'`],
-    remove: [`kubectl delete ${at}`],
-  }
+  if (kind === 'ApplicationSet') return { parent, stop: [stop, `kubectl delete ${at} --cascade=orphan`], remove: [] }
+  return { parent, stop: [stop], remove: [stop, `kubectl delete ${at}`] }
 }
 
 /** The ApplicationSet that has made it, or the Application in whose directory it lies. */
-function parentOf({ ownerReferences = [], annotations, labels }: ObjectMeta, { name, namespace }: Ref): string | undefined {
+function parentOf(
+  { ownerReferences = [], annotations = {}, labels = {} }: ObjectMeta,
+  { name, namespace }: Ref,
+  applications: readonly ForeignObject[],
+): string | undefined {
   const owner = ownerReferences.find(({ kind }) => kind === 'ApplicationSet')
   if (owner) return titleOf(owner.kind, { name: owner.name, namespace })
-  // With Applications in any namespace, `team-a_shop` stands there for `team-a/shop`.
-  const applied = annotations?.[TRACKING]?.split(':')[0] ?? labels?.[INSTANCE]
-  if (applied === undefined || applied === name) return undefined
+  const instance = labels['app.kubernetes.io/managed-by'] === 'Helm' ? undefined : labels[INSTANCE]
+  const applied = annotations[TRACKING]?.split(':')[0] ?? labels[OWN_INSTANCE] ?? instance
+  if (applied === undefined) return undefined
+  // With Applications in any namespace, `team-a_shop` stands there for `team-a/shop`; those of Argo CD's own namespace have none.
   const [first = '', second] = applied.split('_')
-  return titleOf('Application', second === undefined ? { name: first, namespace } : { name: second, namespace: first })
+  if (second !== undefined)
+    return second === name && first === namespace ? undefined : titleOf('Application', { name: second, namespace: first })
+  const found = applications
+    .map(({ object: { metadata } }) => ({ name: metadata.name, namespace: metadata.namespace ?? NAMESPACE }))
+    .filter((each) => each.name === first && !(each.name === name && each.namespace === namespace))
+    .toSorted((a, b) => Number(b.namespace === NAMESPACE) - Number(a.namespace === NAMESPACE))[0]
+  if (found) return titleOf('Application', found)
+  return first === name ? undefined : titleOf('Application', { name: first, namespace: NAMESPACE })
 }

@@ -10,18 +10,13 @@ export interface Repository {
 
 /** Makes a GitProject of `spec`; nothing where Berth fetches nothing from there. */
 export function repositoryFrom(spec: ForeignFields, { name, namespace = '' }: Ref): Repository | undefined {
-  const repository = repositoryUrl(spec.text('url') ?? '')
+  const url = repositoryUrl(spec, 'url')
   const revision = revisionOf(spec)
   const project: Omit<GitProjectSpec, 'path' | 'url'> = { ...intervalOf(spec), ...credentialsOf(spec), ...verifyOf(spec) }
-  // Berth gives up by itself, and keeps nothing of what is not referred to.
-  spec.pass('timeout', 'ignore')
+  // Berth gives up by itself.
+  spec.pass('timeout')
   if (spec.flag('suspend')) spec.tell('It is suspended in Flux. A GitProject has no such state.', 'suspend')
-  if (!repository) {
-    spec.tell('Berth fetches from https, http and ssh.', 'url')
-    return undefined
-  }
-  if (repository.hadCredentials) spec.tell('Credentials in the URL are left out: put them into a Secret.', 'url')
-  return { project: projectNamed(namespace, name, { url: repository.url, ...project }), revision }
+  return url === undefined ? undefined : { project: projectNamed(namespace, name, { url, ...project }), revision }
 }
 
 /** The one that wins in Flux: a name, a commit, a range, a tag, a branch. https://fluxcd.io/flux/components/source/gitrepositories/#reference */
@@ -49,7 +44,7 @@ export function durationIn(fields: ForeignFields, name: string): string | undefi
 }
 
 function credentialsOf(spec: ForeignFields): Pick<GitProjectSpec, 'credentialsSecretRef'> {
-  const name = spec.record('secretRef')?.text('name')
+  const name = spec.record('secretRef')?.objectName('name')
   if (name === undefined) return {}
   const isSsh = spec.text('url')?.startsWith('ssh:') ?? false
   if (isSsh) spec.tell(`Add the field \`ssh-privatekey\` to Secret ${name}: the same key as in \`identity\`.`, 'secretRef')
@@ -63,7 +58,7 @@ function credentialsOf(spec: ForeignFields): Pick<GitProjectSpec, 'credentialsSe
 
 function verifyOf(spec: ForeignFields): Pick<GitProjectSpec, 'verify'> {
   const verify = spec.record('verify')
-  const name = verify?.record('secretRef')?.text('name')
+  const name = verify?.record('secretRef')?.objectName('name')
   const mode = verify?.text('mode') ?? 'HEAD'
   if (!verify || name === undefined) return {}
   if (mode.toLowerCase() !== 'head') verify.tell('Signatures of tags are not verified: that of the commit is.', 'mode')

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import type { GitOpsDeploymentSpec } from '../../api/index.ts'
 import { isRecord } from '../../std/index.ts'
-import { cleanPath } from './argo-application.ts'
+import { cleanPath, pathIn } from './argo-application.ts'
 import type { ForeignFields } from './fields.ts'
 import { durationIn } from './flux-git-repository.ts'
 import { objectRef } from './flux-kustomization.ts'
@@ -15,25 +16,31 @@ export interface GitChart {
   helm: Helm
 }
 
-/** The chart of a HelmRelease; nothing where it lies in no Git repository. */
+/** The chart of a HelmRelease; nothing where it lies in no Git repository, which is told. */
 export function chartOf(spec: ForeignFields, releaseName: string): GitChart | undefined {
   const chart = spec.record('chart')?.record('spec')
   const sourceRef = chart?.record('sourceRef')
-  const name = chart?.text('chart')
-  const helm = { releaseName, ...valuesOf(spec, chart, cleanPath(name ?? '.')), ...crdsOf(spec) }
-  const ofReference = spec.record('chartRef')
-  ofReference?.pass('kind', 'name', 'namespace')
-  if (chart && sourceRef && name !== undefined && sourceRef.text('kind') === 'GitRepository') {
-    chart.pass('interval', 'reconcileStrategy', 'version')
-    return { path: cleanPath(name), sourceRef, helm }
+  if (!chart || !sourceRef || sourceRef.text('kind') !== 'GitRepository') {
+    spec.pass('chart', 'values', 'valuesFrom', 'install', 'upgrade')
+    spec.record('chartRef')?.pass('kind', 'name', 'namespace')
+    chart?.pass('chart', 'version', 'interval', 'reconcileStrategy', 'verify', 'valuesFiles')
+    sourceRef?.pass('name', 'namespace', 'apiVersion')
+    spec.tell(FROM_REGISTRY, chart ? 'chart' : 'chartRef')
+    return undefined
   }
-  chart?.pass('version', 'interval', 'reconcileStrategy', 'verify')
-  sourceRef?.pass('kind', 'name', 'namespace', 'apiVersion')
-  spec.tell(
-    'The chart comes from a registry of charts: commit it to Git, with `helm pull --untar`, and take the release over with `berth adopt helm`.',
-    chart ? 'chart' : 'chartRef',
-  )
-  return undefined
+  const path = pathIn(chart, 'chart')
+  chart.pass('interval', 'reconcileStrategy', 'version')
+  const helm = { releaseName: shortName(releaseName), ...valuesOf(spec, chart, path ?? '.'), ...crdsOf(spec) }
+  return path === undefined ? undefined : { path, sourceRef, helm }
+}
+
+const FROM_REGISTRY =
+  'The chart comes from a registry of charts. Commit it to Git (`helm pull --untar`), suspend the HelmRelease, take the release over with `berth adopt helm`, and then delete the HelmRelease.'
+
+/** As Flux has it: https://fluxcd.io/flux/components/helm/helmreleases/#release-name */
+function shortName(name: string): string {
+  if (name.length <= 53) return name
+  return `${name.slice(0, 40)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
 }
 
 /** The root of the repository is the one of these files in Flux, and the chart's directory is it here. */
@@ -63,8 +70,11 @@ function valuesOf(spec: ForeignFields, chart: ForeignFields | undefined, path: s
 function crdsOf(spec: ForeignFields): Helm {
   const [install, upgrade] = [spec.record('install'), spec.record('upgrade')]
   const isSkipped = install?.text('crds') === 'Skip' || (install?.flag('skipCRDs') ?? false)
-  upgrade?.pass('crds')
-  // What becomes of a release that fails: Berth tries again, and keeps what is there.
+  if (upgrade?.value('remediation') !== undefined)
+    upgrade.tell('Berth goes back by itself to no release before: it tries again, and `berth rollback` goes back.', 'remediation')
+  if (!isSkipped && upgrade?.text('crds') !== 'CreateReplace')
+    spec.tell('The definitions in `crds` of the chart are updated here, too; `skipCrds: true` leaves them out.', 'upgrade')
+  // Berth tries again and waits by itself.
   for (const each of [install, upgrade])
     each?.pass('remediation', 'retries', 'timeout', 'disableWait', 'disableWaitForJobs', 'replace', 'cleanupOnFail', 'strategy')
   return isSkipped ? { skipCrds: true } : {}
@@ -76,6 +86,7 @@ type Spec = Omit<GitOpsDeploymentSpec, 'source'>
 export function releaseSpecOf(spec: ForeignFields): Spec {
   const interval = durationIn(spec, 'interval')
   const isCreated = spec.record('install')?.flag('createNamespace')
+  if (spec.record('test')?.flag('enable')) spec.tell('Tests of a chart are not run.', 'test')
   spec.pass('timeout', 'maxHistory', 'rollback', 'uninstall', 'test', 'persistentClient')
   return {
     type: 'automated',

@@ -1,4 +1,5 @@
 import type { GitOpsDeploymentSpec } from '../../api/index.ts'
+import { isRecord } from '../../std/index.ts'
 import type { ForeignFields } from './fields.ts'
 import { durationIn } from './flux-git-repository.ts'
 
@@ -9,7 +10,7 @@ export function kustomizationSpecOf(spec: ForeignFields): Spec {
   const interval = durationIn(spec, 'interval')
   const prune = spec.flag('prune') ?? false
   const isForced = spec.flag('force')
-  // Berth tries again by itself, and waits until all is healthy.
+  // Berth tries again by itself, and waits until all is healthy, as Flux does with `wait`.
   spec.pass('retryInterval', 'wait', 'healthChecks', 'timeout')
   return {
     type: 'automated',
@@ -32,19 +33,15 @@ function deletionOf(spec: ForeignFields, prune: boolean): Pick<Spec, 'deletionPo
 /** A name without a value is empty in Flux. */
 function variablesOf(spec: ForeignFields): Pick<Spec, 'variables'> {
   const build = spec.record('postBuild')
-  if (!build) return {}
-  const substitute = build.record('substitute')
-  const values = Object.fromEntries(
-    Object.entries(recordOf(build.value('substitute'))).map(([name, value]) => [name, String(value)]),
-  )
-  substitute?.pass(...Object.keys(values))
-  const from = build.records('substituteFrom').flatMap((each) => objectRef(each))
-  const variables = { ...(Object.keys(values).length > 0 && { values }), ...(from.length > 0 && { from }) }
-  if (Object.keys(variables).length === 0) return {}
-  return { variables: { ...variables, strict: build.value('strategy') === 'Strict' } }
+  const substitute = build?.record('substitute')
+  const names = Object.keys(recordOf(build?.value('substitute')))
+  const values = Object.fromEntries(names.map((name) => [name, substitute?.text(name) ?? '']))
+  const from = build?.records('substituteFrom').flatMap((each) => objectRef(each)) ?? []
+  const variables = { ...(names.length > 0 && { values }), ...(from.length > 0 && { from }) }
+  return names.length + from.length > 0 ? { variables: { ...variables, strict: false } } : {}
 }
 
-const recordOf = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {})
+const recordOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {})
 
 export interface ObjectRef {
   kind: 'ConfigMap' | 'Secret'

@@ -1,5 +1,5 @@
 import { type GitOpsDeployment, type GitOpsDeploymentSpec, type GitProject, groupOf, keyOf, type Ref } from '../../api/index.ts'
-import { cleanPath } from './argo-application.ts'
+import { pathIn } from './argo-application.ts'
 import { type FieldReading, type ForeignFields, hintsBy, readFields } from './fields.ts'
 import { type Repository, repositoryFrom } from './flux-git-repository.ts'
 import { chartOf, releaseSpecOf } from './flux-helm-release.ts'
@@ -45,12 +45,11 @@ export function importFlux(given: readonly ForeignObject[], { into }: ImportChoi
   const made = followers.map((read) => importFollower(read, world))
   const projects = [...sources.values()].flatMap(({ found }) => (found ? [withGrants(found.project, grants)] : []))
   const ofSources = [...sources.values()].map(
-    ({ title, file, found, remarks, ref, kind }): Imported => ({
+    ({ title, file, found, remarks }): Imported => ({
       title,
       file,
-      ...(found ? { made: [found.project] } : { made: [], isLost: true as const }),
+      ...(found ? { made: [found.project] } : { made: [], isLost: true }),
       remarks: remarks(),
-      release: releaseOf(kind, ref, undefined),
     }),
   )
   return {
@@ -87,10 +86,13 @@ function readGiven({ object, file }: ForeignObject): Read {
   return { ...reading, kind, title, file, ref, key: keyOf(ref), spec: reading.root.record('spec') ?? reading.root, labels }
 }
 
-/** Objects that name no namespace go where the GitOpsDeployment is, unless it is for another cluster. */
-function placeOf({ spec, ref }: Read, into: string | undefined): string {
+/**
+ * Objects that name no namespace go where the GitOpsDeployment is, unless it is for another cluster. Those of a HelmRelease go to its
+ * own namespace where it names no other.
+ */
+function placeOf({ kind, spec, ref }: Read, into: string | undefined): string {
   if (spec.record('kubeConfig')) return into ?? ref.namespace
-  return spec.objectName('targetNamespace') ?? into ?? ref.namespace
+  return spec.objectName('targetNamespace') ?? (kind === 'HelmRelease' ? undefined : into) ?? ref.namespace
 }
 
 interface World {
@@ -110,34 +112,32 @@ interface Content {
 
 function importFollower(read: Follower, world: World): { imported: Imported; deployment?: GitOpsDeployment } {
   const { kind, title, file, spec, ref, place, labels } = read
+  const isElsewhere = spec.record('kubeConfig') !== undefined
   const content = contentOf(read, world)
   const rest = kind === 'HelmRelease' ? releaseSpecOf(spec) : kustomizationSpecOf(spec)
-  const serviceAccountName = spec.objectName('serviceAccountName')
-  const others = { ...destinationOf(spec), ...dependenciesOf(read, world), ...(serviceAccountName && { serviceAccountName }) }
-  if (spec.flag('suspend'))
-    spec.tell('It is suspended in Flux: let it rest here, too, or see first what has changed in Git.', 'suspend')
-  tellNamespaces(read)
+  const [serviceAccountName, destination] = [spec.objectName('serviceAccountName'), destinationOf(read)]
+  const others = { ...destination, ...dependenciesOf(read, world), ...(serviceAccountName && { serviceAccountName }) }
+  const rests = spec.flag('suspend') ?? false
+  if (rests) spec.tell('It is suspended in Flux, and rests here, too, until you let it go on.', 'suspend')
+  const storage = spec.objectName('storageNamespace') ?? ref.namespace
   const parent = labels['kustomize.toolkit.fluxcd.io/name']
   const above = { name: parent ?? '', namespace: labels['kustomize.toolkit.fluxcd.io/namespace'] ?? ref.namespace }
   const release = releaseOf(kind, ref, parent === undefined ? undefined : titleOf('Kustomization', above))
-  const records = content?.helm && forgetting(content.helm.releaseName, spec.objectName('storageNamespace') ?? ref.namespace)
-  const imported = { title, file, made: [], release: { ...release, remove: [...release.remove, ...(records ?? [])] } }
   const ours = world.places.get(title)
-  if (!content || !ours) return { imported: { ...imported, isLost: true, remarks: read.remarks() } }
+  if (!content || !ours || (isElsewhere && !destination.destination))
+    return { imported: { title, file, made: [], isLost: true, remarks: read.remarks(), release } }
+  tellPlace(read)
+  const records = content.helm && !isElsewhere ? forgetting(content.helm.releaseName, storage) : []
   const { project, revision } = content.repository
-  grant(world, project, { name: serviceAccountName ?? 'default', namespace: place })
-  const deployment = deploymentNamed(place, ours.name, {
-    source: {
-      repoURL: project.spec.url,
-      project: keyOf(project.metadata),
-      path: content.path,
-      ...revision,
-      ...(content.helm && { helm: content.helm }),
-    },
-    ...rest,
-    ...others,
-  })
-  return { imported: { ...imported, made: [deployment], remarks: read.remarks() }, deployment }
+  const source = {
+    ...{ repoURL: project.spec.url, project: keyOf(project.metadata), path: content.path },
+    ...revision,
+    ...(content.helm && { helm: content.helm }),
+  }
+  const deployment = deploymentNamed(place, ours.name, { source, ...rest, ...others })
+  grant(world, project, { name: deployment.spec.serviceAccountName ?? 'default', namespace: place })
+  const imported = { title, file, made: [deployment], remarks: read.remarks(), rests }
+  return { imported: { ...imported, release: { ...release, remove: [...release.remove, ...records] } }, deployment }
 }
 
 function contentOf({ kind, spec, ref }: Follower, { repositories }: World): Content | undefined {
@@ -146,13 +146,14 @@ function contentOf({ kind, spec, ref }: Follower, { repositories }: World): Cont
     kind === 'HelmRelease' ? chartOf(spec, spec.objectName('releaseName') ?? defaultReleaseName(ref, target)) : undefined
   if (kind === 'HelmRelease' && !chart) return undefined
   const sourceRef = chart?.sourceRef ?? spec.record('sourceRef')
-  const path = chart?.path ?? cleanPath(spec.text('path') ?? '.')
+  const path = chart?.path ?? pathIn(spec, 'path')
   sourceRef?.pass('apiVersion')
   const [sourceKind, name, namespace = ref.namespace] = ['kind', 'name', 'namespace'].map((field) => sourceRef?.text(field))
   if (sourceKind !== 'GitRepository' || name === undefined) {
     spec.tell(`Berth follows Git repositories, and no ${sourceKind ?? 'source without a name'}.`, 'sourceRef')
     return undefined
   }
+  if (path === undefined) return undefined
   const key = keyOf({ name, namespace })
   const repository = repositories.get(key)
   if (repository) return { repository, path, ...(chart && { helm: chart.helm }) }
@@ -165,10 +166,13 @@ function contentOf({ kind, spec, ref }: Follower, { repositories }: World): Cont
 const defaultReleaseName = ({ name }: Ref, target: string | undefined): string =>
   target === undefined ? name : `${target}-${name}`
 
-function destinationOf(spec: ForeignFields): Pick<GitOpsDeploymentSpec, 'destination'> {
-  const environment = spec.record('kubeConfig')?.record('secretRef')?.objectName('name')
+function destinationOf({ kind, spec, ref }: Follower): Pick<GitOpsDeploymentSpec, 'destination'> {
+  const config = spec.record('kubeConfig')
+  const environment = config?.record('secretRef')?.objectName('name')
+  const namespace = spec.objectName('targetNamespace') ?? (kind === 'HelmRelease' ? ref.namespace : undefined)
+  if (config && environment === undefined) config.tell('Berth knows clusters by a GitOpsDeploymentManagedEnvironment: make one.')
   if (environment === undefined) return {}
-  return elsewhere(spec, 'kubeConfig', { environment, namespace: spec.objectName('targetNamespace') })
+  return elsewhere(spec, 'kubeConfig', { cluster: `in Secret ${environment}`, environment, namespace })
 }
 
 function dependenciesOf({ kind, spec, ref, place }: Follower, { places }: World): Pick<GitOpsDeploymentSpec, 'dependsOn'> {
@@ -185,7 +189,7 @@ function dependenciesOf({ kind, spec, ref, place }: Follower, { places }: World)
 }
 
 /** What lies beside the object of Flux, and would have to lie beside ours. */
-function tellNamespaces({ kind, spec, ref, place }: Follower): void {
+function tellPlace({ kind, spec, ref, place }: Follower): void {
   if (kind === 'Kustomization' && spec.objectName('targetNamespace') !== undefined)
     spec.tell(
       'Flux puts every object into it, and Berth those that name none: see what `berth diff` would create.',
@@ -195,8 +199,6 @@ function tellNamespaces({ kind, spec, ref, place }: Follower): void {
     spec.tell(
       `It is made in ${place}: ConfigMaps, Secrets and service accounts of ${ref.namespace} that it names are needed there.`,
     )
-  if (spec.objectName('serviceAccountName') === undefined)
-    spec.tell(`Flux applies it with the rights of its controller, and Berth with those of service account ${place}/default.`)
 }
 
 function grant({ grants }: World, project: GitProject, account: { name: string; namespace: string }): void {
@@ -225,15 +227,13 @@ const forgetting = (releaseName: string | undefined, namespace: string): string[
 function releaseOf(kind: FluxKind, { name, namespace }: Ref, parent: string | undefined): LettingGo {
   const { group, plural } = KINDS[kind]
   const at = `${plural}.${group} ${name} -n ${namespace}`
-  return {
-    parent,
-    ...(kind === 'GitRepository' && { isShared: true }),
-    stop: kind === 'GitRepository' ? [] : [`kubectl patch ${at} --type merge -p '{"spec":{"suspend":true}}'`],
-    remove: [`kubectl delete ${at}`],
-  }
+  // With this manager Flux leaves the field where another Kustomization applies this one.
+  const stop = `kubectl patch ${at} --field-manager=flux-client-side-apply --type merge -p '{"spec":{"suspend":true}}'`
+  return { parent, stop: [stop], remove: [stop, `kubectl delete ${at}`] }
 }
 
 const hintOf = hintsBy([
+  [/^spec\.ignore/, 'Files that it leaves out are read here: keep them out of the paths that are applied.'],
   [
     /^spec\.(?:images|patches|patchesJson6902|patchesStrategicMerge|components|commonMetadata|namePrefix|nameSuffix)/,
     'Write it into the kustomization.yaml in Git.',

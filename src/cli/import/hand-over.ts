@@ -1,5 +1,6 @@
-import type { GitOpsDeployment, GitOpsDeploymentSet } from '../../api/index.ts'
-import type { ImportResult, LettingGo } from './imported.ts'
+import type { GitOpsDeployment, GitOpsDeploymentSet, GitProject } from '../../api/index.ts'
+import type { Imported, ImportResult, LettingGo } from './imported.ts'
+import { ACCOUNT } from './made.ts'
 
 /** What is done at one time, with the commands for it. */
 export interface HandOverStep {
@@ -12,41 +13,65 @@ export interface HandOverStep {
  * changes has been stopped before. `file` is where the person keeps what was printed.
  */
 export function stepsOf(result: ImportResult, file: string): HandOverStep[] {
-  const { deployments, sets, imported } = result
-  if (deployments.length + sets.length === 0) return []
-  const isWhole = imported.every(({ isLost }) => !isLost)
-  const all = new Map(imported.flatMap(({ release, title }) => (release ? [[title, release] as const] : [])))
-  const going = imported.filter(({ release, isLost }) => release && !isLost).map(({ title }) => title)
-  const parents = new Set(going.flatMap((title) => ancestorsOf(title, all)))
-  const topDown = [...new Set([...parents, ...going])].toSorted((a, b) => ancestorsOf(a, all).length - ancestorsOf(b, all).length)
-  const fromParents = imported.flatMap(({ title, made }) => (parents.has(title) ? made : []))
-  const [late, early] = [true, false].map((isLate) => deployments.filter((each) => fromParents.includes(each) === isLate))
+  const { deployments, sets, imported, projects } = result
+  const all = releasesIn(imported)
+  const going = imported.filter(({ title, isLost }) => !isLost && all.has(title) && parentNotGiven(title, all) === undefined)
+  if (going.length === 0) return []
+  const titles = going.map(({ title }) => title)
+  const parents = new Set(titles.flatMap((title) => ancestorsOf(title, all)))
+  const topDown = [...new Set([...parents, ...titles])].toSorted(
+    (a, b) => ancestorsOf(a, all).length - ancestorsOf(b, all).length,
+  )
+  const deploymentsOf = (isMeant: (each: Imported) => boolean) =>
+    going
+      .filter(isMeant)
+      .flatMap(({ made, rests = false }) => deployments.flatMap((each) => (made.includes(each) ? goOn(each, rests) : [])))
+  const resting = new Set(going.flatMap(({ title, rests }) => (rests ? [title] : [])))
   const steps: HandOverStep[] = [
     {
-      says: 'Let Berth in, say what it may do (here: all within the namespace), and make what was printed. It rests until you say otherwise.',
-      commands: [...rightsFor([...deployments, ...sets]), `kubectl apply -f ${file}`],
+      says: `Let Berth in, and make what was printed. It rests until you say otherwise.${needsIn(projects)}${rightsIn(result)}`,
+      commands: [`berth onboard ${namespacesOf([...deployments, ...sets, ...projects]).join(' ')}`, `kubectl apply -f ${file}`],
     },
     {
-      says: 'Have the other program let go. Nothing is deleted by this. What applies others comes first: it would put them back.',
+      says: 'Have the other program let go: after this it writes nothing of it, and no object that it has applied goes. What applies others comes first, for it would put them back. What has no match, and stops here for that, is yours to start again.',
       commands: topDown.flatMap((title) => all.get(title)?.stop ?? []),
     },
     {
-      says: 'See what each would do, and let it go on. Objects keep their UIDs, and pods run on where their templates stay.',
-      commands: [...(early ?? []).flatMap(goOn), ...sets.flatMap((set) => setGoesOn(set, result))],
+      says: 'See what each would do, and let it go on. Objects keep their UIDs. Pods run on where `berth diff` shows no change in their template.',
+      commands: [...deploymentsOf(({ title }) => !parents.has(title)), ...sets.flatMap((set) => setGoesOn(set, going, all))],
     },
     {
-      says: 'These apply others of those above, from Git. In Git put first what was printed in their place: what Git has of the other program would be made again, and deleted with all that it had applied when it leaves Git later.',
-      commands: (late ?? []).flatMap(goOn),
+      says: 'These apply others of those above, from Git. In Git put first what was printed in their place, without `suspend`: what Git has of the other program would be made again.',
+      commands: deploymentsOf(({ title }) => parents.has(title)),
     },
     {
-      says: 'When all is as it should be, take away what the other program has of it. What it had applied stays.',
+      says: 'When all is as it should be, take away what the other program has of it. What it had applied stays. Sources stay, too, for others may follow them, and so does what rests.',
       commands: topDown
         .toReversed()
-        .flatMap((title) => (going.includes(title) ? (all.get(title) ?? { remove: [] }) : []))
-        .flatMap(({ remove, isShared }: Pick<LettingGo, 'remove' | 'isShared'>) => (isShared && !isWhole ? [] : remove)),
+        .flatMap((title) => (titles.includes(title) && !resting.has(title) ? (all.get(title)?.remove ?? []) : [])),
     },
   ]
   return steps.filter(({ commands }) => commands.length > 0)
+}
+
+const releasesIn = (imported: readonly Imported[]): Map<string, LettingGo> =>
+  new Map(imported.flatMap(({ release, title }) => (release ? [[title, release] as const] : [])))
+
+/** The first above it that nobody has given: it would put back what is changed, and then take all with it. */
+export const parentNotGiven = (title: string, all: ReadonlyMap<string, LettingGo>): string | undefined =>
+  [title, ...ancestorsOf(title, all)]
+    .map((each) => all.get(each)?.parent)
+    .find((parent) => parent !== undefined && !all.has(parent))
+
+/** What is above each of them, and was not given, by title. */
+export function parentsNotGiven(imported: readonly Imported[]): Map<string, string> {
+  const all = releasesIn(imported)
+  return new Map(
+    [...all.keys()].flatMap((title) => {
+      const parent = parentNotGiven(title, all)
+      return parent === undefined ? [] : [[title, parent] as const]
+    }),
+  )
 }
 
 /** By whom it was applied, by whom that was, and so on. Labels may say that two have applied one another. */
@@ -57,33 +82,34 @@ function ancestorsOf(title: string, all: ReadonlyMap<string, LettingGo>): string
   return found
 }
 
-/** For a namespace each, and a service account each. */
-function rightsFor(made: readonly (GitOpsDeployment | GitOpsDeploymentSet)[]): string[] {
-  const namespaces = new Set(made.map(({ metadata }) => metadata.namespace ?? ''))
-  const here = made.flatMap(({ metadata: { namespace = '' }, spec: given }) => {
-    const spec: Partial<GitOpsDeployment['spec']> = 'template' in given ? given.template.spec : given
-    return spec.destination?.environment === undefined ? [{ namespace, account: spec.serviceAccountName ?? 'default' }] : []
-  })
-  const bindings = here.map(({ namespace, account }) => {
-    const subject = `--serviceaccount=${namespace}:${account}`
-    return `kubectl create rolebinding berth-${account} -n ${namespace} --clusterrole=admin ${subject}`
-  })
-  return [`berth onboard ${[...namespaces].sort().join(' ')}`, ...new Set(bindings)]
-}
+const namespacesOf = (made: readonly { metadata: { namespace?: string } }[]): string[] =>
+  [...new Set(made.map(({ metadata }) => metadata.namespace ?? ''))].sort()
 
-function goOn({ metadata: { name, namespace }, spec: { type } }: GitOpsDeployment): string[] {
+const needsIn = (projects: readonly GitProject[]): string =>
+  projects.some(({ spec }) => !spec.credentialsSecretRef)
+    ? ' For a repository that is not public, name a Secret in spec.credentialsSecretRef of its GitProject.'
+    : ''
+
+const rightsIn = ({ deployments, sets }: ImportResult): string =>
+  [...deployments.map(({ spec }) => spec), ...sets.map(({ spec }) => spec.template.spec)].some(
+    ({ serviceAccountName }) => serviceAccountName === ACCOUNT,
+  )
+    ? ' The role bindings in it allow all within a namespace: change them to what is needed. What belongs to no namespace, or to another one, needs a role of its own.'
+    : ''
+
+function goOn({ metadata: { name, namespace }, spec: { type } }: GitOpsDeployment, rests: boolean): string[] {
   const at = `${name} -n ${namespace}`
+  if (rests) return [`berth diff ${at}`]
   return [`berth diff ${at}`, `berth resume ${at}`, ...(type === 'manual' ? [`berth sync ${at} --wait`] : [])]
 }
 
 /** Its GitOpsDeployments are called as the Applications that were made of the same elements, where names are made in the same way. */
-function setGoesOn({ metadata: { name, namespace }, spec }: GitOpsDeploymentSet, { imported }: ImportResult): string[] {
-  const from = imported.find(({ made }) =>
-    made.some((each) => each.kind === 'GitOpsDeploymentSet' && each.metadata.name === name),
-  )
-  const children = spec.template.metadata.name.includes('${slug}')
-    ? []
-    : imported.filter(({ release }) => from && release?.parent === from.title)
+function setGoesOn(set: GitOpsDeploymentSet, going: readonly Imported[], all: ReadonlyMap<string, LettingGo>): string[] {
+  const { name, namespace } = set.metadata
+  const from = going.find(({ made }) => made.includes(set))
+  if (!from) return []
+  const hasOtherNames = set.spec.template.metadata.name.includes('${slug}')
+  const children = hasOtherNames ? [] : going.filter(({ title }) => all.get(title)?.parent === from.title)
   return [
     ...children.map(({ title }) => `berth diff ${title.split('/').at(-1)} -n ${namespace}`),
     `kubectl patch gitopsdeploymentsets.berth.dev ${name} -n ${namespace} --type json -p '${GOES_ON}'`,

@@ -6,12 +6,14 @@ import { type ClusterOptions, withKube, withKubeconfig } from '../options.ts'
 import { renderData } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb, groupVerb, type Verb } from '../verb.ts'
+import { type Admission, createAdmission } from './admission.ts'
 import { ARGO_KINDS, importArgo } from './argo.ts'
-import { isName } from './fields.ts'
+import { isName, type Remark } from './fields.ts'
 import { FLUX_KINDS, importFlux } from './flux.ts'
-import { stepsOf } from './hand-over.ts'
-import type { ForeignObject, ImportChoices, ImportResult } from './imported.ts'
-import { type ForeignKind, readCluster, readFiles } from './read.ts'
+import { parentsNotGiven, stepsOf } from './hand-over.ts'
+import type { ForeignObject, ImportChoices, Imported, ImportResult } from './imported.ts'
+import { ACCOUNT, accountIn } from './made.ts'
+import { type ForeignKind, readCluster, readFiles, refuseTwins } from './read.ts'
 import { reportOf } from './report.ts'
 
 interface Options extends ClusterOptions, ImportChoices {
@@ -25,7 +27,7 @@ interface Options extends ClusterOptions, ImportChoices {
 interface Other {
   name: string
   kinds: readonly ForeignKind[]
-  /** `app,appproj` */
+  /** Its kinds, as `kubectl get` takes them. */
   words: string
   translate(given: readonly ForeignObject[], choices: ImportChoices): ImportResult
 }
@@ -72,15 +74,53 @@ async function importAll(shell: Shell, { kinds, translate, words }: Other, optio
   const given = cluster
     ? await withKube(shell, options, (kube) => readCluster(kube, kinds, namespace))
     : await readFiles(shell, file, kinds)
-  const found = translate(given, { into })
+  refuseTwins(given)
+  const found = looked(translate(given, { into }), createAdmission(shell.home))
   if (found.imported.length === 0)
     throw new Failure('not-found', `there is none of ${words} ${cluster ? 'in the cluster' : `in ${file.join(', ')}`}.`, {
       remedy: 'Name other files with -f, or another cluster with --kubeconfig.',
     })
-  const objects: KubeObject[] = [...found.projects, ...found.sets, ...found.deployments]
-  if (objects.length > 0) shell.print(printed(objects, output))
+  const made = [...found.projects, ...found.sets, ...found.deployments]
+  if (made.length > 0) shell.print(printed([...accountsFor(found), ...made], output))
   shell.say(`${reportOf(found, stepsOf(found, 'berth.yaml'), shell.paint)}\n`)
   return found.imported.some(({ isLost }) => isLost) ? exitCodes.failed : exitCodes.ok
+}
+
+/** Without what the API server would refuse, and with a word about those that belong to what nobody has given. */
+function looked(found: ImportResult, admission: Admission): ImportResult {
+  const missing = parentsNotGiven(found.imported)
+  const imported = found.imported.map((each): Imported => {
+    const parent = missing.get(each.title)
+    const above: Remark[] =
+      parent === undefined
+        ? []
+        : [
+            {
+              field: 'metadata',
+              says: `${parent} has applied it, and would put back what is changed: give that, too, to hand it over.`,
+            },
+          ]
+    const refused = each.made.flatMap(admission)
+    const remarks = [...each.remarks, ...above, ...refused]
+    return refused.length > 0 ? { ...each, made: [], isLost: true, remarks } : { ...each, remarks }
+  })
+  const kept = new Set(imported.flatMap(({ made }) => made))
+  const whole = <T extends KubeObject>(objects: readonly T[]) => objects.filter((object) => admission(object).length === 0)
+  return {
+    projects: whole(found.projects),
+    deployments: found.deployments.filter((each) => kept.has(each)),
+    sets: found.sets.filter((each) => kept.has(each)),
+    imported,
+  }
+}
+
+/** As which is applied, in each namespace where nothing else is named. */
+function accountsFor({ deployments, sets }: ImportResult): KubeObject[] {
+  const specs = [...deployments, ...sets.map(({ metadata, spec: { template } }) => ({ metadata, spec: template.spec }))]
+  const namespaces = specs.flatMap(({ metadata: { namespace }, spec }) =>
+    spec.serviceAccountName === ACCOUNT && namespace !== undefined ? [namespace] : [],
+  )
+  return [...new Set(namespaces)].flatMap(accountIn)
 }
 
 function printed(objects: readonly KubeObject[], output: Options['output']): string {

@@ -118,7 +118,10 @@ export function elsewhere(
   { cluster, environment, namespace }: { cluster: string; environment: string; namespace: string | undefined },
 ): Pick<GitOpsDeploymentSpec, 'destination'> {
   if (!environment.includes('${'))
-    fields.tell(`For the cluster ${cluster} make a GitOpsDeploymentManagedEnvironment ${environment} with its credentials.`, field)
+    fields.tell(
+      `For the cluster ${cluster} make a GitOpsDeploymentManagedEnvironment ${environment} with its credentials.`,
+      field,
+    )
   return { destination: { environment, ...(namespace !== undefined && { namespace }) } }
 }
 
@@ -144,7 +147,12 @@ const SCP = /^([\w.-]+@[\w.-]+):([^/].*)$/
 /** `https://git.example.com/team-a/My_Shop.git` gives `my-shop`. */
 function nameFromUrl(url: string): string {
   const last = url.split('/').findLast((part) => part !== '') ?? ''
-  return wordsIn(last.replace(/\.git$/, '')).join('-').slice(0, 50).replace(/-$/, '') || 'repository'
+  return (
+    wordsIn(last.replace(/\.git$/, ''))
+      .join('-')
+      .slice(0, 50)
+      .replace(/-$/, '') || 'repository'
+  )
 }
 
 const wordsIn = (text: string): string[] =>

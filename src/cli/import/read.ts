@@ -18,37 +18,53 @@ export interface ForeignKind {
 /** A person's own file may hold a whole cluster. */
 const LIMITS = { characters: 2 ** 28, tokens: 2 ** 26 }
 
-/** What the files hold of these kinds; folders are read with those in them, `-` is standard input. Other documents are passed over. */
+/**
+ * What the files hold of these kinds; folders are read with those in them, `-` is standard input. Other documents are passed over, and so
+ * are files of a folder that are no YAML: templates of charts, for example.
+ */
 export async function readFiles(shell: Shell, names: readonly string[], kinds: readonly ForeignKind[]): Promise<ForeignObject[]> {
-  const found: ForeignObject[] = []
-  for (const name of names)
-    for (const { file, text } of name === '-' ? [{ file: 'stdin', text: await shell.readInput() }] : filesAt(shell, name))
-      found.push(...objectsIn(text, file).filter(({ object }) => isOneOf(kinds, object)))
-  return found.map(named)
+  const found: ForeignObject[][] = []
+  for (const name of names) {
+    const files = name === '-' ? [{ file: 'stdin', text: await shell.readInput() }] : filesAt(shell, name)
+    for (const { file, text, isFound } of files) {
+      const { objects, wrong } = objectsIn(text, file)
+      if (wrong && !isFound) throw wrong
+      if (wrong) shell.say(`${wrong.message} It is passed over.\n`)
+      found.push(objects.filter(({ object }) => isOneOf(kinds, object)))
+    }
+  }
+  return found.flat().map(named)
 }
 
-function filesAt(shell: Shell, name: string): { file: string; text: string }[] {
+interface ReadFile {
+  file: string
+  text: string
+  /** In a folder: nobody has named it. */
+  isFound?: boolean
+}
+
+function filesAt(shell: Shell, name: string): ReadFile[] {
   const path = resolve(shell.cwd, name)
+  const isFile = (file: string) => statSync(file, { throwIfNoEntry: false })?.isFile() ?? false
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found)
-    throw new Failure('not-found', `-f: there is no ${name}.`, { remedy: 'Name a file or a folder, or - for standard input.' })
-  const files = found.isDirectory()
-    ? readdirSync(path, { recursive: true, encoding: 'utf8' })
-        .filter((each) => /\.(?:ya?ml|json)$/.test(each) && statSync(join(path, each)).isFile())
-        .sort()
-        .map((each) => join(name, each))
-    : [name]
-  return files.map((file) => ({ file, text: readFileSync(resolve(shell.cwd, file), 'utf8') }))
+    throw new Failure('not-found', `-f: there is no ${name}.`, {
+      remedy: 'Name a file or a folder, or - for standard input.',
+    })
+  if (!found.isDirectory()) return [{ file: name, text: readFileSync(path, 'utf8') }]
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter((each) => /\.(?:ya?ml|json)$/.test(each) && isFile(join(path, each)))
+    .sort()
+    .map((each) => ({ file: join(name, each), text: readFileSync(join(path, each), 'utf8'), isFound: true }))
 }
 
 /** The objects of a file, those in a List too. What is no object is none of another program. */
-function objectsIn(text: string, file: string): ForeignObject[] {
+function objectsIn(text: string, file: string): { objects: ForeignObject[]; wrong?: Failure } {
   const { documents, problem } = parseYaml(text, LIMITS)
-  if (problem)
-    throw new Failure('invalid', `${file}:${problem.line}:${problem.column}: ${problem.message}.`, {
-      remedy: 'Correct the file, or name others with -f.',
-    })
-  return documents.flatMap(({ value }) => itemsOf(value)).map((object) => ({ object, file }))
+  if (documents) return { objects: documents.flatMap(({ value }) => itemsOf(value)).map((object) => ({ object, file })) }
+  const { line, column, message } = problem
+  const remedy = 'Correct the file, or name others with -f.'
+  return { objects: [], wrong: new Failure('invalid', `${file}:${line}:${column}: ${message}.`, { remedy }) }
 }
 
 function itemsOf(value: unknown): AnyObject[] {
@@ -89,4 +105,19 @@ export async function readCluster(
     return []
   })
   return (await Promise.all(found)).flat().map((object) => ({ object, file: 'the cluster' }))
+}
+
+/** Folders for several clusters may hold two of one name, of which only one can be meant. */
+export function refuseTwins(given: readonly ForeignObject[]): void {
+  const files = new Map<string, string>()
+  for (const { object, file } of given) {
+    const { kind, metadata } = object
+    const key = `${kind} ${metadata.namespace ?? ''}/${metadata.name}`
+    const other = files.get(key)
+    if (other !== undefined)
+      throw new Failure('invalid', `${kind} ${metadata.name} is in ${other} and in ${file}.`, {
+        remedy: 'Import one cluster at a time: name its files with -f.',
+      })
+    files.set(key, file)
+  }
 }

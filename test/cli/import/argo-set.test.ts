@@ -39,6 +39,7 @@ describe('an ApplicationSet', (it) => {
             source: { repoURL: URL, project: 'argocd/platform', path: '${path}', targetRevision: 'main' },
             type: 'automated',
             deletionPolicy: 'Wait',
+            serviceAccountName: 'berth-deployer',
             suspend: true,
           },
         },
@@ -157,12 +158,13 @@ describe('an ApplicationSet', (it) => {
       found.commands.map((command) => command.replace(/ -p .*/, '')),
       [
         'berth onboard argocd',
-        'kubectl create rolebinding berth-default -n argocd --clusterrole=admin --serviceaccount=argocd:default',
         'kubectl apply -f berth.yaml',
+        'kubectl patch applicationsets.argoproj.io addons -n argocd --type merge',
         'kubectl delete applicationsets.argoproj.io addons -n argocd --cascade=orphan',
         'kubectl patch applications.argoproj.io web -n argocd --type merge',
         'berth diff web -n argocd',
         'kubectl patch gitopsdeploymentsets.berth.dev addons -n argocd --type json',
+        'kubectl patch applications.argoproj.io web -n argocd --type merge',
         'kubectl delete applications.argoproj.io web -n argocd',
       ],
     )

@@ -11,7 +11,10 @@ const application = (spec: object, metadata: object = {}) => ({
 const HERE = { server: 'https://kubernetes.default.svc', namespace: 'team-a' }
 const URL = 'https://git.example.com/team-a/shop.git'
 const AUTOMATED = { automated: { prune: true, selfHeal: true } }
-const whole = { source: { repoURL: URL, path: './deploy/', targetRevision: 'main' }, syncPolicy: AUTOMATED }
+const whole = {
+  source: { repoURL: URL, path: './deploy/', targetRevision: 'main', directory: { recurse: true } },
+  syncPolicy: AUTOMATED,
+}
 
 describe('an Application', (it) => {
   it('becomes a GitOpsDeployment in its destination, and its repository a GitProject', async () => {
@@ -31,6 +34,7 @@ describe('an Application', (it) => {
         spec: {
           source: { repoURL: URL, project: 'team-a/shop', path: 'deploy', targetRevision: 'main' },
           type: 'automated',
+          serviceAccountName: 'berth-deployer',
           suspend: true,
         },
       },
@@ -160,7 +164,6 @@ describe('a chart of an Application', (it) => {
         { name: 'a\\.b', value: 'x' },
       ],
       fileParameters: [{ name: 'x', path: 'y' }],
-      values: '- a list',
       apiVersions: ['a/v1'],
     })
     for (const said of [
@@ -170,7 +173,6 @@ describe('a chart of an Application', (it) => {
     ])
       assert.match(found.report, said)
     for (const name of ['list[0]', 'a.b', 'a\\.b']) assert.match(found.report, `helm.parameters: ${name} is written as`)
-    assert.match(found.report, 'helm.values: It is no mapping in YAML')
     assert.match(found.report, 'spec.source.helm.fileParameters: It has no match')
     assert.match(found.report, 'spec.source.helm.apiVersions: It has no match')
     assert.equal(specOf(found, 'GitOpsDeployment').source, {
@@ -236,7 +238,6 @@ describe('what is about an Application', (it) => {
     const odd = {
       kustomize: { images: ['a=b'] },
       directory: { recurse: true, exclude: 'x' },
-      plugin: { name: 'cue' },
       newField: 1,
     }
     const found = await importing('argo', [
@@ -244,7 +245,6 @@ describe('what is about an Application', (it) => {
     ])
     assert.match(found.report, 'spec.source.kustomize: Write it into the kustomization.yaml in Git.')
     assert.match(found.report, 'spec.source.directory.exclude: Berth reads all manifests')
-    assert.match(found.report, 'spec.source.plugin: Berth runs no plug-ins')
     assert.match(found.report, 'spec.source.newField: It has no match.')
     assert.match(found.report, 'spec.unheardOf: It has no match.')
   })
@@ -254,7 +254,7 @@ describe('what is about an Application', (it) => {
     const found = await importing('argo', [application({ ...whole, destination })], ['--into', 'team-a'])
     assert.equal(specOf(found, 'GitOpsDeployment').destination, { environment: 'production', namespace: 'shop' })
     assert.is(found.objects.at(-1)?.metadata.namespace, 'team-a')
-    assert.match(found.report, 'make a GitOpsDeploymentManagedEnvironment production')
+    assert.match(found.report, 'For the cluster production make a GitOpsDeploymentManagedEnvironment production')
     const nowhere = await importing('argo', [application({ ...whole, destination: { name: 'production' } })])
     assert.is(nowhere.code, 1)
     assert.match(nowhere.report, 'name one with --into')
@@ -279,6 +279,72 @@ describe('what is about an Application', (it) => {
     ])
     assert.is(specOf(found, 'GitProject').url, 'https://git.example.com/a.git')
     assert.not.match(found.stdout + found.stderr, 'hunter2')
-    assert.match(found.report, 'Credentials in a URL are left out')
+    assert.match(found.report, 'Credentials in a URL, and what comes behind ? and #, are left out')
+  })
+
+  it('has no match as a whole where a part of it would change what is applied', async () => {
+    const helm = (more: object) => ({ ...whole, source: { repoURL: URL, path: 'x', helm: more } })
+    const cases: [object, string][] = [
+      [{ ...whole, source: { ...whole.source, plugin: { name: 'avp' } } }, 'spec.source.plugin: Berth runs no plug-ins'],
+      [helm({ values: 'big: 12345678901234567890' }), 'spec.source.helm.values: Line 1:'],
+      [helm({ values: '- a list' }), 'spec.source.helm.values: It is no mapping in YAML.'],
+      [helm({ releaseName: 'My_Release' }), 'spec.source.helm.releaseName: Berth would refuse it: it must match pattern'],
+      [{ ...whole, source: { ...whole.source, path: '../a' } }, 'spec.source.path: ../a leads out of the repository.'],
+      [
+        { ...whole, source: { ...whole.source, repoURL: 'oci://registry.example.com/a' } },
+        'Berth fetches from https, http and ssh.',
+      ],
+    ]
+    for (const [spec, said] of cases) {
+      const found = await importing('argo', [application(spec)])
+      assert.equal(
+        [found.code, found.objects.filter(({ kind }) => kind === 'GitOpsDeployment'), found.commands],
+        [1, [], []],
+        said,
+      )
+      assert.match(found.report, said)
+    }
+  })
+
+  it('has an environment for each address of a cluster', async () => {
+    const at = (name: string, destination: object) =>
+      application({ ...whole, destination: { namespace: 'shop', ...destination } }, { name })
+    const found = await importing('argo', [
+      at('one', { server: 'https://rancher.example.com/k8s/clusters/c-abc' }),
+      at('two', { server: 'https://rancher.example.com/k8s/clusters/c-def' }),
+      at('three', { name: 'Prod EU' }),
+      at('four', { name: 'prod-eu' }),
+    ])
+    const environments = ['one', 'two', 'three', 'four'].map((name) => {
+      const { destination } = specOf(found, 'GitOpsDeployment', name)
+      return JSON.stringify(destination)
+    })
+    assert.is(new Set(environments).size, 4, environments.join())
+    assert.is(environments[3], '{"environment":"prod-eu-cluster","namespace":"shop"}')
+    assert.match(found.report, 'For the cluster Prod EU make a GitOpsDeploymentManagedEnvironment prod-eu with')
+  })
+
+  it('says what Argo CD would put into values, and reads them as Helm does', async () => {
+    const parameters = ['True', 'NULL', '-5', '007', '12345678901234567890'].map((value, at) => ({ name: `v${at}`, value }))
+    const helm = {
+      parameters: [...parameters, { name: 'host', value: '$ARGOCD_APP_NAME.example.com' }],
+      valueFiles: ['a-$ARGOCD_ENV_X.yaml'],
+    }
+    const found = await importing('argo', [application({ ...whole, source: { repoURL: URL, path: 'x', helm } })])
+    assert.match(
+      JSON.stringify(specOf(found, 'GitOpsDeployment').source),
+      '"values":{"v0":true,"v1":null,"v2":-5,"v3":"007","host":',
+    )
+    assert.match(found.report, 'helm.parameters: v4 is written as')
+    assert.match(found.report, 'What Argo CD puts in the place of $ARGOCD_… has no match')
+    assert.match(found.report, 'a-$ARGOCD_ENV_X.yaml has no match')
+  })
+
+  it('of several sources means the list, and drops what a URL carries', async () => {
+    const sources = [{ ...whole.source, repoURL: 'https://git.example.com/new.git?private_token=s3cret#x' }]
+    const found = await importing('argo', [application({ ...whole, source: { ...whole.source, path: 'old' }, sources })])
+    assert.is(specOf(found, 'GitProject').url, 'https://git.example.com/new.git')
+    assert.not.match(found.stdout + found.stderr, 's3cret')
+    assert.not.match(found.stdout, 'old')
   })
 })

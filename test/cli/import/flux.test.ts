@@ -115,9 +115,8 @@ describe('a Kustomization of Flux', (it) => {
       'spec.images: Write it into the kustomization.yaml in Git.',
       'spec.patches: Write it into the kustomization.yaml in Git.',
       'spec.healthCheckExprs: Write it as spec.healthRules',
-      'spec.suspend: It is suspended in Flux',
+      'spec.suspend: It is suspended in Flux, and rests here',
       'spec.novel: It has no match.',
-      'Flux applies it with the rights of its controller, and Berth with those of service account flux-system/default.',
     ])
       assert.match(found.report, said)
     const bucket = await importing('flux', [kustomization({ sourceRef: { kind: 'Bucket', name: 'b' } })])
@@ -144,6 +143,7 @@ describe('a GitRepository of Flux', (it) => {
     assert.equal(await follows({ tag: 'v1', semver: '>=1.0.0' }), { semver: '>=1.0.0' })
     assert.is(await follows({ semver: '1.x', name: 'refs/pull/7/head' }), 'refs/pull/7/head')
     assert.is(await follows({ branch: 'main', commit: 'c0ffee' }), 'c0ffee')
+    assert.is(await follows({ branch: 'main', tag: '', semver: '' }), 'main')
   })
 
   it('keeps its credentials and keys, and says what they are called here', async () => {
@@ -152,7 +152,7 @@ describe('a GitRepository of Flux', (it) => {
       secretRef: { name: 'fleet-key' },
       verify: { mode: 'Tag', secretRef: { name: 'keys' } },
     }
-    const found = await importing('flux', [repository({ ...spec, recurseSubmodules: true, interval: '1m0.5s' })])
+    const found = await importing('flux', [repository({ ...spec, recurseSubmodules: true, interval: '1m0.5s', ignore: '/docs' })])
     const { credentialsSecretRef, verify, pollInterval } = specOf(found, 'GitProject')
     assert.equal(
       { credentialsSecretRef, verify, pollInterval },
@@ -166,6 +166,7 @@ describe('a GitRepository of Flux', (it) => {
       'Add the field `ssh-privatekey` to Secret fleet-key',
       'spec.verify.mode: Signatures of tags are not verified',
       'spec.interval: 1m0.5s is no duration',
+      'spec.ignore: Files that it leaves out are read here',
       'spec.recurseSubmodules: All that belongs to the path must lie in the one repository.',
     ])
       assert.match(found.report, said)
@@ -203,6 +204,7 @@ describe('a HelmRelease of Flux', (it) => {
         syncPolicy: { syncOptions: ['CreateNamespace=true'] },
         deletionPolicy: 'Delete',
         ignore: [{ paths: ['/spec/replicas'], target: { kind: 'Deployment' } }],
+        serviceAccountName: 'berth-deployer',
       }),
     )
     assert.match(found.report, 'spec.valuesFrom[1].targetPath: One value out of an object has no match')
@@ -257,5 +259,44 @@ describe('a HelmRelease of Flux', (it) => {
       ['fleet', 'shop', 'shop-helm', 'web'],
     )
     assert.equal(specOf(found, 'GitOpsDeployment', 'web').dependsOn, [{ name: 'shop-helm' }])
+  })
+
+  it('stays in its namespace, keeps the names of its objects, and rests where it rested', async () => {
+    const long = 'a-name-of-a-release-that-is-longer-than-helm-takes-it'
+    const found = await importing(
+      'flux',
+      [
+        repository(),
+        { ...helmRelease({ targetNamespace: 'shop', suspend: true }), metadata: metadata(long, 'team-a') },
+        helmRelease({}),
+      ],
+      ['--into', 'elsewhere'],
+    )
+    assert.equal(
+      found.objects.map(({ kind, metadata: { namespace } }) => [kind, namespace]),
+      [
+        ['GitProject', 'flux-system'],
+        ['GitOpsDeployment', 'shop'],
+        ['GitOpsDeployment', 'team-a'],
+      ],
+    )
+    // printf %s shop-a-name-of-a-release-that-is-longer-than-helm-takes-it | sha256sum
+    assert.match(
+      JSON.stringify(specOf(found, 'GitOpsDeployment', long).source),
+      '"releaseName":"shop-a-name-of-a-release-that-is-longer--e5c81bf56471"',
+    )
+    assert.ok(found.commands.includes(`berth diff ${long} -n shop`))
+    assert.not.ok(found.commands.some((command) => command.startsWith(`berth resume ${long}`)))
+    assert.not.ok(found.commands.some((command) => command.includes(`delete helmreleases.helm.toolkit.fluxcd.io ${long}`)))
+  })
+
+  it('of another cluster is for an environment, or has no match', async () => {
+    const remote = await importing('flux', [repository(), helmRelease({ kubeConfig: { secretRef: { name: 'prod' } } })])
+    assert.equal(specOf(remote, 'GitOpsDeployment').destination, { environment: 'prod', namespace: 'team-a' })
+    assert.not.ok(remote.commands.some((command) => command.includes('owner=helm')))
+    const byConfigMap = await importing('flux', [repository(), kustomization({ kubeConfig: { configMapRef: { name: 'prod' } } })])
+    assert.is(byConfigMap.code, 1)
+    assert.match(byConfigMap.report, 'spec.kubeConfig: Berth knows clusters by a GitOpsDeploymentManagedEnvironment')
+    assert.equal(byConfigMap.commands, [])
   })
 })

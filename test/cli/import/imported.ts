@@ -7,6 +7,7 @@ import { berth, type Outcome } from '../berth.ts'
 
 /** What `berth import` has made of these objects, and what it has said. */
 export interface Printed extends Outcome {
+  /** But for service accounts and their role bindings. */
   objects: (KubeObject & { spec: Record<string, unknown> })[]
   /** Without line breaks. */
   report: string
@@ -28,7 +29,8 @@ export async function importing(program: 'argo' | 'flux', objects: readonly obje
 
 export function printedBy(outcome: Outcome): Printed {
   const documents = parseAllDocuments(outcome.stdout)
-  const objects = Array.isArray(documents) ? documents.map((document) => document.toJS()) : []
+  const all = Array.isArray(documents) ? documents.map((document) => document.toJS()) : []
+  const objects = all.filter(({ kind }) => kind !== 'ServiceAccount' && kind !== 'RoleBinding')
   const report = outcome.stderr.replaceAll(/\s+/g, ' ')
   const commands = outcome.stderr.split('\n').flatMap((line) => (line.startsWith('  $ ') ? [line.slice(4)] : []))
   return { ...outcome, objects, report, commands }

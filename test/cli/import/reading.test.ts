@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -36,11 +36,14 @@ describe('what `berth import` reads', (it) => {
       JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [app('b'), app('c')] }),
     )
     await writeFile(join(folder, 'apps/more/note.txt'), 'not: [yaml')
+    await writeFile(join(folder, 'apps/more/template.yaml'), 'name: {{ .Values.name }}')
+    await symlink('nowhere', join(folder, 'apps/more/link.yaml'))
     await writeFile(join(folder, 'd.json'), JSON.stringify(app('d')))
     const words = ['import', 'argo', '-f', 'apps', '-f', 'd.json', '-f', '-']
     const outcome = await berth(words, { cwd: folder, input: JSON.stringify(app('e')) })
     assert.is(outcome.code, 0, outcome.stderr)
     assert.equal(names(outcome), ['a', 'b', 'c', 'd', 'e'])
+    assert.match(outcome.stderr, /template\.yaml:1:\d+: .* It is passed over\./)
     assert.match(printedBy(outcome).report, `(${join('apps', 'more', 'b.yml')})`)
   })
 
@@ -72,6 +75,10 @@ describe('what `berth import` reads', (it) => {
     assert.is(nothing.code, 3)
     assert.match(nothing.stderr, 'there is none of gitrepositories,kustomizations,helmreleases in other.yaml')
     assert.is((await berth(['import', 'flux', '-f', 'missing.yaml'], { cwd: folder })).code, 3)
+    await writeFile(join(folder, 'twins.json'), JSON.stringify({ kind: 'List', items: [app('a'), app('a')] }))
+    const twins = await berth(['import', 'argo', '-f', 'twins.json'], { cwd: folder })
+    assert.is(twins.code, 7)
+    assert.match(twins.stderr, 'Application a is in twins.json and in twins.json.')
     const unsaid = await berth(['import', 'flux'], { cwd: folder })
     assert.is(unsaid.code, 7)
     assert.match(unsaid.stderr, 'Name files with -f, or give --cluster.')
@@ -80,20 +87,17 @@ describe('what `berth import` reads', (it) => {
   it('is printed as JSON, too, in one List, and its report fits a terminal', async () => {
     const found = await importing('argo', [app('shop', { spec: { ...app('shop').spec, novel: { a: 1 } } })], ['-o', 'json'])
     const { kind, items } = JSON.parse(found.stdout)
-    assert.equal([kind, items.length], ['List', 2])
+    assert.equal([kind, items.length], ['List', 4])
     assert.equal(tooWide(found.stderr), [])
   })
 })
 
 describe('the way by which it goes over', (it) => {
   const at = (name: string, metadata: object) => app(name, { metadata: { name, namespace: 'argocd', ...metadata } })
-  const stopped = (commands: readonly string[]) =>
-    commands.flatMap(
-      (command) =>
-        /^kubectl (?:patch|delete applicationsets\S*) ?(?:\S+\.argoproj\.io )?(\S+) .*(?:patch|merge|orphan)/.exec(
-          command,
-        )?.[1] ?? [],
-    )
+  /** Names by the first command of each. */
+  const stopped = (commands: readonly string[]) => [
+    ...new Set(commands.flatMap((command) => /^kubectl patch \S+\.argoproj\.io (\S+)/.exec(command)?.[1] ?? [])),
+  ]
 
   it('stops what applies others first, and takes it away last', async () => {
     const found = await importing('argo', [
@@ -119,8 +123,9 @@ describe('the way by which it goes over', (it) => {
     const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'ApplicationSet', name: 'all', uid: 'u' }
     const found = await importing('argo', [set, at('one', { ownerReferences: [owner] })])
     assert.is(found.code, 1)
-    const [stop, next] = found.commands.filter((command) => command.includes('argoproj.io'))
-    assert.is(stop, 'kubectl delete applicationsets.argoproj.io all -n argocd --cascade=orphan')
+    const [stop, gone, next] = found.commands.filter((command) => command.includes('argoproj.io'))
+    assert.is(gone, 'kubectl delete applicationsets.argoproj.io all -n argocd --cascade=orphan')
+    assert.match(stop ?? '', 'kubectl patch applicationsets.argoproj.io all -n argocd')
     assert.match(next ?? '', 'kubectl patch applications.argoproj.io one')
   })
 
@@ -131,5 +136,29 @@ describe('the way by which it goes over', (it) => {
     ])
     assert.is(found.code, 0, found.stderr)
     assert.equal(stopped(found.commands).toSorted(), ['a', 'b'])
+  })
+
+  it('touches nothing of what belongs to one that was not given', async () => {
+    const orphan = at('one', {
+      ownerReferences: [{ apiVersion: 'argoproj.io/v1alpha1', kind: 'ApplicationSet', name: 'gone', uid: 'u' }],
+    })
+    const below = at('two', { annotations: { 'argocd.argoproj.io/tracking-id': 'one:argoproj.io/Application:argocd/two' } })
+    const found = await importing('argo', [orphan, below, at('free', {})])
+    assert.match(found.report, 'ApplicationSet argocd/gone has applied it, and would put back what is changed')
+    const names = new Set(found.commands.flatMap((command) => /\b(one|two|free)\b/.exec(command)?.[1] ?? []))
+    assert.equal([...names], ['free'])
+  })
+
+  it('knows who has applied what across namespaces, by each of the marks of Argo CD', async () => {
+    const there = (name: string, mark: object) => ({ ...app(name), metadata: { name, namespace: 'team-a', ...mark } })
+    const found = await importing('argo', [
+      there('a', { annotations: { 'argocd.argoproj.io/tracking-id': 'root:argoproj.io/Application:team-a/a' } }),
+      there('b', { labels: { 'argocd.argoproj.io/instance': 'root' } }),
+      there('c', { annotations: { 'argocd.argoproj.io/tracking-id': 'team-b_other:argoproj.io/Application:team-a/c' } }),
+      there('d', { labels: { 'app.kubernetes.io/instance': 'release', 'app.kubernetes.io/managed-by': 'Helm' } }),
+      { ...app('other'), metadata: { name: 'other', namespace: 'team-b' } },
+      at('root', {}),
+    ])
+    assert.equal(stopped(found.commands), ['root', 'other', 'd', 'a', 'b', 'c'])
   })
 })

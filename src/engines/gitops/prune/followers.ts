@@ -12,7 +12,7 @@ export function takesAlong({ apiVersion, kind, metadata: { finalizers = [] }, sp
   const spec = isRecord(given) ? given : {}
   switch (`${groupOf(apiVersion)}/${kind}`) {
     case 'argoproj.io/Application':
-      return finalizers.some((each) => each.includes('resources-finalizer.argocd.argoproj.io'))
+      return finalizers.some((each) => each.includes('finalizer.argocd.argoproj.io'))
     case 'argoproj.io/ApplicationSet':
       return !(isRecord(spec.syncPolicy) && spec.syncPolicy.preserveResourcesOnDeletion === true)
     case 'kustomize.toolkit.fluxcd.io/Kustomization':

@@ -101,7 +101,7 @@ export function blockOn({
   if (hasApplied)
     return {
       reason: 'ProtectedKind',
-      why: 'stays, for the program that follows it would delete all that it has applied. Have that let go first (`berth import --help`), or confirm it',
+      why: 'stays, for the program that follows it would delete all that it has applied. Have that let go of it first (docs/gitops.md, From Argo CD or Flux), or confirm it',
     }
   if (asksFirst) return { reason: 'ConfirmationNeeded', why: 'stays until it is confirmed, as its annotation demands' }
   return undefined
