@@ -6,7 +6,6 @@ import { type ClusterOptions, withKube, withKubeconfig } from '../options.ts'
 import { renderData } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb, groupVerb, type Verb } from '../verb.ts'
-import { type Admission, createAdmission } from './admission.ts'
 import { ARGO_KINDS, importArgo } from './argo.ts'
 import { isName, type Remark } from './fields.ts'
 import { FLUX_KINDS, importFlux } from './flux.ts'
@@ -15,6 +14,7 @@ import type { ForeignObject, ImportChoices, Imported, ImportResult } from './imp
 import { ACCOUNT, accountIn } from './made.ts'
 import { type ForeignKind, readCluster, readFiles, refuseTwins } from './read.ts'
 import { reportOf } from './report.ts'
+import { createSchemaCheck, type SchemaCheck } from './schema-check.ts'
 
 interface Options extends ClusterOptions, ImportChoices {
   file: string[]
@@ -75,7 +75,7 @@ async function importAll(shell: Shell, { kinds, translate, words }: Other, optio
     ? await withKube(shell, options, (kube) => readCluster(kube, kinds, namespace))
     : await readFiles(shell, file, kinds)
   refuseTwins(given)
-  const found = looked(translate(given, { into }), createAdmission(shell.home))
+  const found = looked(translate(given, { into }), createSchemaCheck(shell.home))
   if (found.imported.length === 0)
     throw new Failure('not-found', `there is none of ${words} ${cluster ? 'in the cluster' : `in ${file.join(', ')}`}.`, {
       remedy: 'Name other files with -f, or another cluster with --kubeconfig.',
@@ -87,7 +87,7 @@ async function importAll(shell: Shell, { kinds, translate, words }: Other, optio
 }
 
 /** Without what the API server would refuse, and with a word about those that belong to what nobody has given. */
-function looked(found: ImportResult, admission: Admission): ImportResult {
+function looked(found: ImportResult, check: SchemaCheck): ImportResult {
   const missing = parentsNotGiven(found.imported)
   const imported = found.imported.map((each): Imported => {
     const parent = missing.get(each.title)
@@ -100,12 +100,12 @@ function looked(found: ImportResult, admission: Admission): ImportResult {
               says: `${parent} has applied it, and would put back what is changed: give that, too, to hand it over.`,
             },
           ]
-    const refused = each.made.flatMap(admission)
+    const refused = each.made.flatMap(check)
     const remarks = [...each.remarks, ...above, ...refused]
     return refused.length > 0 ? { ...each, made: [], isLost: true, remarks } : { ...each, remarks }
   })
   const kept = new Set(imported.flatMap(({ made }) => made))
-  const whole = <T extends KubeObject>(objects: readonly T[]) => objects.filter((object) => admission(object).length === 0)
+  const whole = <T extends KubeObject>(objects: readonly T[]) => objects.filter((object) => check(object).length === 0)
   return {
     projects: whole(found.projects),
     deployments: found.deployments.filter((each) => kept.has(each)),

@@ -4,9 +4,9 @@ import { definitionsIn } from '../manifests.ts'
 import type { Remark } from './fields.ts'
 
 /** What the API server would refuse, by the schemas of our definitions. */
-export type Admission = (object: KubeObject) => Remark[]
+export type SchemaCheck = (object: KubeObject) => Remark[]
 
-export function createAdmission(home: string): Admission {
+export function createSchemaCheck(home: string): SchemaCheck {
   // Formats and rules are the server's own.
   const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false })
   const checks = new Map(
@@ -16,9 +16,9 @@ export function createAdmission(home: string): Admission {
     ]),
   )
   return (object) => {
-    const check = checks.get(object.kind)
-    if (!check || check(object)) return []
-    return (check.errors ?? []).map(remarkOf)
+    const validate = checks.get(object.kind)
+    if (!validate || validate(object)) return []
+    return (validate.errors ?? []).map(remarkOf)
   }
 }
 
