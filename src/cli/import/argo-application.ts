@@ -4,6 +4,7 @@ import { defined } from '../../std/index.ts'
 import { helmOf } from './argo-helm.ts'
 import type { ForeignFields } from './fields.ts'
 import { repositoryUrl } from './made.ts'
+import { pathIn } from './paths.ts'
 
 /** The cluster in which Argo CD itself runs. */
 export const HERE = ['https://kubernetes.default.svc', 'in-cluster']
@@ -30,7 +31,7 @@ export interface ImportedSource {
 }
 
 /** The one source of an Application; nothing where Berth follows no such source, which is told. */
-export function sourceOf(spec: ForeignFields): ImportedSource | undefined {
+export function sourceOf(spec: ForeignFields, isTemplate: boolean): ImportedSource | undefined {
   const several = spec.records('sources')
   const source = several[0] ?? spec.record('source')
   if (several.length > 0) spec.pass('source')
@@ -44,10 +45,10 @@ export function sourceOf(spec: ForeignFields): ImportedSource | undefined {
     spec.tell('There is no source.')
     return undefined
   }
-  return sourceIn(source)
+  return sourceIn(source, isTemplate)
 }
 
-function sourceIn(source: ForeignFields): ImportedSource | undefined {
+function sourceIn(source: ForeignFields, isTemplate: boolean): ImportedSource | undefined {
   const path = pathIn(source, 'path')
   const [chart, plugin, helm] = [source.text('chart'), source.value('plugin'), source.record('helm')]
   const revision = revisionOf(source.text('targetRevision'))
@@ -63,31 +64,16 @@ function sourceIn(source: ForeignFields): ImportedSource | undefined {
   }
   const url = repositoryUrl(source, 'repoURL')
   if (!helm) tellDirectory(source)
-  const rendered = helm && helmOf(helm, path ?? '.')
+  const rendered = helm && helmOf(helm, { directory: path ?? '.', isTemplate })
   if (url === undefined || path === undefined || (helm && !rendered)) return undefined
   return { url, source: { path, ...revision, ...(rendered && { helm: rendered }) } }
 }
 
 function tellDirectory(source: ForeignFields): void {
   const directory = source.record('directory')
-  if (directory?.flag('recurse') || source.value('kustomize') !== undefined) return
+  if (directory?.flag('recurse') || source.has('kustomize')) return
   source.tell('Where it holds plain manifests, Berth reads the folders below it, too.', 'path')
 }
-
-/** Inside the repository; nothing for one that is not. Both tools mean the root where nothing is said. */
-export function pathIn(fields: ForeignFields, name: string): string | undefined {
-  const path = cleanPath(fields.text(name) ?? '.')
-  if (!path.split('/').includes('..')) return path
-  fields.tell(`${path} leads out of the repository.`, name)
-  return undefined
-}
-
-/** `./apps/` is `apps`. */
-export const cleanPath = (path: string): string =>
-  path
-    .split('/')
-    .filter((part) => part !== '' && part !== '.')
-    .join('/') || '.'
 
 /** Argo CD takes a range where others take a tag. */
 function revisionOf(text: string | undefined): { targetRevision?: string; semver?: string } {

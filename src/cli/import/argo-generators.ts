@@ -1,8 +1,9 @@
 import type { GitOpsDeploymentSetSpec } from '../../api/index.ts'
-import { isRecord } from '../../std/index.ts'
-import { cleanPath } from './argo-application.ts'
+import { isRecord, matchesWildcard } from '../../std/index.ts'
+import { isTemplated } from './argo-placeholders.ts'
 import type { ForeignFields } from './fields.ts'
 import { repositoryUrl } from './made.ts'
+import { cleanPath, recordOf } from './paths.ts'
 
 type Generator = GitOpsDeploymentSetSpec['generators'][number]
 type PlainGenerator = Omit<Generator, 'product'>
@@ -39,8 +40,10 @@ function generatorOf(fields: ForeignFields, generating: Generating): { generator
   if (!matrix) return plainOf(fields, generating)
   const all = matrix.records('generators').map((each) => plainOf(each, generating))
   const found = all.filter((each) => each !== undefined)
-  const words = joined(found.map((each) => each.words))
-  if (!words || found.length !== all.length) return undefined
+  const words = new Map(found.flatMap((each) => [...each.words]))
+  const isTwice = words.size < found.reduce((sum, each) => sum + each.words.size, 0)
+  if (isTwice) matrix.tell('Two of them give the same name, and Berth would refuse it.', 'generators')
+  if (isTwice || found.length === 0 || found.length !== all.length) return undefined
   const products = found.reduce<PlainGenerator[][]>(
     (before, { generators }) => before.flatMap((some) => generators.map((each) => [...some, each])),
     [[]],
@@ -51,31 +54,32 @@ function generatorOf(fields: ForeignFields, generating: Generating): { generator
 function plainOf(fields: ForeignFields, generating: Generating): Plain | undefined {
   const [list, git, clusters] = ['list', 'git', 'clusters'].map((name) => fields.record(name))
   if (fields.value('selector') !== undefined) fields.tell('Choose the elements where they are made.', 'selector')
-  else if (list) return listOf(list)
+  else if (list) return listOf(list, generating)
   else if (git) return directoriesOf(git, generating)
   else if (clusters || fields.value('clusters') !== undefined) return environmentsOf(clusters, generating)
   else fields.tell('Berth has lists, Environments, branches and directories, and products of these.')
   return undefined
 }
 
-function listOf(list: ForeignFields): Plain | undefined {
+function listOf(list: ForeignFields, { used }: Generating): Plain | undefined {
   const given = list.value('elements')
   const elements = (Array.isArray(given) ? given : []).filter(isRecord)
-  if (elements.length === 0 || elements.some((element) => Object.values(element).some((value) => typeof value === 'object'))) {
-    list.tell('Berth has elements that are written out, with a text for each name.', 'elements')
+  const names = [...new Set(elements.flatMap((element) => Object.keys(element)))]
+  const isPlain = elements.every((element) => Object.values(element).every((value) => typeof value !== 'object'))
+  const isWhole = names.every((name) => !used.has(name) || elements.every((element) => Object.hasOwn(element, name)))
+  if (elements.length === 0 || !isPlain || !isWhole || new Set(names.map(variableFor)).size < names.length) {
+    list.tell('Berth has elements that are written out, each with a text for every name that the template has.', 'elements')
     return undefined
   }
-  const names = new Set(elements.flatMap((element) => Object.keys(element)))
   const texts = elements.map((element) =>
     Object.fromEntries(Object.entries(element).map(([name, value]) => [variableFor(name), String(value)])),
   )
-  return { generators: [{ list: { elements: texts } }], words: new Map([...names].map((name) => [name, variable(name)])) }
+  return { generators: [{ list: { elements: texts } }], words: new Map(names.map((name) => [name, variable(name)])) }
 }
 
 const variableFor = (name: string): string => name.replaceAll(/\W/g, '_').replace(/^(?=\d)/, '_')
 const variable = (name: string): string => `\${${variableFor(name)}}`
 
-/** Without the digest that keeps two of ours apart, Argo CD makes one name of `a_b` and `a-b`. */
 const PATHS: Words = new Map([
   ['path', '${path}'],
   ['path.path', '${path}'],
@@ -88,36 +92,59 @@ function directoriesOf(git: ForeignFields, { projectOf, used }: Generating): Pla
     .records('directories')
     .map((each) => ({ path: each.text('path') ?? '', isLeftOut: each.flag('exclude') }))
   const [repository, revision] = [repositoryUrl(git, 'repoURL'), git.text('revision')]
-  git.pass('requeueAfterSeconds', 'files')
-  if (!repository || directories.length === 0 || [repository, revision].some((each) => each?.includes('{{'))) {
-    git.tell('Berth has directories of a repository, by their pattern. Files with values have no match: write a list.')
+  const paths = directories.map(({ path }) => path)
+  git.pass('requeueAfterSeconds')
+  if (
+    git.has('files') ||
+    [repository ?? '', revision ?? '', ...paths].some(isTemplated) ||
+    paths.some((path) => /[?[]/.test(path))
+  ) {
+    git.pass('files')
+    git.tell('Berth has directories of one repository, by patterns with stars. Files with values have no match: write a list.')
     return undefined
   }
-  if (used.has('path.basenameNormalized'))
-    git.tell('A slug ends with a digest where the directory has other letters than names of objects have.', 'directories')
   const except = directories.filter(({ isLeftOut }) => isLeftOut).map(({ path }) => cleanPath(path))
-  const more = {
-    project: projectOf(repository),
-    ...(revision !== undefined && revision !== 'HEAD' && { revision }),
-    ...(except.length > 0 && { except }),
-  }
   const patterns = directories.filter(({ isLeftOut }) => !isLeftOut).map(({ path }) => cleanPath(path))
-  return { generators: patterns.map((pattern) => ({ directories: { pattern, ...more } })), words: PATHS }
+  const apart = patterns.filter((pattern) => !patterns.some((other) => other !== pattern && isBelow(pattern, other)))
+  if (!repository || apart.length === 0) return undefined
+  if (used.has('path.basenameNormalized'))
+    git.tell(
+      'A slug is made of the whole path, and ends with a digest where it has other letters than names of objects.',
+      'directories',
+    )
+  const more = { project: projectOf(repository), ...(revision !== undefined && revision !== 'HEAD' && { revision }) }
+  const generators = apart.map((pattern) => ({ directories: { pattern, ...more, except: [...except, hiddenIn(pattern)] } }))
+  return { generators, words: PATHS }
 }
+
+/** Whether all that a pattern takes is taken by the other one, too. */
+function isBelow(pattern: string, other: string): boolean {
+  const [parts, wanted] = [pattern.split('/'), other.split('/')]
+  return parts.length === wanted.length && wanted.every((each, at) => matchesWildcard(each, parts[at] ?? ''))
+}
+
+/** Argo CD looks into no directory whose name begins with a dot. */
+const hiddenIn = (pattern: string): string => [...pattern.split('/').slice(0, -1), '.*'].join('/')
 
 const LABELS = 'metadata.labels.'
 
 /** A cluster is an Environment here, that somebody has to make. */
-function environmentsOf(clusters: ForeignFields | undefined, { used }: Generating): Plain {
+function environmentsOf(clusters: ForeignFields | undefined, { used }: Generating): Plain | undefined {
   const labelSelector = selectorIn(clusters?.record('selector'))
   const labels = [...used].filter((word) => word.startsWith(LABELS)).map((word) => word.slice(LABELS.length))
-  const values = clusters?.value('values')
-  const constants = Object.entries(isRecord(values) ? values : {}).map(
+  const constants = Object.entries(recordOf(clusters?.value('values'))).map(
     ([name, value]) => [`values.${name}`, String(value)] as const,
   )
-  const words = ['name', 'nameNormalized', 'server'].map((name) => [name, '${environment}'] as const)
   clusters?.pass('flatList')
   clusters?.tell('For each cluster make an Environment, with the labels of the cluster: those are what there is one for.')
+  if (
+    constants.some(([, value]) => isTemplated(value) || value.includes('${')) ||
+    new Set(labels.map(variableFor)).size < labels.length
+  ) {
+    clusters?.tell('Values that are made of others have no match.', 'values')
+    return undefined
+  }
+  const words = ['name', 'nameNormalized', 'server'].map((name) => [name, '${environment}'] as const)
   return {
     generators: [
       {
@@ -147,14 +174,11 @@ export const expressionsIn = (expressions: readonly ForeignFields[]): string[] =
     return `${key} ${operator === 'NotIn' ? 'notin' : 'in'} (${values})`
   })
 
-const recordOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {})
-
-/** All words of several; nothing where one means different things. */
+/** The words of all; nothing where one means different things, or is missing in one of them. */
 function joined(all: readonly Words[]): Words | undefined {
-  const words = new Map<string, string>()
-  for (const [name, word] of all.flatMap((each) => [...each])) {
-    if (words.has(name) && words.get(name) !== word) return undefined
-    words.set(name, word)
-  }
-  return words
+  const [first = new Map<string, string>(), ...others] = all
+  const isSame = others.every(
+    (words) => words.size === first.size && [...words].every(([name, word]) => first.get(name) === word),
+  )
+  return isSame ? first : undefined
 }

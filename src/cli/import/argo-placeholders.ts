@@ -11,9 +11,10 @@ export function placeholdersIn(template: unknown): Set<string> {
   return found
 }
 
-/** The template with variables of ours; `unknown` gets every placeholder that is more than a name, or a name of nothing. */
-export const withVariables = (template: unknown, words: Words, unknown: Set<string>): unknown =>
-  mapTexts(template, (text) =>
+/** The template with variables of ours; `unknown` gets every placeholder that is more than a name, a name of nothing, or in a key. */
+export function withVariables(template: unknown, words: Words, unknown: Set<string>): unknown {
+  for (const key of keysIn(template)) if (isTemplated(key)) unknown.add(key)
+  return mapTexts(template, (text) =>
     // What looks like a variable of ours is none yet.
     text
       .replaceAll('${', () => '$${')
@@ -23,6 +24,14 @@ export const withVariables = (template: unknown, words: Words, unknown: Set<stri
         return word ?? whole
       }),
   )
+}
+
+export const isTemplated = (text: string): boolean => text.includes('{{')
+
+const keysIn = (value: unknown): string[] => {
+  if (Array.isArray(value)) return value.flatMap(keysIn)
+  return isRecord(value) ? [...Object.keys(value), ...Object.values(value).flatMap(keysIn)] : []
+}
 
 /** `{{- .metadata.name -}}`, `{{metadata.name}}`, and `{{ index .metadata.labels "a/b" }}` for what no name can say in Go. */
 function nameOf(inner: string): string {
@@ -32,7 +41,7 @@ function nameOf(inner: string): string {
   return text.replace(/^\./, '')
 }
 
-function mapTexts(value: unknown, map: (text: string) => string): unknown {
+export function mapTexts(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value)
   if (Array.isArray(value)) return value.map((each) => mapTexts(each, map))
   return isRecord(value) ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, mapTexts(each, map)])) : value

@@ -3,109 +3,144 @@ import {
   type GitOpsDeploymentSetSpec,
   GitOpsDeploymentSets,
   type GitOpsDeploymentSpec,
+  type GitProject,
   typeMetaOf,
 } from '../../api/index.ts'
-import { isRecord } from '../../std/index.ts'
-import { destinationOf } from './argo-application.ts'
+import { type ClusterDestination, destinationOf } from './argo-application.ts'
+import { withEnvironments } from './argo-environments.ts'
 import { expressionsIn, generatorsOf } from './argo-generators.ts'
 import { placeholdersIn, withVariables } from './argo-placeholders.ts'
 import { askedFor, hintOf, NAMESPACE, type World } from './argo-spec.ts'
-import { type FieldReading, type ForeignFields, readFields } from './fields.ts'
-import { type ForeignObject, titleOf } from './imported.ts'
+import { type ForeignFields, type Remark, readFields } from './fields.ts'
+import type { ForeignObject } from './imported.ts'
 import { restingAs } from './made.ts'
+import { recordOf } from './paths.ts'
 
 /** What was made of an ApplicationSet; nothing where its generators or its template have no match. */
 export interface ImportedSet {
-  set: GitOpsDeploymentSet | undefined
-  reading: FieldReading
-}
-
-/** Makes a GitOpsDeploymentSet of an ApplicationSet. Its GitOpsDeployments rest until `suspend` is taken out of the template. */
-export function setFrom({ object, file }: ForeignObject, world: World): ImportedSet {
-  const { name, namespace = NAMESPACE } = object.metadata
-  const title = titleOf('ApplicationSet', { name, namespace })
-  const given = isRecord(object.spec) ? object.spec : {}
-  const place = world.into ?? namespace
-  const projectOf = (url: string) => world.projects.projectFor(place, url).metadata.name
-  const first = readFields(object, `${title} in ${file}`, hintOf)
-  const spec = first.root.record('spec')
-  const found = spec && generatorsOf(spec, { used: placeholdersIn(given.template), projectOf })
-  if (!found) return { set: undefined, reading: first }
-  const unknown = new Set<string>()
-  const template = withVariables(given.template, found.words, unknown)
-  // Read once more, with variables of ours in the place of theirs: what was told of the generators is told again.
-  const reading = readFields({ ...object, spec: { ...given, template } }, `${title} in ${file}`, hintOf)
-  reading.root.pass('apiVersion', 'kind', 'metadata', 'status')
-  const own = reading.root.record('spec')
-  if (!own) return { set: undefined, reading }
-  generatorsOf(own, { used: placeholdersIn(given.template), projectOf })
-  for (const each of unknown) own.tell(`${each} is more than the name of a value.`, 'template')
-  const made = templateFrom(own, place, world)
-  if (!made || unknown.size > 0) return { set: undefined, reading }
-  const set: GitOpsDeploymentSet = {
-    ...typeMetaOf(GitOpsDeploymentSets),
-    metadata: { name: world.sets.take(place, name, namespace), namespace: place },
-    spec: { generators: found.generators, template: made, ...rolloutOf(own), ...removalOf(own) },
-  }
-  return { set, reading }
+  set?: GitOpsDeploymentSet
+  projects: GitProject[]
+  remarks: Remark[]
 }
 
 type Template = GitOpsDeploymentSetSpec['template']
 
-function templateFrom(own: ForeignFields, place: string, world: World): Template | undefined {
+/** Makes a GitOpsDeploymentSet of an ApplicationSet. Its GitOpsDeployments rest until `suspend` is taken out of the template. */
+export function setFrom({ object }: ForeignObject, world: World): ImportedSet {
+  const { name, namespace = NAMESPACE } = object.metadata
+  const place = world.into ?? namespace
+  const { generators: given, template: written, ...others } = recordOf(object.spec)
+  const projects = new Set<GitProject>()
+  const projectOf = (url: string) => {
+    const project = world.projects.projectFor(place, url)
+    projects.add(project)
+    return project.metadata.name
+  }
+  const ofGenerators = readFields({ spec: { generators: given } }, hintOf)
+  const spec = ofGenerators.root.record('spec')
+  const found = spec && generatorsOf(spec, { used: placeholdersIn(written), projectOf })
+  if (!found || ofGenerators.isWrong()) return { projects: [], remarks: ofGenerators.told() }
+  const unknown = new Set<string>()
+  const rest = readFields({ spec: { ...others, template: withVariables(written, found.words, unknown) } }, hintOf)
+  const own = rest.root.record('spec')
+  for (const each of unknown) own?.tell(`${each} is more than the name of a value.`, 'template')
+  if (own?.has('templatePatch')) own.tell('Berth has one template for all: write what it changes into Git.', 'templatePatch')
+  const made = own && templateFrom(own, { place, world, projectOf, generators: found.generators })
+  if (!own || !made || unknown.size > 0 || own.has('templatePatch') || rest.isWrong())
+    return { projects: [], remarks: [...ofGenerators.told(), ...rest.told()] }
+  const set: GitOpsDeploymentSet = {
+    ...typeMetaOf(GitOpsDeploymentSets),
+    metadata: { name: world.sets.take(place, name, namespace), namespace: place },
+    spec: { ...made, ...rolloutOf(own), ...removalOf(own) },
+  }
+  return { set, projects: [...projects], remarks: [...ofGenerators.remarks(), ...rest.remarks()] }
+}
+
+interface Filling {
+  place: string
+  world: World
+  projectOf(url: string): string
+  generators: GitOpsDeploymentSetSpec['generators']
+}
+
+function templateFrom(
+  own: ForeignFields,
+  { place, world, projectOf, generators }: Filling,
+): Pick<GitOpsDeploymentSetSpec, 'generators' | 'template'> | undefined {
   const template = own.record('template')
-  const metadata = template?.record('metadata')
+  const [metadata, spec] = [template?.record('metadata'), template?.record('spec')]
   const name = metadata?.text('name')
-  const spec = template?.record('spec')
   if (!spec || name === undefined) {
     own.tell('It has no template with a name and a spec.', 'template')
     return undefined
   }
-  const labels = metadata?.value('labels')
-  metadata?.pass('annotations', 'finalizers', 'namespace')
-  const destination = destinationOf(spec, 'text')
-  const elsewhere = destination.isHere && destination.namespace !== undefined && destination.namespace !== place
-  // One place of our own cluster for each: what names another namespace than its own needs an environment.
-  const there = elsewhere ? { ...destination, cluster: 'in-cluster', isHere: false } : destination
-  const finalizers = preservesResources(own) ? [] : ['resources-finalizer.argocd.argoproj.io']
-  const { source, rest } = askedFor(spec, { name, finalizers, destination: there }, world)
-  if (!source) return undefined
-  const { url } = source
-  const project = url.includes('${') ? undefined : `${place}/${world.projects.projectFor(place, url).metadata.name}`
-  if (!project) spec.tell('Make a GitProject for each repository.', 'source')
-  const ofTemplate: GitOpsDeploymentSpec = {
-    source: { repoURL: url, ...(project !== undefined && { project }), ...source.source },
-    ...rest,
+  const labels = textsIn(metadata?.value('labels'))
+  // Argo CD puts the finalizer there by itself.
+  metadata?.pass('finalizers', 'namespace')
+  const found = withEnvironments(generators, awayFrom(destinationOf(spec, 'text'), place), world.environments)
+  if (!found) {
+    spec.tell('Where it goes is no cluster of a list, and no Environment.', 'destination')
+    return undefined
   }
-  return { metadata: { name, ...(isTexts(labels) && { labels }) }, spec: { ...restingAs(ofTemplate) } }
+  for (const each of found.made) spec.tell(`Make the Environment ${each}, with the credentials of the cluster.`, 'destination')
+  const finalizers = preservesResources(own) ? [] : ['resources-finalizer.argocd.argoproj.io']
+  const annotations = textsIn(metadata?.value('annotations'))
+  const about = { name, finalizers, annotations, destination: found.destination, isTemplate: true }
+  const { source, rest } = askedFor(spec, about, world)
+  if (!source) return undefined
+  const isOne = !source.url.includes('${')
+  if (!isOne) spec.tell('Make a GitProject for each repository.', 'source')
+  const project = isOne ? `${place}/${projectOf(source.url)}` : undefined
+  const ofOne: GitOpsDeploymentSpec = {
+    source: { repoURL: source.url, ...(project !== undefined && { project }), ...source.source },
+    ...rest,
+    // Argo CD's set synchronises its Applications itself, where it does so in steps.
+    ...(own.record('strategy')?.text('type') === 'RollingSync' && { type: 'automated' as const }),
+  }
+  const made: Template = {
+    metadata: { name, ...(Object.keys(labels).length > 0 && { labels }) },
+    spec: { ...restingAs(ofOne) },
+  }
+  return { generators: found.generators, template: made }
 }
 
-const isTexts = (value: unknown): value is Record<string, string> =>
-  isRecord(value) && Object.values(value).every((each) => typeof each === 'string')
+/** A set has one namespace, and another one of its own cluster is an environment. */
+const awayFrom = (destination: ClusterDestination, place: string): ClusterDestination =>
+  destination.isHere && destination.namespace !== undefined && destination.namespace !== place
+    ? { ...destination, cluster: 'in-cluster', isHere: false }
+    : destination
 
-/** Argo CD puts the finalizer there by itself. */
+const textsIn = (value: unknown): Record<string, string> =>
+  Object.fromEntries(Object.entries(recordOf(value)).map(([name, each]) => [name, String(each)]))
+
 const preservesResources = (own: ForeignFields): boolean => own.record('syncPolicy')?.flag('preserveResourcesOnDeletion') ?? false
 
 function removalOf(own: ForeignFields): Pick<GitOpsDeploymentSetSpec, 'removal'> {
-  const policy = own.record('syncPolicy')?.text('applicationsSync') ?? 'sync'
-  return policy === 'create-only' || policy === 'create-update' ? { removal: { policy: 'Orphan' } } : {}
+  const policy = own.record('syncPolicy')
+  const kept = policy?.text('applicationsSync') ?? 'sync'
+  if (kept === 'create-only') policy?.tell('A set keeps what it has made as its template has it.', 'applicationsSync')
+  return kept === 'create-only' || kept === 'create-update' ? { removal: { policy: 'Orphan' } } : {}
 }
 
 function rolloutOf(own: ForeignFields): Pick<GitOpsDeploymentSetSpec, 'rollout'> {
   const strategy = own.record('strategy')
-  const given = strategy?.record('rollingSync')?.records('steps') ?? []
   strategy?.pass('type', 'deletionOrder')
   own.pass('goTemplate', 'goTemplateOptions')
-  const steps = given.map((step) => {
+  const steps = (strategy?.record('rollingSync')?.records('steps') ?? []).map((step) => {
     const labelSelector = expressionsIn(step.records('matchExpressions')).join(',')
-    const update = step.value('maxUpdate')
-    const maxAtOnce = update === undefined ? undefined : /^[1-9]\d*$/.test(String(update)) ? Number(update) : String(update)
-    if (maxAtOnce === '0' || maxAtOnce === '0%')
-      step.tell('None at all has no match: let the set rest with spec.suspend.', 'maxUpdate')
-    return {
-      ...(labelSelector !== '' && { labelSelector }),
-      ...(maxAtOnce !== undefined && maxAtOnce !== '0' && maxAtOnce !== '0%' && { maxAtOnce }),
-    }
+    const maxAtOnce = atOnce(step)
+    return { ...(labelSelector !== '' && { labelSelector }), ...(maxAtOnce !== undefined && { maxAtOnce }) }
   })
   return steps.length > 0 ? { rollout: { steps } } : {}
+}
+
+function atOnce(step: ForeignFields): number | string | undefined {
+  const update = step.value('maxUpdate')
+  if (update === undefined) return undefined
+  const text = String(update)
+  if (/^0+%?$/.test(text)) {
+    step.tell('None at all has no match: let the set rest with spec.suspend.', 'maxUpdate')
+    return undefined
+  }
+  return /^\d+$/.test(text) ? Number(text) : text
 }

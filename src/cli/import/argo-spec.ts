@@ -10,7 +10,7 @@ import {
 } from './argo-application.ts'
 import { type Windowed, windowsFor } from './argo-windows.ts'
 import { type FieldReading, type ForeignFields, hintsBy, readFields } from './fields.ts'
-import { type ForeignObject, type ImportChoices, titleOf } from './imported.ts'
+import type { ForeignObject, ImportChoices } from './imported.ts'
 import { type Environments, elsewhere, type MadeProjects, type Names } from './made.ts'
 
 /** Where Argo CD is, where an object in a file does not say it. */
@@ -39,11 +39,12 @@ export interface About {
   finalizers?: string[] | undefined
   annotations?: Record<string, string> | undefined
   destination: ClusterDestination
+  isTemplate?: boolean
 }
 
 export function askedFor(spec: ForeignFields, about: About, world: World): AskedFor {
-  const { name, finalizers, annotations = {}, destination } = about
-  const source = sourceOf(spec)
+  const { name, finalizers, annotations = {}, destination, isTemplate = false } = about
+  const source = sourceOf(spec, isTemplate)
   const windowed = { name, namespace: destination.namespace ?? '', clusters: destination.isHere ? HERE : [destination.cluster] }
   const rest = {
     ...destinationSpec(spec, destination, world),
@@ -79,14 +80,17 @@ function windowsOf(spec: ForeignFields, windowed: Windowed, { appProjects }: Wor
     if (name !== 'default') spec.tell(`The AppProject ${name} is not among what was given: its windows are not known.`, 'project')
     return {}
   }
-  const windows = windowsFor(readAppProject(project).spec, windowed, (says) => spec.tell(says, 'project'))
+  const { spec: given } = readAppProject(project)
+  // Names that are not known yet match no pattern but those for all.
+  if (given.has('syncWindows') && [windowed.name, windowed.namespace].some((each) => each.includes('${')))
+    spec.tell(`Windows of AppProject ${name} that are for some of them have no match.`, 'project')
+  const windows = windowsFor(given, windowed, (says) => spec.tell(says, 'project'))
   return windows.length > 0 ? { syncWindows: windows } : {}
 }
 
-export function readAppProject({ object, file }: ForeignObject): FieldReading & { spec: ForeignFields; title: string } {
-  const title = titleOf('AppProject', { namespace: NAMESPACE, ...object.metadata })
-  const reading = readFields(object, `${title} in ${file}`, hintOf)
-  return { ...reading, spec: specIn(reading), title }
+export function readAppProject({ object }: ForeignObject): FieldReading & { spec: ForeignFields } {
+  const reading = readFields(object, hintOf)
+  return { ...reading, spec: specIn(reading) }
 }
 
 const SUBSCRIPTION = 'notifications.argoproj.io/'

@@ -10,7 +10,15 @@ import { destinationOf } from './argo-application.ts'
 import { setFrom } from './argo-set.ts'
 import { askedFor, hintOf, NAMESPACE, readAppProject, specIn, type World } from './argo-spec.ts'
 import { readFields } from './fields.ts'
-import { type ForeignObject, type ImportChoices, type Imported, type ImportResult, type LettingGo, titleOf } from './imported.ts'
+import {
+  type ForeignObject,
+  type ImportChoices,
+  type Imported,
+  type ImportResult,
+  isLive,
+  type LettingGo,
+  titleOf,
+} from './imported.ts'
 import { createEnvironments, createNames, createProjects, deploymentNamed } from './made.ts'
 import type { ForeignKind } from './read.ts'
 
@@ -60,35 +68,31 @@ export function importArgo(objects: readonly ForeignObject[], { into }: ImportCh
 function importSet(given: ForeignObject, world: World): { imported: Imported; set: GitOpsDeploymentSet | undefined } {
   const { object, file } = given
   const ref = { namespace: NAMESPACE, ...object.metadata }
-  const { set, reading } = setFrom(given, world)
-  const base = {
-    title: titleOf('ApplicationSet', ref),
-    file,
-    remarks: reading.remarks(),
-    release: releaseOf(object, ref, world.applications),
-  }
-  return { imported: set ? { ...base, made: [set] } : { ...base, made: [], isLost: true }, set }
+  const { set, projects, remarks } = setFrom(given, world)
+  const release = releaseOf(object, ref, world.applications)
+  const base = { title: titleOf('ApplicationSet', ref), file, remarks, release, isLive: isLive(object) }
+  return { imported: set ? { ...base, made: [set, ...projects] } : { ...base, made: [], isLost: true }, set }
 }
 
 function importApplication(
-  given: ForeignObject,
+  { object, file }: ForeignObject,
   world: World,
   translated: ReadonlySet<string>,
 ): { imported: Imported; deployment?: GitOpsDeployment } {
-  const { object, file } = given
   const { name, namespace = NAMESPACE } = object.metadata
-  const title = titleOf('Application', { name, namespace })
-  const reading = readFields(object, `${title} in ${file}`, hintOf)
+  const release = releaseOf(object, { name, namespace }, world.applications)
+  const imported = { title: titleOf('Application', { name, namespace }), file, made: [], release, isLive: isLive(object) }
+  // The set makes its own in the place of this one.
+  if (release.parent !== undefined && translated.has(release.parent))
+    return { imported: { ...imported, becomes: `one of the set of ${release.parent}`, remarks: [] } }
+  const reading = readFields(object, hintOf)
   const spec = specIn(reading)
   const destination = destinationOf(spec)
   const place = (destination.isHere ? destination.namespace : undefined) ?? world.into ?? destination.namespace
   const { source, rest } = askedFor(spec, { ...object.metadata, destination }, world)
   if (place === undefined) spec.tell('It names no namespace: name one with --into.', 'destination')
-  const release = releaseOf(object, { name, namespace }, world.applications)
-  const imported = { title, file, made: [], release }
-  // The set makes its own in the place of this one.
-  if (release.parent !== undefined && translated.has(release.parent)) return { imported: { ...imported, remarks: [] } }
-  if (!source || place === undefined) return { imported: { ...imported, isLost: true, remarks: reading.remarks() } }
+  if (!source || place === undefined || reading.isWrong())
+    return { imported: { ...imported, isLost: true, remarks: reading.told() } }
   const project = world.projects.projectFor(place, source.url)
   const ours = world.names.take(place, name, namespace)
   if (ours !== name && source.source.helm?.releaseName === undefined)
@@ -102,23 +106,28 @@ function importApplication(
 
 /** Nothing is made of it: its windows went to its Applications. */
 function importAppProject(given: ForeignObject): Imported {
-  const { spec, title, remarks } = readAppProject(given)
+  const { object, file } = given
+  const { spec, remarks } = readAppProject(given)
   spec.pass('description', 'syncWindows')
-  return { title, file: given.file, made: [], remarks: remarks() }
+  const title = titleOf('AppProject', { namespace: NAMESPACE, ...object.metadata })
+  return { title, file, made: [], becomes: 'the windows of its Applications', remarks: remarks(), isLive: isLive(object) }
 }
 
 /** Nobody looks at it any more, and without its finalizers nothing goes with it. */
 const REST =
   '{"metadata":{"annotations":{"argocd.argoproj.io/skip-reconcile":"true"},"finalizers":null},"spec":{"syncPolicy":{"automated":null}}}'
+const CREATE_ONLY = '{"spec":{"syncPolicy":{"applicationsSync":"create-only"}}}'
+/** Nor with its set. */
+const APART = REST.replace('"finalizers":null', '"finalizers":null,"ownerReferences":null')
 const NO_FINALIZERS = '{"metadata":{"finalizers":null}}'
 
 function releaseOf({ kind, metadata }: AnyObject, { name, namespace }: Ref, applications: readonly ForeignObject[]): LettingGo {
   const at = `${kind.toLowerCase()}s.${ARGO_GROUP} ${name} -n ${namespace}`
   const parent = parentOf(metadata, { name, namespace }, applications)
-  const stop = `kubectl patch ${at} --type merge -p '${kind === 'ApplicationSet' ? NO_FINALIZERS : REST}'`
-  // It owns its Applications, and would make them anew.
-  if (kind === 'ApplicationSet') return { parent, stop: [stop, `kubectl delete ${at} --cascade=orphan`], remove: [] }
-  return { parent, stop: [stop], remove: [stop, `kubectl delete ${at}`] }
+  const patch = (change: string) => `kubectl patch ${at} --type merge -p '${change}'`
+  if (kind === 'Application') return { parent, stop: [patch(REST)], part: [patch(APART)], remove: [`kubectl delete ${at}`] }
+  // It owns its Applications: as long as it is there, it makes those anew that are missing.
+  return { parent, stop: [patch(CREATE_ONLY)], part: [patch(NO_FINALIZERS)], remove: [`kubectl delete ${at} --cascade=orphan`] }
 }
 
 /** The ApplicationSet that has made it, or the Application in whose directory it lies. */

@@ -1,4 +1,4 @@
-import { Failure, isRecord } from '../../std/index.ts'
+import { isRecord } from '../../std/index.ts'
 
 /** What a person should know about one field of what is imported. */
 export interface Remark {
@@ -17,6 +17,8 @@ export interface ForeignFields {
   objectName(name: string): string | undefined
   flag(name: string): boolean | undefined
   texts(name: string): string[]
+  /** Whether something stands there, without having read it. */
+  has(name: string): boolean
   /** What stands there, whatever it is. */
   value(name: string): unknown
   record(name: string): ForeignFields | undefined
@@ -29,13 +31,16 @@ export interface ForeignFields {
 
 export interface FieldReading {
   root: ForeignFields
-  /** All that was told, and then every field that nobody has read. */
+  told(): Remark[]
+  /** What was told, and then every field that nobody has read. */
   remarks(): Remark[]
+  /** Something in it is of another type than it can be. */
+  isWrong(): boolean
 }
 
-/** `title` names the object in failures. */
-export function readFields(value: Record<string, unknown>, title: string, hintOf: (field: string) => string): FieldReading {
+export function readFields(value: Record<string, unknown>, hintOf: (field: string) => string): FieldReading {
   const told: Remark[] = []
+  let isWrong = false
   const readers: { unread(): string[] }[] = []
   const fieldsOf = (mapping: Record<string, unknown>, at: string): ForeignFields => {
     const read = new Set<string>()
@@ -47,9 +52,9 @@ export function readFields(value: Record<string, unknown>, title: string, hintOf
       if (found === undefined || found === null || found === '') return undefined
       const taken = as(found)
       if (taken !== undefined) return taken
-      throw new Failure('invalid', `${title}: ${below(name)} is no ${expected}.`, {
-        remedy: 'Correct it, or export the object anew.',
-      })
+      isWrong = true
+      told.push({ field: below(name), says: `It is no ${expected}.` })
+      return undefined
     }
     // Whoever asks twice gets the same one.
     const child = (found: Record<string, unknown>, name: string): ForeignFields => {
@@ -69,6 +74,7 @@ export function readFields(value: Record<string, unknown>, title: string, hintOf
       objectName: (name) => take(name, 'name such as clusters have', (found) => (isName(found) ? found : undefined)),
       flag: (name) => take(name, 'true or false', (found) => (typeof found === 'boolean' ? found : undefined)),
       texts: (name) => take(name, 'list of texts', asTexts) ?? [],
+      has: (name) => !isEmpty(mapping[name]),
       value: (name) => take(name, 'value', (found) => found),
       record: (name) => take(name, 'mapping', (found) => (isRecord(found) ? child(found, name) : undefined)),
       records: (name) =>
@@ -86,6 +92,8 @@ export function readFields(value: Record<string, unknown>, title: string, hintOf
   const root = fieldsOf(value, '')
   return {
     root,
+    told: () => told,
+    isWrong: () => isWrong,
     remarks: () => [...told, ...readers.flatMap(({ unread }) => unread()).map((field) => ({ field, says: hintOf(field) }))],
   }
 }

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import type { GitOpsDeploymentSpec } from '../../api/index.ts'
 import { isRecord } from '../../std/index.ts'
-import { cleanPath, pathIn } from './argo-application.ts'
 import type { ForeignFields } from './fields.ts'
 import { durationIn } from './flux-git-repository.ts'
 import { objectRef } from './flux-kustomization.ts'
+import { cleanPath, pathIn } from './paths.ts'
 
 type Helm = NonNullable<GitOpsDeploymentSpec['source']['helm']>
 

@@ -1,7 +1,7 @@
 import type { GitOpsDeploymentSpec } from '../../api/index.ts'
-import { isRecord } from '../../std/index.ts'
 import type { ForeignFields } from './fields.ts'
 import { durationIn } from './flux-git-repository.ts'
+import { recordOf } from './paths.ts'
 
 type Spec = Omit<GitOpsDeploymentSpec, 'source'>
 
@@ -40,8 +40,6 @@ function variablesOf(spec: ForeignFields): Pick<Spec, 'variables'> {
   const variables = { ...(names.length > 0 && { values }), ...(from.length > 0 && { from }) }
   return names.length + from.length > 0 ? { variables: { ...variables, strict: false } } : {}
 }
-
-const recordOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {})
 
 export interface ObjectRef {
   kind: 'ConfigMap' | 'Secret'

@@ -1,11 +1,19 @@
 import { type GitOpsDeployment, type GitOpsDeploymentSpec, type GitProject, groupOf, keyOf, type Ref } from '../../api/index.ts'
-import { pathIn } from './argo-application.ts'
 import { type FieldReading, type ForeignFields, hintsBy, readFields } from './fields.ts'
 import { type Repository, repositoryFrom } from './flux-git-repository.ts'
 import { chartOf, releaseSpecOf } from './flux-helm-release.ts'
 import { kustomizationSpecOf } from './flux-kustomization.ts'
-import { type ForeignObject, type ImportChoices, type Imported, type ImportResult, type LettingGo, titleOf } from './imported.ts'
+import {
+  type ForeignObject,
+  type ImportChoices,
+  type Imported,
+  type ImportResult,
+  isLive,
+  type LettingGo,
+  titleOf,
+} from './imported.ts'
 import { createNames, deploymentNamed, elsewhere } from './made.ts'
+import { pathIn } from './paths.ts'
 import type { ForeignKind } from './read.ts'
 
 /** The kinds of Flux that are read, by name. */
@@ -29,29 +37,33 @@ export function importFlux(given: readonly ForeignObject[], { into }: ImportChoi
   const sources = new Map(
     ofKind('GitRepository').map((read) => [read.key, { ...read, found: repositoryFrom(read.spec, read.ref) }]),
   )
-  const followers = [...ofKind('Kustomization'), ...ofKind('HelmRelease')].map((read) => ({
-    ...read,
-    place: placeOf(read, into),
-  }))
+  const repositories = new Map([...sources].map(([key, { found }]) => [key, found]))
+  const followers = [...ofKind('Kustomization'), ...ofKind('HelmRelease')].map((read): Follower => {
+    const content = contentOf(read, repositories)
+    return { ...read, place: placeOf(read, into), content: read.isWrong() ? undefined : content }
+  })
   const names = createNames()
   const places = new Map(
-    followers.map(({ title, ref, place, kind }) => [
-      title,
-      { name: names.take(place, ref.name, kind === 'HelmRelease' ? 'helm' : ref.namespace), namespace: place },
-    ]),
+    followers.flatMap(({ title, ref, place, kind, content }) =>
+      content
+        ? [
+            [
+              title,
+              { name: names.take(place, ref.name, kind === 'HelmRelease' ? 'helm' : ref.namespace), namespace: place },
+            ] as const,
+          ]
+        : [],
+    ),
   )
   const grants = new Map<string, Set<string>>()
-  const world: World = { repositories: new Map([...sources].map(([key, { found }]) => [key, found])), places, grants }
-  const made = followers.map((read) => importFollower(read, world))
-  const projects = [...sources.values()].flatMap(({ found }) => (found ? [withGrants(found.project, grants)] : []))
-  const ofSources = [...sources.values()].map(
-    ({ title, file, found, remarks }): Imported => ({
-      title,
-      file,
-      ...(found ? { made: [found.project] } : { made: [], isLost: true }),
-      remarks: remarks(),
-    }),
-  )
+  const made = followers.map((read) => importFollower(read, { places, grants }))
+  const projects: GitProject[] = []
+  const ofSources = [...sources.values()].map(({ title, file, isLive: live, found, remarks, isWrong }): Imported => {
+    if (!found || isWrong()) return { title, file, isLive: live, made: [], isLost: true, remarks: remarks() }
+    const project = withGrants(found.project, grants)
+    projects.push(project)
+    return { title, file, isLive: live, made: [project], remarks: remarks() }
+  })
   return {
     projects,
     deployments: made.flatMap(({ deployment = [] }) => deployment),
@@ -64,6 +76,7 @@ interface Read extends FieldReading {
   kind: FluxKind
   title: string
   file: string
+  isLive: boolean
   ref: Ref & { namespace: string }
   /** Of the ref. */
   key: string
@@ -74,16 +87,18 @@ interface Read extends FieldReading {
 interface Follower extends Read {
   /** The namespace of what is made of it. */
   place: string
+  /** Nothing where Berth cannot follow it. */
+  content: Content | undefined
 }
 
 function readGiven({ object, file }: ForeignObject): Read {
   const { name, namespace = NAMESPACE, labels = {} } = object.metadata
   const ref = { name, namespace }
-  const title = titleOf(object.kind, ref)
-  const reading = readFields(object, `${title} in ${file}`, hintOf)
+  const reading = readFields(object, hintOf)
   reading.root.pass('apiVersion', 'kind', 'metadata', 'status')
   const kind: FluxKind = object.kind === 'GitRepository' || object.kind === 'HelmRelease' ? object.kind : 'Kustomization'
-  return { ...reading, kind, title, file, ref, key: keyOf(ref), spec: reading.root.record('spec') ?? reading.root, labels }
+  const about = { kind, title: titleOf(kind, ref), file, isLive: isLive(object), ref, key: keyOf(ref), labels }
+  return { ...reading, ...about, spec: reading.root.record('spec') ?? reading.root }
 }
 
 /**
@@ -96,8 +111,6 @@ function placeOf({ kind, spec, ref }: Read, into: string | undefined): string {
 }
 
 interface World {
-  /** By the key of the GitRepository; nothing for one from which Berth cannot fetch. */
-  repositories: ReadonlyMap<string, Repository | undefined>
   /** What is made of each, by its title. */
   places: ReadonlyMap<string, Ref & { namespace: string }>
   /** Service accounts of other namespaces, by the key of the GitProject. */
@@ -111,39 +124,52 @@ interface Content {
 }
 
 function importFollower(read: Follower, world: World): { imported: Imported; deployment?: GitOpsDeployment } {
-  const { kind, title, file, spec, ref, place, labels } = read
-  const isElsewhere = spec.record('kubeConfig') !== undefined
-  const content = contentOf(read, world)
-  const rest = kind === 'HelmRelease' ? releaseSpecOf(spec) : kustomizationSpecOf(spec)
-  const [serviceAccountName, destination] = [spec.objectName('serviceAccountName'), destinationOf(read)]
-  const others = { ...destination, ...dependenciesOf(read, world), ...(serviceAccountName && { serviceAccountName }) }
+  const { title, file, spec, place, content } = read
+  const imported = { title, file, made: [], isLive: read.isLive, release: releaseOf(read, parentOf(read)) }
+  const ours = world.places.get(title)
+  if (!content || !ours) return { imported: { ...imported, isLost: true, remarks: read.told() } }
   const rests = spec.flag('suspend') ?? false
   if (rests) spec.tell('It is suspended in Flux, and rests here, too, until you let it go on.', 'suspend')
-  const storage = spec.objectName('storageNamespace') ?? ref.namespace
-  const parent = labels['kustomize.toolkit.fluxcd.io/name']
-  const above = { name: parent ?? '', namespace: labels['kustomize.toolkit.fluxcd.io/namespace'] ?? ref.namespace }
-  const release = releaseOf(kind, ref, parent === undefined ? undefined : titleOf('Kustomization', above))
-  const ours = world.places.get(title)
-  if (!content || !ours || (isElsewhere && !destination.destination))
-    return { imported: { title, file, made: [], isLost: true, remarks: read.remarks(), release } }
   tellPlace(read)
-  const records = content.helm && !isElsewhere ? forgetting(content.helm.releaseName, storage) : []
-  const { project, revision } = content.repository
-  const source = {
-    ...{ repoURL: project.spec.url, project: keyOf(project.metadata), path: content.path },
-    ...revision,
-    ...(content.helm && { helm: content.helm }),
-  }
-  const deployment = deploymentNamed(place, ours.name, { source, ...rest, ...others })
+  const deployment = deploymentNamed(place, ours.name, specOf(read, content, world))
+  const { project } = content.repository
   grant(world, project, { name: deployment.spec.serviceAccountName ?? 'default', namespace: place })
-  const imported = { title, file, made: [deployment], remarks: read.remarks(), rests }
-  return { imported: { ...imported, release: { ...release, remove: [...release.remove, ...records] } }, deployment }
+  if (read.isWrong()) return { imported: { ...imported, isLost: true, remarks: read.told() } }
+  return { imported: { ...imported, made: [deployment], remarks: read.remarks(), rests }, deployment }
 }
 
-function contentOf({ kind, spec, ref }: Follower, { repositories }: World): Content | undefined {
+function specOf(read: Follower, content: Content, world: World): GitOpsDeploymentSpec {
+  const { kind, spec } = read
+  const { repository, path, helm } = content
+  const { repoURL, project } = { repoURL: repository.project.spec.url, project: keyOf(repository.project.metadata) }
+  const serviceAccountName = spec.objectName('serviceAccountName')
+  return {
+    source: { repoURL, project, path, ...repository.revision, ...(helm && { helm }) },
+    ...(kind === 'HelmRelease' ? releaseSpecOf(spec) : kustomizationSpecOf(spec)),
+    ...destinationOf(read),
+    ...dependenciesOf(read, world),
+    ...(serviceAccountName !== undefined && { serviceAccountName }),
+  }
+}
+
+/** The one that has applied it: each marks by labels what it applies. */
+function parentOf({ labels, ref }: Read): string | undefined {
+  for (const [kind, { group }] of Object.entries(KINDS)) {
+    const name = labels[`${group}/name`]
+    if (name !== undefined) return titleOf(kind, { name, namespace: labels[`${group}/namespace`] ?? ref.namespace })
+  }
+  return undefined
+}
+
+function contentOf({ kind, spec, ref }: Read, repositories: ReadonlyMap<string, Repository | undefined>): Content | undefined {
   const target = spec.objectName('targetNamespace')
   const chart =
     kind === 'HelmRelease' ? chartOf(spec, spec.objectName('releaseName') ?? defaultReleaseName(ref, target)) : undefined
+  const config = spec.record('kubeConfig')
+  if (config && config.record('secretRef')?.objectName('name') === undefined) {
+    config.tell('Berth knows clusters by a GitOpsDeploymentManagedEnvironment: make one.')
+    return undefined
+  }
   if (kind === 'HelmRelease' && !chart) return undefined
   const sourceRef = chart?.sourceRef ?? spec.record('sourceRef')
   const path = chart?.path ?? pathIn(spec, 'path')
@@ -166,12 +192,10 @@ function contentOf({ kind, spec, ref }: Follower, { repositories }: World): Cont
 const defaultReleaseName = ({ name }: Ref, target: string | undefined): string =>
   target === undefined ? name : `${target}-${name}`
 
-function destinationOf({ kind, spec, ref }: Follower): Pick<GitOpsDeploymentSpec, 'destination'> {
-  const config = spec.record('kubeConfig')
-  const environment = config?.record('secretRef')?.objectName('name')
-  const namespace = spec.objectName('targetNamespace') ?? (kind === 'HelmRelease' ? ref.namespace : undefined)
-  if (config && environment === undefined) config.tell('Berth knows clusters by a GitOpsDeploymentManagedEnvironment: make one.')
+function destinationOf({ kind, spec, ref }: Read): Pick<GitOpsDeploymentSpec, 'destination'> {
+  const environment = spec.record('kubeConfig')?.record('secretRef')?.objectName('name')
   if (environment === undefined) return {}
+  const namespace = spec.objectName('targetNamespace') ?? (kind === 'HelmRelease' ? ref.namespace : undefined)
   return elsewhere(spec, 'kubeConfig', { cluster: `in Secret ${environment}`, environment, namespace })
 }
 
@@ -179,7 +203,7 @@ function dependenciesOf({ kind, spec, ref, place }: Follower, { places }: World)
   const dependsOn = spec.records('dependsOn').flatMap((dependency) => {
     const { name = '', namespace = ref.namespace } = { name: dependency.text('name'), namespace: dependency.text('namespace') }
     const found = places.get(titleOf(kind, { name, namespace }))
-    if (!found) dependency.tell(`${kind} ${namespace}/${name} is not among what was given.`)
+    if (!found) dependency.tell(`${kind} ${namespace}/${name} was not given, or has no match.`)
     if (!found) return []
     if (found.namespace !== place)
       dependency.tell(`It is in another namespace: the operator must allow ${place} to depend on ${found.namespace}.`)
@@ -218,18 +242,18 @@ function withGrants(project: GitProject, grants: ReadonlyMap<string, ReadonlySet
   return { ...project, spec: { ...project.spec, grants: { serviceAccounts } } }
 }
 
-/** Helm's records of a release outlive a HelmRelease that is suspended, and `helm uninstall` would go by them. */
-const forgetting = (releaseName: string | undefined, namespace: string): string[] => [
-  `kubectl delete secrets -n ${namespace} -l owner=helm,name=${releaseName}`,
-]
-
 /** What is suspended writes nothing, and takes nothing with it when it is deleted. */
-function releaseOf(kind: FluxKind, { name, namespace }: Ref, parent: string | undefined): LettingGo {
+function releaseOf({ kind, ref: { name, namespace }, spec, content }: Follower, parent: string | undefined): LettingGo {
   const { group, plural } = KINDS[kind]
   const at = `${plural}.${group} ${name} -n ${namespace}`
   // With this manager Flux leaves the field where another Kustomization applies this one.
   const stop = `kubectl patch ${at} --field-manager=flux-client-side-apply --type merge -p '{"spec":{"suspend":true}}'`
-  return { parent, stop: [stop], remove: [stop, `kubectl delete ${at}`] }
+  // Helm's records outlive a HelmRelease that is suspended, and `helm uninstall` would go by them.
+  const records = spec.objectName('storageNamespace') ?? namespace
+  const release = content?.helm?.releaseName
+  const forget =
+    release !== undefined && !spec.has('kubeConfig') ? [`kubectl delete secrets -n ${records} -l owner=helm,name=${release}`] : []
+  return { parent, stop: [stop], part: [stop], remove: [`kubectl delete ${at}`, ...forget] }
 }
 
 const hintOf = hintsBy([

@@ -1,4 +1,4 @@
-import type { GitOpsDeployment, GitOpsDeploymentSet, GitProject } from '../../api/index.ts'
+import type { GitOpsDeployment, GitOpsDeploymentSet } from '../../api/index.ts'
 import type { Imported, ImportResult, LettingGo } from './imported.ts'
 import { ACCOUNT } from './made.ts'
 
@@ -13,24 +13,31 @@ export interface HandOverStep {
  * changes has been stopped before. `file` is where the person keeps what was printed.
  */
 export function stepsOf(result: ImportResult, file: string): HandOverStep[] {
-  const { deployments, sets, imported, projects } = result
+  const { deployments, sets, imported } = result
   const all = releasesIn(imported)
-  const going = imported.filter(({ title, isLost }) => !isLost && all.has(title) && parentNotGiven(title, all) === undefined)
+  const held = obstaclesIn(imported)
+  const going = imported.filter(({ title, isLost, isLive }) => isLive && !isLost && all.has(title) && !held.has(title))
   if (going.length === 0) return []
   const titles = going.map(({ title }) => title)
   const parents = new Set(titles.flatMap((title) => ancestorsOf(title, all)))
   const topDown = [...new Set([...parents, ...titles])].toSorted(
     (a, b) => ancestorsOf(a, all).length - ancestorsOf(b, all).length,
   )
-  const deploymentsOf = (isMeant: (each: Imported) => boolean) =>
-    going
-      .filter(isMeant)
-      .flatMap(({ made, rests = false }) => deployments.flatMap((each) => (made.includes(each) ? goOn(each, rests) : [])))
-  const resting = new Set(going.flatMap(({ title, rests }) => (rests ? [title] : [])))
+  const setsOf = (each: Imported) => sets.filter((set) => each.made.includes(set))
+  // What has applied others: a set has it where one of its Applications has.
+  const isAbove = (each: Imported) =>
+    setsOf(each).length > 0 ? childrenOf(each, going, all).some(({ title }) => parents.has(title)) : parents.has(each.title)
+  const goOnAll = (some: readonly Imported[]) =>
+    some.flatMap((each) => [
+      ...deployments.filter((one) => each.made.includes(one)).flatMap((one) => goOn(one, each.rests ?? false)),
+      ...setsOf(each).flatMap((set) => setGoesOn(set, childrenOf(each, going, all))),
+    ])
+  const leaving = topDown.filter((title) => going.some((each) => each.title === title && !each.rests))
+  const [ofSets, others] = [true, false].map((isSet) => leaving.filter((title) => title.startsWith('ApplicationSet ') === isSet))
   const steps: HandOverStep[] = [
     {
-      says: `Let Berth in, and make what was printed. It rests until you say otherwise.${needsIn(projects)}${rightsIn(result)}`,
-      commands: [`berth onboard ${namespacesOf([...deployments, ...sets, ...projects]).join(' ')}`, `kubectl apply -f ${file}`],
+      says: `Let Berth in, and make what was printed. It rests until you say otherwise.${needsIn(result)}`,
+      commands: [`berth onboard ${namespacesOf(result).join(' ')}`, `kubectl apply -f ${file}`],
     },
     {
       says: 'Have the other program let go: after this it writes nothing of it, and no object that it has applied goes. What applies others comes first, for it would put them back. What has no match, and stops here for that, is yours to start again.',
@@ -38,17 +45,19 @@ export function stepsOf(result: ImportResult, file: string): HandOverStep[] {
     },
     {
       says: 'See what each would do, and let it go on. Objects keep their UIDs. Pods run on where `berth diff` shows no change in their template.',
-      commands: [...deploymentsOf(({ title }) => !parents.has(title)), ...sets.flatMap((set) => setGoesOn(set, going, all))],
+      commands: goOnAll(going.filter((each) => !isAbove(each))),
     },
     {
       says: 'These apply others of those above, from Git. In Git put first what was printed in their place, without `suspend`: what Git has of the other program would be made again.',
-      commands: deploymentsOf(({ title }) => parents.has(title)),
+      commands: goOnAll(going.filter(isAbove)),
     },
     {
       says: 'When all is as it should be, take away what the other program has of it. What it had applied stays. Sources stay, too, for others may follow them, and so does what rests.',
-      commands: topDown
-        .toReversed()
-        .flatMap((title) => (titles.includes(title) && !resting.has(title) ? (all.get(title)?.remove ?? []) : [])),
+      // A set would make its Applications anew.
+      commands: [
+        ...leaving.flatMap((title) => all.get(title)?.part ?? []),
+        ...[...(ofSets ?? []), ...(others ?? []).toReversed()].flatMap((title) => all.get(title)?.remove ?? []),
+      ],
     },
   ]
   return steps.filter(({ commands }) => commands.length > 0)
@@ -57,22 +66,28 @@ export function stepsOf(result: ImportResult, file: string): HandOverStep[] {
 const releasesIn = (imported: readonly Imported[]): Map<string, LettingGo> =>
   new Map(imported.flatMap(({ release, title }) => (release ? [[title, release] as const] : [])))
 
-/** The first above it that nobody has given: it would put back what is changed, and then take all with it. */
-export const parentNotGiven = (title: string, all: ReadonlyMap<string, LettingGo>): string | undefined =>
-  [title, ...ancestorsOf(title, all)]
-    .map((each) => all.get(each)?.parent)
-    .find((parent) => parent !== undefined && !all.has(parent))
-
-/** What is above each of them, and was not given, by title. */
-export function parentsNotGiven(imported: readonly Imported[]): Map<string, string> {
+/** Why some do not go over, by title: who would put back what is changed of it, and then take all with it. */
+export function obstaclesIn(imported: readonly Imported[]): Map<string, string> {
   const all = releasesIn(imported)
-  return new Map(
-    [...all.keys()].flatMap((title) => {
-      const parent = parentNotGiven(title, all)
-      return parent === undefined ? [] : [[title, parent] as const]
-    }),
-  )
+  const lost = new Set(imported.flatMap(({ title, isLost }) => (isLost ? [title] : [])))
+  const found = new Map<string, string>()
+  for (const each of imported) {
+    const line = [each.title, ...ancestorsOf(each.title, all)]
+    const missing = line.map((title) => all.get(title)?.parent).find((parent) => parent !== undefined && !all.has(parent))
+    const set = line.slice(1).find((title) => title.startsWith('ApplicationSet ') && lost.has(title))
+    if (!each.isLive || each.isLost) continue
+    if (missing !== undefined)
+      found.set(each.title, `${missing} has applied it, and would put back what is changed: give that, too, to hand it over.`)
+    else if (set !== undefined)
+      found.set(each.title, `${set} has made it, and has no match: delete that with --cascade=orphan to hand this one over.`)
+    else if (each.title.startsWith('ApplicationSet ') && childrenOf(each, imported, all).length === 0)
+      found.set(each.title, 'None of its Applications was given: give them, too, to hand it over.')
+  }
+  return found
 }
+
+const childrenOf = ({ title }: Imported, among: readonly Imported[], all: ReadonlyMap<string, LettingGo>): Imported[] =>
+  among.filter((each) => all.get(each.title)?.parent === title)
 
 /** By whom it was applied, by whom that was, and so on. Labels may say that two have applied one another. */
 function ancestorsOf(title: string, all: ReadonlyMap<string, LettingGo>): string[] {
@@ -82,20 +97,26 @@ function ancestorsOf(title: string, all: ReadonlyMap<string, LettingGo>): string
   return found
 }
 
-const namespacesOf = (made: readonly { metadata: { namespace?: string } }[]): string[] =>
-  [...new Set(made.map(({ metadata }) => metadata.namespace ?? ''))].sort()
+const namespacesOf = ({ deployments, sets, projects }: ImportResult): string[] =>
+  [...new Set([...deployments, ...sets, ...projects].map(({ metadata }) => metadata.namespace ?? ''))].sort()
 
-const needsIn = (projects: readonly GitProject[]): string =>
-  projects.some(({ spec }) => !spec.credentialsSecretRef)
-    ? ' For a repository that is not public, name a Secret in spec.credentialsSecretRef of its GitProject.'
-    : ''
-
-const rightsIn = ({ deployments, sets }: ImportResult): string =>
-  [...deployments.map(({ spec }) => spec), ...sets.map(({ spec }) => spec.template.spec)].some(
-    ({ serviceAccountName }) => serviceAccountName === ACCOUNT,
+/** What a person has to do beside the commands, as sentences. */
+function needsIn({ deployments, sets, projects }: ImportResult): string {
+  const specs = [...deployments.map(({ spec }) => spec), ...sets.map(({ spec }) => spec.template.spec)].map(
+    (spec): Partial<GitOpsDeployment['spec']> => spec,
   )
-    ? ' The role bindings in it allow all within a namespace: change them to what is needed. What belongs to no namespace, or to another one, needs a role of its own.'
-    : ''
+  const environments = new Set(
+    specs.flatMap(({ destination }) => destination?.environment ?? []).filter((name) => !name.includes('${')),
+  )
+  const sentences = [
+    environments.size > 0 && `It needs these environments: ${[...environments].sort().join(', ')}.`,
+    projects.some(({ spec }) => !spec.credentialsSecretRef) &&
+      'For a repository that is not public, name a Secret in spec.credentialsSecretRef of its GitProject.',
+    specs.some(({ serviceAccountName }) => serviceAccountName === ACCOUNT) &&
+      'The role bindings in it allow all within a namespace: change them to what is needed. What belongs to no namespace, or to another one, needs a role of its own.',
+  ]
+  return sentences.flatMap((each) => (each ? [` ${each}`] : [])).join('')
+}
 
 function goOn({ metadata: { name, namespace }, spec: { type } }: GitOpsDeployment, rests: boolean): string[] {
   const at = `${name} -n ${namespace}`
@@ -104,15 +125,16 @@ function goOn({ metadata: { name, namespace }, spec: { type } }: GitOpsDeploymen
 }
 
 /** Its GitOpsDeployments are called as the Applications that were made of the same elements, where names are made in the same way. */
-function setGoesOn(set: GitOpsDeploymentSet, going: readonly Imported[], all: ReadonlyMap<string, LettingGo>): string[] {
-  const { name, namespace } = set.metadata
-  const from = going.find(({ made }) => made.includes(set))
-  if (!from) return []
-  const hasOtherNames = set.spec.template.metadata.name.includes('${slug}')
-  const children = hasOtherNames ? [] : going.filter(({ title }) => all.get(title)?.parent === from.title)
+function setGoesOn({ metadata: { name, namespace }, spec }: GitOpsDeploymentSet, children: readonly Imported[]): string[] {
+  const { template } = spec
+  const names = template.metadata.name.includes('${slug}')
+    ? []
+    : children.map(({ title }) => title.slice(title.lastIndexOf('/') + 1))
+  const isManual = template.spec.type === 'manual'
   return [
-    ...children.map(({ title }) => `berth diff ${title.split('/').at(-1)} -n ${namespace}`),
+    ...names.map((child) => `berth diff ${child} -n ${namespace}`),
     `kubectl patch gitopsdeploymentsets.berth.dev ${name} -n ${namespace} --type json -p '${GOES_ON}'`,
+    ...(isManual ? names.map((child) => `berth sync ${child} -n ${namespace} --wait`) : []),
   ]
 }
 

@@ -7,9 +7,9 @@ import { renderData } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb, groupVerb, type Verb } from '../verb.ts'
 import { ARGO_KINDS, importArgo } from './argo.ts'
-import { isName, type Remark } from './fields.ts'
+import { isName } from './fields.ts'
 import { FLUX_KINDS, importFlux } from './flux.ts'
-import { parentsNotGiven, stepsOf } from './hand-over.ts'
+import { obstaclesIn, stepsOf } from './hand-over.ts'
 import type { ForeignObject, ImportChoices, Imported, ImportResult } from './imported.ts'
 import { ACCOUNT, accountIn } from './made.ts'
 import { type ForeignKind, readCluster, readFiles, refuseTwins } from './read.ts'
@@ -57,7 +57,7 @@ const withInput = (command: Command): Command =>
     .option('-f, --file <path>', 'file or folder with its objects, also several times; - for standard input', collect, [])
     .option('--cluster', 'read them from the cluster')
     .option('-n, --namespace <name>', 'with --cluster: only what is in this namespace (default: all)')
-    .option('--into <namespace>', 'namespace of what is made where they name none', objectName)
+    .option('--into <namespace>', 'namespace of sets, and of what is made where nothing names one', objectName)
     .addOption(new Option('-o, --output <format>', 'how to print what is made').choices(['yaml', 'json']).default('yaml'))
 
 function objectName(text: string): string {
@@ -86,32 +86,20 @@ async function importAll(shell: Shell, { kinds, translate, words }: Other, optio
   return found.imported.some(({ isLost }) => isLost) ? exitCodes.failed : exitCodes.ok
 }
 
-/** Without what the API server would refuse, and with a word about those that belong to what nobody has given. */
+/** Without what the API server would refuse, and with a word about those that do not go over. */
 function looked(found: ImportResult, check: SchemaCheck): ImportResult {
-  const missing = parentsNotGiven(found.imported)
-  const imported = found.imported.map((each): Imported => {
-    const parent = missing.get(each.title)
-    const above: Remark[] =
-      parent === undefined
-        ? []
-        : [
-            {
-              field: 'metadata',
-              says: `${parent} has applied it, and would put back what is changed: give that, too, to hand it over.`,
-            },
-          ]
+  const checked = found.imported.map((each): Imported => {
     const refused = each.made.flatMap(check)
-    const remarks = [...each.remarks, ...above, ...refused]
-    return refused.length > 0 ? { ...each, made: [], isLost: true, remarks } : { ...each, remarks }
+    return refused.length > 0 ? { ...each, made: [], isLost: true, remarks: [...each.remarks, ...refused] } : each
+  })
+  const obstacles = obstaclesIn(checked)
+  const imported = checked.map((each): Imported => {
+    const says = obstacles.get(each.title)
+    return says === undefined ? each : { ...each, remarks: [...each.remarks, { field: 'metadata', says }] }
   })
   const kept = new Set(imported.flatMap(({ made }) => made))
-  const whole = <T extends KubeObject>(objects: readonly T[]) => objects.filter((object) => check(object).length === 0)
-  return {
-    projects: whole(found.projects),
-    deployments: found.deployments.filter((each) => kept.has(each)),
-    sets: found.sets.filter((each) => kept.has(each)),
-    imported,
-  }
+  const whole = <T extends KubeObject>(objects: readonly T[]) => objects.filter((object) => kept.has(object))
+  return { projects: whole(found.projects), deployments: whole(found.deployments), sets: whole(found.sets), imported }
 }
 
 /** As which is applied, in each namespace where nothing else is named. */
@@ -132,15 +120,15 @@ export const verb = groupVerb({
   description: 'Make of the objects of other GitOps tools those of Berth.',
   examples: [
     ['berth import flux --cluster > berth.yaml', 'Kustomizations and HelmReleases'],
-    ['berth import argo --cluster > berth.yaml', 'Applications'],
+    ['berth import argo --cluster > berth.yaml', 'Applications and ApplicationSets'],
   ],
   parts: [
     {
       name: 'argo',
-      summary: 'make GitOpsDeployments of Applications',
+      summary: 'make GitOpsDeployments of Applications and their sets',
       ...importVerb(
         ARGO,
-        'Make GitOpsDeployments of Applications of Argo CD, with the windows of their AppProjects, and a GitProject for each repository.',
+        'Make GitOpsDeployments of Applications of Argo CD, with the windows of their AppProjects, sets of them of ApplicationSets, and a GitProject for each repository.',
       ),
     },
     {

@@ -16,6 +16,10 @@ export interface Imported {
   /** What Berth has in its place; nothing where there is no match for all of it. */
   made: readonly KubeObject[]
   remarks: readonly Remark[]
+  /** A cluster has it: its labels and owners say who has applied it. */
+  isLive: boolean
+  /** What has become of it, where nothing was made of it alone. */
+  becomes?: string
   /** Berth has nothing that does the same. */
   isLost?: true
   /** The other program has it suspended: nobody lets it go on but a person. */
@@ -29,6 +33,8 @@ export interface LettingGo {
   /** The title of the one that has applied this object itself, and would put back what is changed of it. */
   parent?: string | undefined
   stop: readonly string[]
+  /** Once more, for all, before the first of them goes: somebody may have changed it. */
+  part: readonly string[]
   remove: readonly string[]
 }
 
@@ -45,5 +51,8 @@ export interface ImportResult {
   sets: readonly GitOpsDeploymentSet[]
   imported: readonly Imported[]
 }
+
+/** Only a cluster gives a uid. */
+export const isLive = ({ metadata }: AnyObject): boolean => metadata.uid !== undefined
 
 export const titleOf = (kind: string, { name, namespace }: Ref): string => `${kind} ${namespace}/${name}`

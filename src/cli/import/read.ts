@@ -30,10 +30,11 @@ export async function readFiles(shell: Shell, names: readonly string[], kinds: r
       const { objects, wrong } = objectsIn(text, file)
       if (wrong && !isFound) throw wrong
       if (wrong) shell.say(`${wrong.message} It is passed over.\n`)
-      found.push(objects.filter(({ object }) => isOneOf(kinds, object)))
+      const theirs = objects.filter(({ object }) => isOneOf(kinds, object))
+      found.push(theirs.filter((each) => isNamed(each, isFound, shell)))
     }
   }
-  return found.flat().map(named)
+  return found.flat()
 }
 
 interface ReadFile {
@@ -82,14 +83,14 @@ const isObject = (value: Record<string, unknown>): value is AnyObject =>
 const isOneOf = (kinds: readonly ForeignKind[], { apiVersion, kind }: AnyObject): boolean =>
   kinds.some((each) => each.group === groupOf(apiVersion) && each.kind === kind)
 
-/** Names stand in commands that people copy. */
-function named(given: ForeignObject): ForeignObject {
-  const { object, file } = given
+/** Names stand in commands that people copy. A template of such an object, in a folder, is none. */
+function isNamed({ object, file }: ForeignObject, isFound: boolean | undefined, shell: Shell): boolean {
   const { name, namespace = 'default' } = object.metadata
-  if (isName(name) && isName(namespace)) return given
-  throw new Failure('invalid', `${file}: ${object.kind} ${name} has a name or a namespace such as no cluster has.`, {
-    remedy: 'Give it one of small letters, digits, dots and hyphens.',
-  })
+  if (isName(name) && isName(namespace)) return true
+  const wrong = `${file}: ${object.kind} ${name} has a name or a namespace such as no cluster has.`
+  if (!isFound) throw new Failure('invalid', wrong, { remedy: 'Give it one of small letters, digits, dots and hyphens.' })
+  shell.say(`${wrong} It is passed over.\n`)
+  return false
 }
 
 /** What the cluster has of these kinds, all of it or that of one namespace; none of a kind that it does not serve. */

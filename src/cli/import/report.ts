@@ -27,21 +27,30 @@ export function reportOf(found: ImportResult, steps: readonly HandOverStep[], pa
   return [
     ...wrap(head),
     ...imported.flatMap((each) => linesOf(each, paint)),
-    ...(plan.length > 0 ? ['', paint('bold', 'How it goes over'), ...plan] : []),
+    '',
+    ...(plan.length > 0 ? [paint('bold', 'How it goes over'), ...plan] : wrap(NO_PLAN)),
   ].join('\n')
 }
 
+/** Labels and owners, which only a cluster has, say who has applied whom. */
+const NO_PLAN =
+  'Commands for the hand-over are printed for objects as a cluster has them: give --cluster, or what `kubectl get -o yaml` prints.'
+
 const ending = ({ length }: { length: number }): string => (length === 1 ? '' : 's')
 
-function linesOf({ title, file, made, isLost, remarks }: Imported, paint: Paint): string[] {
+function linesOf({ title, file, made, becomes, isLost, remarks }: Imported, paint: Paint): string[] {
   const [sign, colour] = isLost
     ? (['✗', 'red'] as const)
     : remarks.length > 0
       ? (['~', 'yellow'] as const)
       : (['✓', 'green'] as const)
-  const becomes = made.length > 0 ? ` → ${made.map(nameOf).join(', ')}` : ''
+  const what = becomes ?? made.map(nameOf).join(', ')
   const lines = remarks.flatMap(({ field, says }) =>
     wrap(`${field}: ${says}`, 76).map((line, at) => `${at === 0 ? '  ' : '    '}${line}`),
   )
-  return ['', ...wrap(`${sign} ${title} (${file})${becomes}`).map((line) => paint(colour, harmlessLine(line))), ...lines]
+  return [
+    '',
+    ...wrap(`${sign} ${title} (${file})${what === '' ? '' : ` → ${what}`}`).map((line) => paint(colour, harmlessLine(line))),
+    ...lines,
+  ]
 }

@@ -35,7 +35,9 @@ export async function reconcileSet(set: GitOpsDeploymentSet, services: SetServic
   forgetRefused(memory, now)
   const labelled = deployments.by(bySet, keyOf(refOf(set)))
   const there = new Map(labelled.map((one) => [one.metadata.name, one]))
-  const members = [...memory.desired].map(([name, wanted]) => memberOf(name, wanted, { live: there.get(name), memory }))
+  const members = [...memory.desired].map(([name, wanted]) =>
+    memberOf(name, wanted, { live: there.get(name), memory, rests: set.spec.template.spec.suspend === true }),
+  )
   const plan = planOf(members, set.spec.rollout)
   const made = labelled.filter((one) => isMadeFor(one, set))
   const without = made.filter(({ metadata }) => !memory.desired.has(metadata.name))
@@ -127,7 +129,7 @@ async function rememberedDesired(
 function memberOf(
   name: string,
   wanted: WantedDeployment,
-  { live, memory }: { live: GitOpsDeployment | undefined; memory: SetMemory },
+  { live, memory, rests }: { live: GitOpsDeployment | undefined; memory: SetMemory; rests: boolean },
 ): Member {
   const isBlocked = memory.refused.get(name)?.mark === wanted.mark || (live !== undefined && isDeleting(live))
   const isSame = live !== undefined && !isDeleting(live) && markOf(live) === wanted.mark
@@ -138,7 +140,7 @@ function memberOf(
     isUpdated,
     isDrifted: isSame && !isUpdated,
     isReady: live !== undefined && inEffect(live).isReady,
-    isManual: live?.spec.type === 'manual',
+    isManual: rests || live?.spec.type === 'manual',
     isBlocked,
   }
 }

@@ -1,6 +1,9 @@
 import * as assert from 'uvu/assert'
+import type { GitOpsDeploymentSet } from '../../../src/api/index.ts'
+import { desiredOf } from '../../../src/operator/gitops-deployment-set/desired.ts'
+import { elementsOf, simpleGenerators } from '../../../src/operator/gitops-deployment-set/elements.ts'
 import { describe } from '../../support/suite.ts'
-import { importing, specOf } from './imported.ts'
+import { importing, type Printed, specOf } from './imported.ts'
 
 const URL = 'https://git.example.com/platform.git'
 const set = (spec: object, metadata: object = {}) => ({
@@ -23,6 +26,13 @@ const git = { repoURL: URL, revision: 'HEAD', directories: [{ path: 'addons/*' }
 const list = { elements: [{ app: 'web', replicas: 3 }, { app: 'api' }] }
 const made = (spec: object, words: string[] = []) => importing('argo', [set(spec)], words)
 
+/** What the operator would make of the only set that was printed, by name. */
+async function madeBy({ objects }: Printed, files: string[] = []) {
+  const printed: GitOpsDeploymentSet = JSON.parse(JSON.stringify(objects.find(({ kind }) => kind === 'GitOpsDeploymentSet')))
+  const names = new Map(simpleGenerators(printed.spec).map(([field]) => [field, files] as const))
+  return desiredOf(printed, elementsOf(printed.spec, { environments: [], names }))
+}
+
 describe('an ApplicationSet', (it) => {
   it('becomes a GitOpsDeploymentSet of the same directories, by either way of writing templates', async () => {
     for (const [name, path] of [
@@ -32,7 +42,7 @@ describe('an ApplicationSet', (it) => {
       const found = await made({ generators: [{ git }], goTemplate: name.includes(' .'), template: template(name, path) })
       assert.is(found.code, 0, found.stderr)
       assert.equal(specOf(found, 'GitOpsDeploymentSet'), {
-        generators: [{ directories: { pattern: 'addons/*', project: 'platform', except: ['addons/old'] } }],
+        generators: [{ directories: { pattern: 'addons/*', project: 'platform', except: ['addons/old', 'addons/.*'] } }],
         template: {
           metadata: { name: '${directory}' },
           spec: {
@@ -55,7 +65,7 @@ describe('an ApplicationSet', (it) => {
       {
         product: [
           { list: { elements: [{ app: 'web', replicas: '3' }, { app: 'api' }] } },
-          { directories: { pattern: 'addons/*', project: 'platform', except: ['addons/old'] } },
+          { directories: { pattern: 'addons/*', project: 'platform', except: ['addons/old', 'addons/.*'] } },
         ],
       },
     ])
@@ -130,6 +140,30 @@ describe('an ApplicationSet', (it) => {
       [{ generators: [{ git: { repoURL: URL, files: [{ path: 'x.json' }] } }] }, 'Files with values have no match'],
       [{ generators: [{ list, selector: { matchLabels: { app: 'web' } } }] }, 'Choose the elements where they are made.'],
       [{ generators: [{ list: { elements: [{ a: { b: 1 } }] } }] }, 'Berth has elements that are written out'],
+      [
+        { generators: [{ list }], template: template('{{app}}-{{replicas}}', 'x') },
+        'a text for every name that the template has',
+      ],
+      [{ generators: [{ matrix: { generators: [{ list }, { list }] } }] }, 'Two of them give the same name'],
+      [{ generators: [{ git: { ...git, files: [{ path: 'x' }] } }] }, 'Files with values have no match'],
+      [{ generators: [{ git: { repoURL: URL, directories: [{ path: 'envs/{{env}}/*' }] } }] }, 'by patterns with stars'],
+      [{ generators: [{ git: { repoURL: URL, directories: [{ path: 'envs/[ab]*' }] } }] }, 'by patterns with stars'],
+      [{ generators: [{ clusters: { values: { a: '{{name}}' } } }] }, 'Values that are made of others have no match.'],
+      [{ generators: [{ list }], templatePatch: 'x' }, 'Berth has one template for all'],
+      [
+        {
+          generators: [{ list }],
+          template: { ...template('{{app}}', 'x'), metadata: { name: '{{app}}', labels: { '{{app}}': 'x' } } },
+        },
+        '{{app}} is more than the name of a value.',
+      ],
+      [
+        {
+          generators: [{ list }],
+          template: template('{{app}}', 'x', { destination: { server: 'https://{{app}}', namespace: 'x' } }),
+        },
+        'Where it goes is no cluster of a list',
+      ],
       [{ generators: [{ list }, { list: { elements: [{ app: 'x' }] } }, { pullRequest: {} }] }, 'generators[2]'],
       [
         { generators: [{ list }], template: template('{{app | upper}}', '{{app}}') },
@@ -160,13 +194,79 @@ describe('an ApplicationSet', (it) => {
         'berth onboard argocd',
         'kubectl apply -f berth.yaml',
         'kubectl patch applicationsets.argoproj.io addons -n argocd --type merge',
-        'kubectl delete applicationsets.argoproj.io addons -n argocd --cascade=orphan',
         'kubectl patch applications.argoproj.io web -n argocd --type merge',
         'berth diff web -n argocd',
         'kubectl patch gitopsdeploymentsets.berth.dev addons -n argocd --type json',
+        'kubectl patch applicationsets.argoproj.io addons -n argocd --type merge',
         'kubectl patch applications.argoproj.io web -n argocd --type merge',
+        'kubectl delete applicationsets.argoproj.io addons -n argocd --cascade=orphan',
         'kubectl delete applications.argoproj.io web -n argocd',
       ],
     )
+  })
+
+  it('gives its operator what Argo CD has: the same names, values of the same types', async () => {
+    const elements = [
+      { cluster: 'dev', url: 'https://kubernetes.default.svc', version: '1.20', replicas: '2' },
+      { cluster: 'prod', url: 'https://1.2.3.4', version: '1234e56', replicas: '3' },
+    ]
+    const helm = {
+      valueFiles: ['values-{{.cluster}}.yaml'],
+      valuesObject: { image: { tag: '{{.version}}' }, note: 'on {{.cluster}}' },
+      parameters: [
+        { name: 'replicas', value: '{{.replicas}}' },
+        { name: 'build', value: '{{.version}}', forceString: true },
+      ],
+    }
+    const spec = {
+      source: { repoURL: URL, path: 'charts/{{.cluster}}', helm },
+      destination: { server: '{{.url}}', namespace: 'shop' },
+    }
+    const found = await made({
+      goTemplate: true,
+      generators: [{ list: { elements } }],
+      template: template('{{.cluster}}-shop', '', spec),
+    })
+    assert.is(found.code, 0, found.stderr)
+    assert.match(found.report, 'Make the Environment 1-2-3-4, with the credentials of the cluster.')
+    const all = [...(await madeBy(found)).values()].map(({ object }) => object())
+    assert.equal(
+      all.map(({ metadata: { name } }) => name),
+      ['dev-shop', 'prod-shop'],
+    )
+    const values = '# as text\nimage: {tag: "{{version}}"}\nbuild: {{replicas}}\n'
+    const asTexts = {
+      source: { repoURL: URL, path: 'x', helm: { values } },
+      destination: { name: 'in-cluster', namespace: 'argocd' },
+    }
+    const other = await made({ generators: [{ list: { elements } }], template: template('{{cluster}}', '', asTexts) })
+    const [first] = [...(await madeBy(other)).values()].map(({ object }) => JSON.stringify(object().spec))
+    assert.match(first ?? '', '"values":{"image":{"tag":"1.20"},"build":2}')
+    const [dev, prod] = all.map(({ spec: one }) => JSON.stringify(one))
+    assert.match(
+      dev ?? '',
+      '"valueFiles":["values-dev.yaml"],"values":{"image":{"tag":"1.20"},"note":"on dev","replicas":2,"build":"1.20"}',
+    )
+    assert.match(dev ?? '', '"destination":{"environment":"in-cluster","namespace":"shop"}')
+    assert.match(prod ?? '', '"tag":"1234e56"')
+    assert.match(prod ?? '', '"destination":{"environment":"1-2-3-4","namespace":"shop"}')
+  })
+
+  it('of overlapping directories has each once, and none that is hidden', async () => {
+    const directories = [{ path: 'apps/*' }, { path: 'apps/x' }, { path: 'more/*' }]
+    const found = await made({
+      generators: [{ git: { repoURL: URL, directories } }],
+      template: template('{{path.basename}}', '{{path}}'),
+    })
+    const files = ['apps/x/a.yaml', 'apps/y/b.yaml', 'apps/.github/c.yaml', 'more/z/d.yaml', 'README.md']
+    assert.equal([...(await madeBy(found, files)).keys()], ['x', 'y', 'z'])
+  })
+
+  it('in steps is synchronised by itself, as Argo CD does then, and by hand where it is so', async () => {
+    const byHand = template('{{app}}', '{{app}}', { syncPolicy: {} })
+    const inSteps = await made({ generators: [{ list }], strategy: { type: 'RollingSync' }, template: byHand })
+    assert.match(JSON.stringify(specOf(inSteps, 'GitOpsDeploymentSet').template), '"type":"automated"')
+    const manual = await made({ generators: [{ list }], template: byHand })
+    assert.match(JSON.stringify(specOf(manual, 'GitOpsDeploymentSet').template), '"type":"manual"')
   })
 })

@@ -85,7 +85,7 @@ describe('a Kustomization of Flux', (it) => {
         deletionPolicy: 'Orphan',
       },
     )
-    assert.match(found.report, 'spec.dependsOn[1]: Kustomization flux-system/gone is not among what was given.')
+    assert.match(found.report, 'spec.dependsOn[1]: Kustomization flux-system/gone was not given, or has no match.')
   })
 
   it('goes where its objects go, and says what is needed there', async () => {

@@ -4,18 +4,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
-import { CustomResourceDefinitions, Deployments, type KubeObject } from '../../../src/api/index.ts'
+import { CustomResourceDefinitions, Deployments, GitOpsDeployments, type KubeObject } from '../../../src/api/index.ts'
 import { ACCOUNT } from '../../../src/cli/import/made.ts'
+import { deploymentSets } from '../../../src/operator/gitops-deployment-set/index.ts'
 import { grant } from '../../support/builders/credentials.ts'
 import { kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'
+import { type RunningOperator, startOperator } from '../../support/operator.ts'
 import { describe } from '../../support/suite.ts'
+import { expectObject } from '../../support/verbs.ts'
 import { berth, type Outcome } from '../berth.ts'
 import { type Printed, printedBy } from './imported.ts'
 
 const KINDS = [
   ['argoproj.io', 'v1alpha1', 'Application', 'applications'],
+  ['argoproj.io', 'v1alpha1', 'ApplicationSet', 'applicationsets'],
   ['source.toolkit.fluxcd.io', 'v1', 'GitRepository', 'gitrepositories'],
   ['kustomize.toolkit.fluxcd.io', 'v1', 'Kustomization', 'kustomizations'],
   ['helm.toolkit.fluxcd.io', 'v2', 'HelmRelease', 'helmreleases'],
@@ -61,6 +65,7 @@ const object = (kind: (typeof KINDS)[number][2], spec: object) => {
 describe('objects that go over from another program', (it) => {
   const cluster = testCluster()
   let stage: Stage
+  let sets: RunningOperator
   let home = ''
   it.before(async () => {
     home = await mkdtemp(join(tmpdir(), 'berth-hand-over-'))
@@ -69,9 +74,18 @@ describe('objects that go over from another program', (it) => {
     await run('kubectl', ['wait', '--for=condition=Established', '--timeout=120s', ...names])
   })
   it.beforeEach(async () => {
+    // With sets beside it.
     stage = await openStage(cluster)
+    sets = await startOperator({
+      kubeconfig: cluster.kubeconfig,
+      namespace: stage.namespace,
+      controllers: (context) => [deploymentSets(context, stage.git.source)],
+    })
   })
-  it.afterEach(() => stage.stop())
+  it.afterEach(async () => {
+    await sets.stop()
+    await stage.stop()
+  })
   it.after(async () => {
     for (const kind of KINDS) await cluster.kube.delete(CustomResourceDefinitions, { name: definition(kind).metadata.name })
     await cluster.close()
@@ -210,6 +224,43 @@ describe('objects that go over from another program', (it) => {
       await run('kubectl', ['delete', 'gitopsdeployments', 'shop', '-n', namespace])
       await run('kubectl', ['delete', 'deployment', 'web', '-n', namespace, '--ignore-not-found'])
     }
+  })
+
+  it('keep their UIDs when a set has made what applies them', async () => {
+    const { namespace } = stage
+    await grant(cluster.kube, namespace, ACCOUNT, 'admin')
+    await apply(web(), '--server-side', '--field-manager=argocd-controller')
+    const before = await live()
+    const spec = {
+      project: 'default',
+      source: { repoURL: URL, path: 'deploy' },
+      destination: { name: 'in-cluster', namespace },
+      syncPolicy: { automated: { prune: true, selfHeal: true } },
+    }
+    const template = { metadata: { name: '{{app}}' }, spec: { ...spec, source: { ...spec.source, path: '{{path}}' } } }
+    await apply(object('ApplicationSet', { generators: [{ list: { elements: [{ app: 'web', path: 'deploy' }] } }], template }))
+    const resource = ['applicationset', 'shop', '-n', namespace, '-o', 'jsonpath={.metadata.uid}']
+    const uid = (await run('kubectl', ['get', ...resource])).stdout
+    const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'ApplicationSet', name: 'shop', uid }
+    await apply({ ...object('Application', spec), metadata: { name: 'web', ownerReferences: [owner] } })
+    commit = await stage.git.push({ 'deploy/web.yaml': web() })
+
+    const printed = printedBy(await run('berth', ['import', 'argo', '--cluster', '-n', namespace]))
+    assert.is(printed.code, 0, printed.stderr)
+    await follow(printed, async (command) => {
+      if (command.startsWith('berth diff'))
+        await expectObject(
+          cluster.kube,
+          GitOpsDeployments,
+          { name: 'web', namespace },
+          ({ spec: { suspend } }) => suspend === true,
+        )
+      if (command.includes('applicationsets.argoproj.io shop') && command.includes('finalizers'))
+        await stage.synced(commit, 'web')
+    })
+    same(before, await live())
+    assert.is((await left('applicationsets')) + (await left('applications')), '')
+    await stage.synced(commit, 'web')
   })
 })
 

@@ -15,12 +15,17 @@ export interface Printed extends Outcome {
   commands: string[]
 }
 
-/** Runs `berth import argo|flux -f FILE`, with the objects in one file. */
-export async function importing(program: 'argo' | 'flux', objects: readonly object[], words: string[] = []): Promise<Printed> {
+interface Written {
+  metadata: object
+}
+
+/** Runs `berth import argo|flux -f FILE`, with the objects in one file, as a cluster has them. */
+export async function importing(program: 'argo' | 'flux', objects: readonly Written[], words: string[] = []): Promise<Printed> {
+  const live = objects.map((object, at) => ({ ...object, metadata: { uid: `uid-${at}`, ...object.metadata } }))
   const folder = await mkdtemp(join(tmpdir(), 'berth-import-'))
   try {
     const file = join(folder, 'theirs.yaml')
-    await writeFile(file, objects.map((object) => JSON.stringify(object)).join('\n---\n'))
+    await writeFile(file, live.map((object) => JSON.stringify(object)).join('\n---\n'))
     return printedBy(await berth(['import', program, '-f', file, ...words]))
   } finally {
     await rm(folder, { recursive: true })

@@ -53,8 +53,8 @@ describe('what `berth import` reads', (it) => {
     assert.equal([bad.code, bad.stdout], [7, ''])
     assert.match(bad.stderr, /^berth: bad\.yaml:\d+:\d+: /)
     const odd = await importing('argo', [app('shop', { spec: { source: ['x'] } })])
-    assert.is(odd.code, 7)
-    assert.match(odd.stderr, /Application argocd\/shop in .*theirs\.yaml: spec\.source is no mapping\./)
+    assert.is(odd.code, 1)
+    assert.match(odd.report, /✗ Application argocd\/shop .* spec\.source: It is no mapping\./)
   })
 
   it('never becomes a command: names are such as clusters have', async () => {
@@ -63,8 +63,8 @@ describe('what `berth import` reads', (it) => {
     assert.match(hostile.stderr, 'has a name or a namespace such as no cluster has')
     const place = { ...app('x').spec, destination: { name: 'in-cluster', namespace: '$(id)' } }
     const there = await importing('argo', [app('x', { spec: place })])
-    assert.equal([there.code, there.stdout], [7, ''])
-    assert.match(there.stderr, 'spec.destination.namespace')
+    assert.equal([there.code, there.stdout], [1, ''])
+    assert.match(there.report, 'spec.destination.namespace: It is no name such as clusters have.')
     const into = await importing('argo', [app('x')], ['--into', 'a b'])
     assert.is(into.code, 2)
   })
@@ -113,20 +113,29 @@ describe('the way by which it goes over', (it) => {
     assert.match(found.report, 'These apply others of those above, from Git.')
   })
 
-  it('stops what has no match, too, where it would put others back, and leaves it there', async () => {
-    const set = {
+  it('leaves out what was made by a set without a match, and a set of which nothing was given', async () => {
+    const set = (name: string, generator: object) => ({
       apiVersion: 'argoproj.io/v1alpha1',
       kind: 'ApplicationSet',
-      metadata: { name: 'all', namespace: 'argocd' },
-      spec: { generators: [{ pullRequest: {} }] },
-    }
-    const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'ApplicationSet', name: 'all', uid: 'u' }
-    const found = await importing('argo', [set, at('one', { ownerReferences: [owner] })])
+      metadata: { name, namespace: 'argocd' },
+      spec: { generators: [generator], template: { metadata: { name: '{{x}}' }, spec: app('x').spec } },
+    })
+    const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'ApplicationSet', name: 'lost', uid: 'u' }
+    const alone = set('alone', { list: { elements: [{ x: 'a' }] } })
+    const found = await importing('argo', [set('lost', { pullRequest: {} }), alone, at('one', { ownerReferences: [owner] })])
     assert.is(found.code, 1)
-    const [stop, gone, next] = found.commands.filter((command) => command.includes('argoproj.io'))
-    assert.is(gone, 'kubectl delete applicationsets.argoproj.io all -n argocd --cascade=orphan')
-    assert.match(stop ?? '', 'kubectl patch applicationsets.argoproj.io all -n argocd')
-    assert.match(next ?? '', 'kubectl patch applications.argoproj.io one')
+    assert.match(found.report, 'ApplicationSet argocd/lost has made it, and has no match: delete that with --cascade=orphan')
+    assert.match(found.report, 'None of its Applications was given: give them, too, to hand it over.')
+    assert.equal(found.commands, [])
+  })
+
+  it('stops what has no match, too, where it would put others back, and leaves it there', async () => {
+    const root = app('root', { spec: { ...app('root').spec, sources: [{ repoURL: 'x' }, { repoURL: 'y' }] } })
+    const mark = { annotations: { 'argocd.argoproj.io/tracking-id': 'root:argoproj.io/Application:argocd/one' } }
+    const found = await importing('argo', [at('one', mark), root])
+    assert.is(found.code, 1)
+    assert.equal(stopped(found.commands), ['root', 'one'])
+    assert.not.ok(found.commands.some((command) => command.includes('delete applications.argoproj.io root')))
   })
 
   it('ends where two say that they have applied one another', async () => {

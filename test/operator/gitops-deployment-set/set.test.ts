@@ -54,6 +54,16 @@ describe('a GitOpsDeploymentSet', (it) => {
     await deployment('zebra-a')
   }
 
+  it('waits for nobody who rests as the template says: all steps are made', async () => {
+    const rollout = { steps: [{ labelSelector: 'env=a' }, { labelSelector: 'env=b' }] }
+    const template = {
+      metadata: { name: 'shop-${env}', labels: { env: '${env}' } },
+      spec: { source, type: 'automated', suspend: true },
+    }
+    await create({ generators: envs('a', 'b'), template, rollout })
+    await there('shop-a', 'shop-b')
+  })
+
   it('follows the Environments of the namespace', async () => {
     await kube.create(Environments, environment(stage.namespace, 'eu', {}, { labels: { tier: 'prod' } }))
     await kube.create(Environments, environment(stage.namespace, 'test', {}, { labels: { tier: 'test' } }))
