@@ -1,15 +1,12 @@
 import type { GitOpsDeploymentSetSpec } from '../../api/index.ts'
 import { isRecord, matchesWildcard } from '../../std/index.ts'
-import { isTemplated } from './argo-placeholders.ts'
+import { isTemplated, type Words } from './argo-placeholders.ts'
 import type { ForeignFields } from './fields.ts'
 import { repositoryUrl } from './made.ts'
 import { cleanPath, recordOf } from './paths.ts'
 
 type Generator = GitOpsDeploymentSetSpec['generators'][number]
 type PlainGenerator = Omit<Generator, 'product'>
-
-/** What stands in the place of each placeholder: `path.basename` is `${directory}`. */
-export type Words = ReadonlyMap<string, string>
 
 interface Generating {
   /** The placeholders that the template has. */

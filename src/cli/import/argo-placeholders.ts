@@ -1,5 +1,7 @@
 import { isRecord } from '../../std/index.ts'
-import type { Words } from './argo-generators.ts'
+
+/** What stands in the place of each placeholder: `path.basename` is `${directory}`. */
+export type Words = ReadonlyMap<string, string>
 
 /** What is between two braces, of both ways in which a template of an ApplicationSet may be written. */
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
