@@ -39,7 +39,8 @@ const BUILD = 'What Argo CD puts in the place of $ARGOCD_… has no match: write
 
 /** From the directory of the chart, as both have it; with a `/` before it, Argo CD means the root of the repository. */
 function valueFileOf(helm: ForeignFields, file: string, { directory, isTemplate }: Chart): string[] {
-  if (/^\w+:\/\//.test(file) || plain(file, isTemplate).includes('$') || /[*?[{]/.test(plain(file, isTemplate))) {
+  const isFarAway = file.startsWith('/') && isTemplate && directory.includes('${')
+  if (isFarAway || /^\w+:\/\//.test(file) || /[$*?[{]/.test(plain(file, isTemplate))) {
     helm.tell(`${file} has no match: Berth reads files of the same repository, each by its name.`, 'valueFiles')
     return []
   }

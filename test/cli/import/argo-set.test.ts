@@ -152,6 +152,15 @@ describe('an ApplicationSet', (it) => {
       [{ generators: [{ list }], templatePatch: 'x' }, 'Berth has one template for all'],
       [
         {
+          generators: [{ git }],
+          template: template('{{path.basename}}', '', {
+            source: { repoURL: URL, path: '{{path}}', helm: { valueFiles: ['/eu.yaml'] } },
+          }),
+        },
+        '/eu.yaml has no match',
+      ],
+      [
+        {
           generators: [{ list }],
           template: { ...template('{{app}}', 'x'), metadata: { name: '{{app}}', labels: { '{{app}}': 'x' } } },
         },
