@@ -62,7 +62,9 @@ function listOf(list: ForeignFields, { used }: Generating): Plain | undefined {
   const given = list.value('elements')
   const elements = (Array.isArray(given) ? given : []).filter(isRecord)
   const names = [...new Set(elements.flatMap((element) => Object.keys(element)))]
-  const isPlain = elements.every((element) => Object.values(element).every((value) => typeof value !== 'object'))
+  const isPlain = elements.every((element) =>
+    Object.values(element).every((value) => typeof value !== 'object' && !isTemplated(String(value))),
+  )
   const isWhole = names.every((name) => !used.has(name) || elements.every((element) => Object.hasOwn(element, name)))
   if (elements.length === 0 || !isPlain || !isWhole || new Set(names.map(variableFor)).size < names.length) {
     list.tell('Berth has elements that are written out, each with a text for every name that the template has.', 'elements')
@@ -133,12 +135,13 @@ function environmentsOf(clusters: ForeignFields | undefined, { used }: Generatin
     ([name, value]) => [`values.${name}`, String(value)] as const,
   )
   clusters?.pass('flatList')
-  clusters?.tell('For each cluster make an Environment, with the labels of the cluster: those are what there is one for.')
+  clusters?.tell('For each cluster make an Environment that is called as the cluster and has its labels.')
   if (
+    isTemplated(labelSelector) ||
     constants.some(([, value]) => isTemplated(value) || value.includes('${')) ||
     new Set(labels.map(variableFor)).size < labels.length
   ) {
-    clusters?.tell('Values that are made of others have no match.', 'values')
+    clusters?.tell('Labels and values that are made of others have no match.')
     return undefined
   }
   const words = ['name', 'nameNormalized', 'server'].map((name) => [name, '${environment}'] as const)

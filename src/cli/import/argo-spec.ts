@@ -1,4 +1,4 @@
-import type { GitOpsDeploymentSpec } from '../../api/index.ts'
+import type { GitOpsDeploymentSpec, Ref } from '../../api/index.ts'
 import {
   type ClusterDestination,
   deletionOf,
@@ -12,9 +12,10 @@ import { type Windowed, windowsFor } from './argo-windows.ts'
 import { type FieldReading, type ForeignFields, hintsBy, readFields } from './fields.ts'
 import type { ForeignObject, ImportChoices } from './imported.ts'
 import { type Environments, elsewhere, type MadeProjects, type Names } from './made.ts'
+import { ARGO_NAMESPACE } from './parents.ts'
 
-/** Where Argo CD is, where an object in a file does not say it. */
-export const NAMESPACE = 'argocd'
+/** Of an object in a file that does not say it. */
+export const NAMESPACE = ARGO_NAMESPACE
 
 /** What is asked of while objects of Argo CD are read. */
 export interface World extends ImportChoices {
@@ -24,7 +25,8 @@ export interface World extends ImportChoices {
   sets: Names
   environments: Environments
   appProjects: readonly ForeignObject[]
-  applications: readonly ForeignObject[]
+  /** All that were given. */
+  applications: readonly Ref[]
 }
 
 /** What an Application asks for, or the template of an ApplicationSet. */

@@ -1,11 +1,4 @@
-import {
-  type AnyObject,
-  type GitOpsDeployment,
-  type GitOpsDeploymentSet,
-  groupOf,
-  type ObjectMeta,
-  type Ref,
-} from '../../api/index.ts'
+import { type AnyObject, type GitOpsDeployment, type GitOpsDeploymentSet, groupOf, type Ref } from '../../api/index.ts'
 import { destinationOf } from './argo-application.ts'
 import { setFrom } from './argo-set.ts'
 import { askedFor, hintOf, NAMESPACE, readAppProject, specIn, type World } from './argo-spec.ts'
@@ -20,6 +13,8 @@ import {
   titleOf,
 } from './imported.ts'
 import { createEnvironments, createNames, createProjects, deploymentNamed } from './made.ts'
+import { parentOf } from './parents.ts'
+import { recordOf } from './paths.ts'
 import type { ForeignKind } from './read.ts'
 
 const ARGO_GROUP = 'argoproj.io'
@@ -31,16 +26,15 @@ export const ARGO_KINDS: readonly ForeignKind[] = [
   { group: ARGO_GROUP, versions: VERSIONS, kind: 'ApplicationSet', plural: 'applicationsets' },
 ]
 
-/** Annotations and labels by which an object that is an Application says which Application has applied it. */
-const TRACKING = 'argocd.argoproj.io/tracking-id'
-const OWN_INSTANCE = 'argocd.argoproj.io/instance'
-const INSTANCE = 'app.kubernetes.io/instance'
-
 /** Makes GitOpsDeployments of Applications, sets of them of ApplicationSets, and a GitProject for each repository. */
 export function importArgo(objects: readonly ForeignObject[], { into }: ImportChoices): ImportResult {
   const ofKind = (kind: string) =>
     objects.filter(({ object }) => groupOf(object.apiVersion) === ARGO_GROUP && object.kind === kind)
   const [appProjects, given] = [ofKind('AppProject'), ofKind('Application')]
+  const applications = given.map(({ object: { metadata } }) => ({
+    name: metadata.name,
+    namespace: metadata.namespace ?? NAMESPACE,
+  }))
   const world: World = {
     into,
     projects: createProjects(),
@@ -48,18 +42,18 @@ export function importArgo(objects: readonly ForeignObject[], { into }: ImportCh
     sets: createNames(),
     environments: createEnvironments(),
     appProjects,
-    applications: given,
+    applications,
   }
   const sets = ofKind('ApplicationSet').map((each) => importSet(each, world))
   const translated = new Set(sets.flatMap(({ imported, set }) => (set ? [imported.title] : [])))
-  const applications = given.map((each) => importApplication(each, world, translated))
+  const made = given.map((each) => importApplication(each, world, translated))
   return {
     projects: world.projects.all(),
-    deployments: applications.flatMap(({ deployment = [] }) => deployment),
+    deployments: made.flatMap(({ deployment = [] }) => deployment),
     sets: sets.flatMap(({ set = [] }) => set),
     imported: [
       ...sets.map(({ imported }) => imported),
-      ...applications.map(({ imported }) => imported),
+      ...made.map(({ imported }) => imported),
       ...appProjects.map(importAppProject),
     ],
   }
@@ -70,8 +64,25 @@ function importSet(given: ForeignObject, world: World): { imported: Imported; se
   const ref = { namespace: NAMESPACE, ...object.metadata }
   const { set, projects, remarks } = setFrom(given, world)
   const release = releaseOf(object, ref, world.applications)
-  const base = { title: titleOf('ApplicationSet', ref), file, remarks, release, isLive: isLive(object) }
+  const base = {
+    title: titleOf('ApplicationSet', ref),
+    file,
+    remarks,
+    release,
+    isLive: isLive(object),
+    has: membersOf(object, ref),
+  }
   return { imported: set ? { ...base, made: [set, ...projects] } : { ...base, made: [], isLost: true }, set }
+}
+
+/** Titles of the Applications that it has made, as its status has them. */
+function membersOf({ status }: AnyObject, { namespace }: Ref): string[] {
+  const { resources } = recordOf(status)
+  return (Array.isArray(resources) ? resources : [])
+    .map(recordOf)
+    .map(({ name, namespace: other }) =>
+      titleOf('Application', { name: String(name), namespace: typeof other === 'string' && other !== '' ? other : namespace }),
+    )
 }
 
 function importApplication(
@@ -90,6 +101,8 @@ function importApplication(
   const destination = destinationOf(spec)
   const place = (destination.isHere ? destination.namespace : undefined) ?? world.into ?? destination.namespace
   const { source, rest } = askedFor(spec, { ...object.metadata, destination }, world)
+  const rests = object.metadata.annotations?.[SKIP] === 'true'
+  if (rests) spec.tell(RESTS)
   if (place === undefined) spec.tell('It names no namespace: name one with --into.', 'destination')
   if (!source || place === undefined || reading.isWrong())
     return { imported: { ...imported, isLost: true, remarks: reading.told() } }
@@ -101,7 +114,7 @@ function importApplication(
     source: { repoURL: source.url, project: `${place}/${project.metadata.name}`, ...source.source },
     ...rest,
   })
-  return { imported: { ...imported, made: [deployment, project], remarks: reading.remarks() }, deployment }
+  return { imported: { ...imported, made: [deployment, project], remarks: reading.remarks(), rests }, deployment }
 }
 
 /** Nothing is made of it: its windows went to its Applications. */
@@ -113,6 +126,10 @@ function importAppProject(given: ForeignObject): Imported {
   return { title, file, made: [], becomes: 'the windows of its Applications', remarks: remarks(), isLive: isLive(object) }
 }
 
+const SKIP = 'argocd.argoproj.io/skip-reconcile'
+const RESTS =
+  'Argo CD does not reconcile it, and it rests here, too, until you let it go on. Where a hand-over has begun, its automation and finalizers are gone: import from a copy made before.'
+
 /** Nobody looks at it any more, and without its finalizers nothing goes with it. */
 const REST =
   '{"metadata":{"annotations":{"argocd.argoproj.io/skip-reconcile":"true"},"finalizers":null},"spec":{"syncPolicy":{"automated":null}}}'
@@ -121,34 +138,11 @@ const CREATE_ONLY = '{"spec":{"syncPolicy":{"applicationsSync":"create-only"}}}'
 const APART = REST.replace('"finalizers":null', '"finalizers":null,"ownerReferences":null')
 const NO_FINALIZERS = '{"metadata":{"finalizers":null}}'
 
-function releaseOf({ kind, metadata }: AnyObject, { name, namespace }: Ref, applications: readonly ForeignObject[]): LettingGo {
+function releaseOf({ kind, metadata }: AnyObject, { name, namespace = NAMESPACE }: Ref, applications: readonly Ref[]): LettingGo {
   const at = `${kind.toLowerCase()}s.${ARGO_GROUP} ${name} -n ${namespace}`
-  const parent = parentOf(metadata, { name, namespace }, applications)
+  const parent = parentOf({ ...metadata, namespace }, titleOf(kind, { name, namespace }), applications)
   const patch = (change: string) => `kubectl patch ${at} --type merge -p '${change}'`
   if (kind === 'Application') return { parent, stop: [patch(REST)], part: [patch(APART)], remove: [`kubectl delete ${at}`] }
   // It owns its Applications: as long as it is there, it makes those anew that are missing.
   return { parent, stop: [patch(CREATE_ONLY)], part: [patch(NO_FINALIZERS)], remove: [`kubectl delete ${at} --cascade=orphan`] }
-}
-
-/** The ApplicationSet that has made it, or the Application in whose directory it lies. */
-function parentOf(
-  { ownerReferences = [], annotations = {}, labels = {} }: ObjectMeta,
-  { name, namespace }: Ref,
-  applications: readonly ForeignObject[],
-): string | undefined {
-  const owner = ownerReferences.find(({ kind }) => kind === 'ApplicationSet')
-  if (owner) return titleOf(owner.kind, { name: owner.name, namespace })
-  const instance = labels['app.kubernetes.io/managed-by'] === 'Helm' ? undefined : labels[INSTANCE]
-  const applied = annotations[TRACKING]?.split(':')[0] ?? labels[OWN_INSTANCE] ?? instance
-  if (applied === undefined) return undefined
-  // With Applications in any namespace, `team-a_shop` stands there for `team-a/shop`; those of Argo CD's own namespace have none.
-  const [first = '', second] = applied.split('_')
-  if (second !== undefined)
-    return second === name && first === namespace ? undefined : titleOf('Application', { name: second, namespace: first })
-  const found = applications
-    .map(({ object: { metadata } }) => ({ name: metadata.name, namespace: metadata.namespace ?? NAMESPACE }))
-    .filter((each) => each.name === first && !(each.name === name && each.namespace === namespace))
-    .toSorted((a, b) => Number(b.namespace === NAMESPACE) - Number(a.namespace === NAMESPACE))[0]
-  if (found) return titleOf('Application', found)
-  return first === name ? undefined : titleOf('Application', { name: first, namespace: NAMESPACE })
 }

@@ -30,12 +30,13 @@ export function chartOf(spec: ForeignFields, releaseName: string): GitChart | un
   }
   const path = pathIn(chart, 'chart')
   chart.pass('interval', 'reconcileStrategy', 'version')
+  spec.tell('Hooks of the chart run with its first sync here, those of an installation, too.', 'chart')
   const helm = { releaseName: shortName(releaseName), ...valuesOf(spec, chart, path ?? '.'), ...crdsOf(spec) }
   return path === undefined ? undefined : { path, sourceRef, helm }
 }
 
 const FROM_REGISTRY =
-  'The chart comes from a registry of charts. Commit it to Git (`helm pull --untar`), suspend the HelmRelease, take the release over with `berth adopt helm`, and then delete the HelmRelease.'
+  'The chart comes from a registry of charts. Commit it to Git (`helm pull --untar`), suspend the HelmRelease, take the release over with `berth adopt helm`, take the HelmRelease out of Git, and then delete it.'
 
 /** As Flux has it: https://fluxcd.io/flux/components/helm/helmreleases/#release-name */
 function shortName(name: string): string {

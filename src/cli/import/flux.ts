@@ -1,4 +1,12 @@
-import { type GitOpsDeployment, type GitOpsDeploymentSpec, type GitProject, groupOf, keyOf, type Ref } from '../../api/index.ts'
+import {
+  type GitOpsDeployment,
+  type GitOpsDeploymentSpec,
+  type GitProject,
+  groupOf,
+  keyOf,
+  type ObjectMeta,
+  type Ref,
+} from '../../api/index.ts'
 import { type FieldReading, type ForeignFields, hintsBy, readFields } from './fields.ts'
 import { type Repository, repositoryFrom } from './flux-git-repository.ts'
 import { chartOf, releaseSpecOf } from './flux-helm-release.ts'
@@ -12,7 +20,8 @@ import {
   type LettingGo,
   titleOf,
 } from './imported.ts'
-import { createNames, deploymentNamed, elsewhere } from './made.ts'
+import { createEnvironments, createNames, deploymentNamed, type Environments, elsewhere } from './made.ts'
+import { parentOf } from './parents.ts'
 import { pathIn } from './paths.ts'
 import type { ForeignKind } from './read.ts'
 
@@ -56,7 +65,8 @@ export function importFlux(given: readonly ForeignObject[], { into }: ImportChoi
     ),
   )
   const grants = new Map<string, Set<string>>()
-  const made = followers.map((read) => importFollower(read, { places, grants }))
+  const world: World = { places, grants, environments: createEnvironments() }
+  const made = followers.map((read) => importFollower(read, world))
   const projects: GitProject[] = []
   const ofSources = [...sources.values()].map(({ title, file, isLive: live, found, remarks, isWrong }): Imported => {
     if (!found || isWrong()) return { title, file, isLive: live, made: [], isLost: true, remarks: remarks() }
@@ -81,7 +91,7 @@ interface Read extends FieldReading {
   /** Of the ref. */
   key: string
   spec: ForeignFields
-  labels: Record<string, string>
+  metadata: ObjectMeta
 }
 
 interface Follower extends Read {
@@ -92,12 +102,13 @@ interface Follower extends Read {
 }
 
 function readGiven({ object, file }: ForeignObject): Read {
-  const { name, namespace = NAMESPACE, labels = {} } = object.metadata
+  const { metadata } = object
+  const { name, namespace = NAMESPACE } = metadata
   const ref = { name, namespace }
   const reading = readFields(object, hintOf)
   reading.root.pass('apiVersion', 'kind', 'metadata', 'status')
   const kind: FluxKind = object.kind === 'GitRepository' || object.kind === 'HelmRelease' ? object.kind : 'Kustomization'
-  const about = { kind, title: titleOf(kind, ref), file, isLive: isLive(object), ref, key: keyOf(ref), labels }
+  const about = { kind, title: titleOf(kind, ref), file, isLive: isLive(object), ref, key: keyOf(ref), metadata }
   return { ...reading, ...about, spec: reading.root.record('spec') ?? reading.root }
 }
 
@@ -115,6 +126,7 @@ interface World {
   places: ReadonlyMap<string, Ref & { namespace: string }>
   /** Service accounts of other namespaces, by the key of the GitProject. */
   grants: Map<string, Set<string>>
+  environments: Environments
 }
 
 interface Content {
@@ -125,7 +137,7 @@ interface Content {
 
 function importFollower(read: Follower, world: World): { imported: Imported; deployment?: GitOpsDeployment } {
   const { title, file, spec, place, content } = read
-  const imported = { title, file, made: [], isLive: read.isLive, release: releaseOf(read, parentOf(read)) }
+  const imported = { title, file, made: [], isLive: read.isLive, release: releaseOf(read) }
   const ours = world.places.get(title)
   if (!content || !ours) return { imported: { ...imported, isLost: true, remarks: read.told() } }
   const rests = spec.flag('suspend') ?? false
@@ -146,19 +158,10 @@ function specOf(read: Follower, content: Content, world: World): GitOpsDeploymen
   return {
     source: { repoURL, project, path, ...repository.revision, ...(helm && { helm }) },
     ...(kind === 'HelmRelease' ? releaseSpecOf(spec) : kustomizationSpecOf(spec)),
-    ...destinationOf(read),
+    ...destinationOf(read, world),
     ...dependenciesOf(read, world),
     ...(serviceAccountName !== undefined && { serviceAccountName }),
   }
-}
-
-/** The one that has applied it: each marks by labels what it applies. */
-function parentOf({ labels, ref }: Read): string | undefined {
-  for (const [kind, { group }] of Object.entries(KINDS)) {
-    const name = labels[`${group}/name`]
-    if (name !== undefined) return titleOf(kind, { name, namespace: labels[`${group}/namespace`] ?? ref.namespace })
-  }
-  return undefined
 }
 
 function contentOf({ kind, spec, ref }: Read, repositories: ReadonlyMap<string, Repository | undefined>): Content | undefined {
@@ -192,11 +195,13 @@ function contentOf({ kind, spec, ref }: Read, repositories: ReadonlyMap<string, 
 const defaultReleaseName = ({ name }: Ref, target: string | undefined): string =>
   target === undefined ? name : `${target}-${name}`
 
-function destinationOf({ kind, spec, ref }: Read): Pick<GitOpsDeploymentSpec, 'destination'> {
-  const environment = spec.record('kubeConfig')?.record('secretRef')?.objectName('name')
-  if (environment === undefined) return {}
+function destinationOf({ kind, spec, ref, place }: Follower, { environments }: World): Pick<GitOpsDeploymentSpec, 'destination'> {
+  const secret = spec.record('kubeConfig')?.record('secretRef')?.objectName('name')
+  if (secret === undefined) return {}
   const namespace = spec.objectName('targetNamespace') ?? (kind === 'HelmRelease' ? ref.namespace : undefined)
-  return elsewhere(spec, 'kubeConfig', { cluster: `in Secret ${environment}`, environment, namespace })
+  // One of this name may be another one in another namespace.
+  const environment = place === ref.namespace ? secret : environments.named(`${ref.namespace}-${secret}`)
+  return elsewhere(spec, 'kubeConfig', { cluster: `in Secret ${ref.namespace}/${secret}`, environment, namespace })
 }
 
 function dependenciesOf({ kind, spec, ref, place }: Follower, { places }: World): Pick<GitOpsDeploymentSpec, 'dependsOn'> {
@@ -243,7 +248,7 @@ function withGrants(project: GitProject, grants: ReadonlyMap<string, ReadonlySet
 }
 
 /** What is suspended writes nothing, and takes nothing with it when it is deleted. */
-function releaseOf({ kind, ref: { name, namespace }, spec, content }: Follower, parent: string | undefined): LettingGo {
+function releaseOf({ kind, title, ref: { name, namespace }, spec, content, metadata }: Follower): LettingGo {
   const { group, plural } = KINDS[kind]
   const at = `${plural}.${group} ${name} -n ${namespace}`
   // With this manager Flux leaves the field where another Kustomization applies this one.
@@ -253,6 +258,7 @@ function releaseOf({ kind, ref: { name, namespace }, spec, content }: Follower, 
   const release = content?.helm?.releaseName
   const forget =
     release !== undefined && !spec.has('kubeConfig') ? [`kubectl delete secrets -n ${records} -l owner=helm,name=${release}`] : []
+  const parent = parentOf({ ...metadata, namespace }, title, [])
   return { parent, stop: [stop], part: [stop], remove: [`kubectl delete ${at}`, ...forget] }
 }
 

@@ -20,17 +20,15 @@ export function stepsOf(result: ImportResult, file: string): HandOverStep[] {
   if (going.length === 0) return []
   const titles = going.map(({ title }) => title)
   const parents = new Set(titles.flatMap((title) => ancestorsOf(title, all)))
-  const topDown = [...new Set([...parents, ...titles])].toSorted(
-    (a, b) => ancestorsOf(a, all).length - ancestorsOf(b, all).length,
-  )
+  const topDown = titles.toSorted((a, b) => ancestorsOf(a, all).length - ancestorsOf(b, all).length)
   const setsOf = (each: Imported) => sets.filter((set) => each.made.includes(set))
   // What has applied others: a set has it where one of its Applications has.
   const isAbove = (each: Imported) =>
-    setsOf(each).length > 0 ? childrenOf(each, going, all).some(({ title }) => parents.has(title)) : parents.has(each.title)
+    setsOf(each).length > 0 ? childrenOf(each.title, going, all).some(({ title }) => parents.has(title)) : parents.has(each.title)
   const goOnAll = (some: readonly Imported[]) =>
     some.flatMap((each) => [
       ...deployments.filter((one) => each.made.includes(one)).flatMap((one) => goOn(one, each.rests ?? false)),
-      ...setsOf(each).flatMap((set) => setGoesOn(set, childrenOf(each, going, all))),
+      ...setsOf(each).flatMap((set) => setGoesOn(set, childrenOf(each.title, going, all))),
     ])
   const leaving = topDown.filter((title) => going.some((each) => each.title === title && !each.rests))
   const [ofSets, others] = [true, false].map((isSet) => leaving.filter((title) => title.startsWith('ApplicationSet ') === isSet))
@@ -40,8 +38,8 @@ export function stepsOf(result: ImportResult, file: string): HandOverStep[] {
       commands: [`berth onboard ${namespacesOf(result).join(' ')}`, `kubectl apply -f ${file}`],
     },
     {
-      says: 'Have the other program let go: after this it writes nothing of it, and no object that it has applied goes. What applies others comes first, for it would put them back. What has no match, and stops here for that, is yours to start again.',
-      commands: topDown.flatMap((title) => all.get(title)?.stop ?? []),
+      says: 'Have the other program let go: after this it writes nothing of it, and no object that it has applied goes. What applies others comes first, for it would put them back.',
+      commands: leaving.flatMap((title) => all.get(title)?.stop ?? []),
     },
     {
       says: 'See what each would do, and let it go on. Objects keep their UIDs. Pods run on where `berth diff` shows no change in their template.',
@@ -70,23 +68,38 @@ const releasesIn = (imported: readonly Imported[]): Map<string, LettingGo> =>
 export function obstaclesIn(imported: readonly Imported[]): Map<string, string> {
   const all = releasesIn(imported)
   const lost = new Set(imported.flatMap(({ title, isLost }) => (isLost ? [title] : [])))
+  const own = new Map(imported.flatMap((each) => obstacleOf(each, imported, all) ?? []))
   const found = new Map<string, string>()
-  for (const each of imported) {
-    const line = [each.title, ...ancestorsOf(each.title, all)]
-    const missing = line.map((title) => all.get(title)?.parent).find((parent) => parent !== undefined && !all.has(parent))
-    const set = line.slice(1).find((title) => title.startsWith('ApplicationSet ') && lost.has(title))
-    if (!each.isLive || each.isLost) continue
-    if (missing !== undefined)
-      found.set(each.title, `${missing} has applied it, and would put back what is changed: give that, too, to hand it over.`)
-    else if (set !== undefined)
-      found.set(each.title, `${set} has made it, and has no match: delete that with --cascade=orphan to hand this one over.`)
-    else if (each.title.startsWith('ApplicationSet ') && childrenOf(each, imported, all).length === 0)
-      found.set(each.title, 'None of its Applications was given: give them, too, to hand it over.')
+  for (const { title, isLive, isLost } of imported) {
+    if (!isLive || isLost) continue
+    const above = ancestorsOf(title, all)
+    const unmatched = above.find((each) => lost.has(each))
+    const held = above.find((each) => own.has(each))
+    const says = own.get(title)
+    if (says !== undefined) found.set(title, says)
+    else if (unmatched !== undefined)
+      found.set(title, `${unmatched} has applied it, and has no match: take it out of what that applies to hand it over.`)
+    else if (held !== undefined) found.set(title, `${held} has applied it, and does not go over, for what is said of it.`)
   }
   return found
 }
 
-const childrenOf = ({ title }: Imported, among: readonly Imported[], all: ReadonlyMap<string, LettingGo>): Imported[] =>
+/** What is in the way of one, whatever is above it. */
+function obstacleOf(
+  { title, has }: Imported,
+  imported: readonly Imported[],
+  all: ReadonlyMap<string, LettingGo>,
+): [title: string, says: string][] | undefined {
+  const parent = all.get(title)?.parent
+  if (parent !== undefined && !all.has(parent))
+    return [[title, `${parent} has applied it, and would put back what is changed: give that, too, to hand it over.`]]
+  if (has && childrenOf(title, imported, all).length === 0)
+    return [[title, 'None of its Applications was given: give them, too, to hand it over.']]
+  const others = has?.filter((each) => !all.has(each)) ?? []
+  return others.length > 0 ? [[title, `It has ${others.join(', ')}, too: give all of them to hand it over.`]] : undefined
+}
+
+const childrenOf = (title: string, among: readonly Imported[], all: ReadonlyMap<string, LettingGo>): Imported[] =>
   among.filter((each) => all.get(each.title)?.parent === title)
 
 /** By whom it was applied, by whom that was, and so on. Labels may say that two have applied one another. */

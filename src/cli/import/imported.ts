@@ -26,6 +26,8 @@ export interface Imported {
   rests?: boolean
   /** How the other program lets go of it. */
   release?: LettingGo
+  /** Titles of what it has made itself. */
+  has?: readonly string[]
 }
 
 /** The commands by which the other program stops, and by which its object goes without what it has applied. */

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, groupOf } from '../../api/index.ts'
+import { type AnyObject, groupOf, type ObjectMeta } from '../../api/index.ts'
 import { Failure, isRecord, parseYaml } from '../../std/index.ts'
 import type { Shell } from '../shell.ts'
 import { isName } from './fields.ts'
 import type { ForeignObject } from './imported.ts'
+import { recordOf } from './paths.ts'
 
 /** A kind of another program, in the versions of its API that are read, the newest first. */
 export interface ForeignKind {
@@ -71,7 +72,23 @@ function objectsIn(text: string, file: string): { objects: ForeignObject[]; wron
 function itemsOf(value: unknown): AnyObject[] {
   if (!isRecord(value)) return []
   if (Array.isArray(value.items)) return value.items.flatMap(itemsOf)
-  return isObject(value) ? [value] : []
+  return isObject(value) ? [{ ...value, metadata: plainMetadata(value.metadata) }] : []
+}
+
+/** Files have fields without a value, and numbers where there are texts. */
+function plainMetadata(metadata: ObjectMeta): ObjectMeta {
+  const { labels, annotations, finalizers, ownerReferences, namespace, uid, name } = metadata
+  const texts = (given: unknown) =>
+    Object.fromEntries(Object.entries(recordOf(given)).map(([key, value]) => [key, String(value)]))
+  return {
+    name,
+    ...(typeof namespace === 'string' && { namespace }),
+    ...(typeof uid === 'string' && { uid }),
+    labels: texts(labels),
+    annotations: texts(annotations),
+    finalizers: (Array.isArray(finalizers) ? finalizers : []).map(String),
+    ownerReferences: (Array.isArray(ownerReferences) ? ownerReferences : []).filter(isRecord),
+  }
 }
 
 const isObject = (value: Record<string, unknown>): value is AnyObject =>

@@ -148,7 +148,12 @@ describe('an ApplicationSet', (it) => {
       [{ generators: [{ git: { ...git, files: [{ path: 'x' }] } }] }, 'Files with values have no match'],
       [{ generators: [{ git: { repoURL: URL, directories: [{ path: 'envs/{{env}}/*' }] } }] }, 'by patterns with stars'],
       [{ generators: [{ git: { repoURL: URL, directories: [{ path: 'envs/[ab]*' }] } }] }, 'by patterns with stars'],
-      [{ generators: [{ clusters: { values: { a: '{{name}}' } } }] }, 'Values that are made of others have no match.'],
+      [{ generators: [{ clusters: { values: { a: '{{name}}' } } }] }, 'Labels and values that are made of others have no match.'],
+      [
+        { generators: [{ clusters: { selector: { matchLabels: { tier: '{{tier}}' } } } }] },
+        'that are made of others have no match.',
+      ],
+      [{ generators: [{ list: { elements: [{ app: '{{name}}-x' }] } }] }, 'each with a text for every name'],
       [{ generators: [{ list }], templatePatch: 'x' }, 'Berth has one template for all'],
       [
         {

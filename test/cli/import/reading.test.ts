@@ -124,18 +124,75 @@ describe('the way by which it goes over', (it) => {
     const alone = set('alone', { list: { elements: [{ x: 'a' }] } })
     const found = await importing('argo', [set('lost', { pullRequest: {} }), alone, at('one', { ownerReferences: [owner] })])
     assert.is(found.code, 1)
-    assert.match(found.report, 'ApplicationSet argocd/lost has made it, and has no match: delete that with --cascade=orphan')
+    assert.match(found.report, 'ApplicationSet argocd/lost has applied it, and has no match: take it out of what that applies')
     assert.match(found.report, 'None of its Applications was given: give them, too, to hand it over.')
     assert.equal(found.commands, [])
   })
 
-  it('stops what has no match, too, where it would put others back, and leaves it there', async () => {
+  it('leaves out what was applied by something without a match, or by another program', async () => {
     const root = app('root', { spec: { ...app('root').spec, sources: [{ repoURL: 'x' }, { repoURL: 'y' }] } })
-    const mark = { annotations: { 'argocd.argoproj.io/tracking-id': 'root:argoproj.io/Application:argocd/one' } }
-    const found = await importing('argo', [at('one', mark), root])
+    const tracked = { annotations: { 'argocd.argoproj.io/tracking-id': 'root:argoproj.io/Application:argocd/one' } }
+    const byChart = { labels: { 'app.kubernetes.io/instance': 'root', 'app.kubernetes.io/managed-by': 'Helm' } }
+    const byFlux = {
+      labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps', 'kustomize.toolkit.fluxcd.io/namespace': 'flux-system' },
+    }
+    const byOther = { ownerReferences: [{ apiVersion: 'example.com/v1', kind: 'GitOpsCluster', name: 'x', uid: 'u' }] }
+    const found = await importing('argo', [
+      at('one', tracked),
+      at('two', byChart),
+      at('three', byFlux),
+      at('four', byOther),
+      root,
+    ])
     assert.is(found.code, 1)
-    assert.equal(stopped(found.commands), ['root', 'one'])
-    assert.not.ok(found.commands.some((command) => command.includes('delete applications.argoproj.io root')))
+    assert.equal(found.commands, [])
+    assert.match(found.report, 'Application argocd/root has applied it, and has no match: take it out of what that applies')
+    assert.match(found.report, 'Kustomization flux-system/apps has applied it, and would put back')
+    assert.match(found.report, 'GitOpsCluster argocd/x has applied it, and would put back')
+  })
+
+  it('leaves out a set of which not all was given, and lets rest what Argo CD lets rest', async () => {
+    const set = {
+      apiVersion: 'argoproj.io/v1alpha1',
+      kind: 'ApplicationSet',
+      metadata: { name: 'all', namespace: 'argocd' },
+      spec: {
+        generators: [{ list: { elements: [{ x: 'one' }] } }],
+        template: { metadata: { name: '{{x}}' }, spec: app('x').spec },
+      },
+      status: {
+        resources: [
+          { kind: 'Application', name: 'one', namespace: 'argocd' },
+          { kind: 'Application', name: 'two' },
+        ],
+      },
+    }
+    const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'ApplicationSet', name: 'all', uid: 'u' }
+    const found = await importing('argo', [
+      set,
+      at('one', { ownerReferences: [owner] }),
+      at('paused', { annotations: { 'argocd.argoproj.io/skip-reconcile': 'true' } }),
+    ])
+    assert.match(found.report, 'It has Application argocd/two, too: give all of them to hand it over.')
+    assert.not.ok(found.commands.some((command) => /(?:resume|delete).* paused/.test(command)))
+    assert.not.ok(
+      found.commands.some((command) => /applicationsets|applications\.argoproj\.io one/.test(command)),
+      found.commands.join('\n'),
+    )
+    assert.match(found.report, 'Argo CD does not reconcile it, and it rests here, too')
+  })
+
+  it('reads objects whose metadata is written carelessly', async () => {
+    const careless = { labels: null, annotations: { a: 1 }, finalizers: null, ownerReferences: null }
+    const found = await importing('argo', [at('one', careless)])
+    assert.is(found.code, 0, found.stderr)
+    const flux = {
+      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+      kind: 'Kustomization',
+      metadata: { name: 'a', ...careless },
+      spec: {},
+    }
+    assert.is((await importing('flux', [flux])).code, 1)
   })
 
   it('ends where two say that they have applied one another', async () => {
@@ -154,6 +211,7 @@ describe('the way by which it goes over', (it) => {
     const below = at('two', { annotations: { 'argocd.argoproj.io/tracking-id': 'one:argoproj.io/Application:argocd/two' } })
     const found = await importing('argo', [orphan, below, at('free', {})])
     assert.match(found.report, 'ApplicationSet argocd/gone has applied it, and would put back what is changed')
+    assert.match(found.report, 'Application argocd/one has applied it, and does not go over')
     const names = new Set(found.commands.flatMap((command) => /\b(one|two|free)\b/.exec(command)?.[1] ?? []))
     assert.equal([...names], ['free'])
   })
@@ -168,6 +226,6 @@ describe('the way by which it goes over', (it) => {
       { ...app('other'), metadata: { name: 'other', namespace: 'team-b' } },
       at('root', {}),
     ])
-    assert.equal(stopped(found.commands), ['root', 'other', 'd', 'a', 'b', 'c'])
+    assert.equal(stopped(found.commands), ['d', 'other', 'root', 'a', 'b', 'c'])
   })
 })
