@@ -149,11 +149,24 @@ describe('what other programs kept', (it) => {
   })
 
   it('obeys Git where Git says when pods were restarted', async () => {
-    const restarted = (at: string) => deployment(namespace, {}, {}, { annotations: { [RESTARTED_AT]: at } })
-    await make(restarted('2026-08-01T10:00:00Z'), 'kubectl-create', 'Update')
-    await applyAmongOthers(applier, [restarted('2026-09-01T10:00:00Z')])
-    assert.equal(annotationsIn(await live()), { [RESTARTED_AT]: '2026-09-01T10:00:00Z' })
-    await applyAmongOthers(applier, [deployment(namespace)])
-    assert.is(annotationsIn(await live()), undefined)
+    for (const was of ['2026-08-01T10:00:00Z', '2026-09-01T10:00:00Z']) {
+      const restarted = (at: string) => deployment(namespace, {}, {}, { annotations: { [RESTARTED_AT]: at } })
+      const ours = createApplier(kube, namespace)
+      await make(restarted(was), 'kustomize-controller', 'Apply')
+      await applyAmongOthers(ours, [restarted('2026-09-01T10:00:00Z')])
+      assert.equal(annotationsIn(await live()), { [RESTARTED_AT]: '2026-09-01T10:00:00Z' })
+      await applyAmongOthers(ours, [deployment(namespace)])
+      assert.is(annotationsIn(await live()), undefined, was)
+      await kube.delete(kind, { name: 'web', namespace })
+    }
+  })
+
+  it('is not restarted by going to another sync and back', async () => {
+    const annotations = { [RESTARTED_AT]: '2026-08-01T10:00:00Z' }
+    const [there, back] = [createApplier(kube, namespace), createApplier(kube, namespace)]
+    await applyAmongOthers(there, [deployment(namespace, {}, {}, { annotations })])
+    const before = await live()
+    for (const taker of [back, there]) await applyAmongOthers(taker, [deployment(namespace)], { standing: () => 'releases' })
+    assert.equal((await live()).spec, before.spec)
   })
 })

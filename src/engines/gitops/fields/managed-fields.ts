@@ -38,18 +38,19 @@ export function union(a: FieldTree, b: FieldTree): FieldTree {
   return both
 }
 
-/** The field at this path, with the mapping that it is in, and all the others. */
+/** The field at this path, with the mappings that it is in, and all the others. */
 export function parted(tree: FieldTree, [part = '', ...rest]: readonly string[]): [at: FieldTree | undefined, others: FieldTree] {
   const key = `f:${part}`
   const { [key]: below, ...others } = tree
   if (!isRecord(below)) return [undefined, tree]
+  const mapping = '.' in tree && { '.': tree['.'] }
   if (rest.length === 0) {
-    const { '.': mapping, ...fields } = others
-    return [{ ...(mapping !== undefined && { '.': mapping }), [key]: below }, fields]
+    const { '.': _, ...fields } = others
+    return [{ ...mapping, [key]: below }, fields]
   }
   const [at, left] = parted(below, rest)
   if (!at) return [undefined, tree]
-  return [{ [key]: at }, Object.keys(left).length > 0 ? { ...others, [key]: left } : others]
+  return [{ ...mapping, [key]: at }, Object.keys(left).length > 0 ? { ...others, [key]: left } : others]
 }
 
 /** The fields that some managers own at one place of an object and below it. */
