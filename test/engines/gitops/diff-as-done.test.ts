@@ -6,10 +6,11 @@ import { kindOfAny } from '../../../src/engines/gitops/objects/context.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { type Applier, createApplier, named } from '../../support/builders/applier.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
-import { deployment, forgetGadgets, GADGETS, gadget, serveGadgets, told, webOfOthers } from '../../support/builders/take-over.ts'
+import { createGadgets, deployment, told, webOfOthers } from '../../support/builders/take-over.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 
+const { kind: GADGETS, gadget, serve, forget } = createGadgets()
 const DEPLOYMENTS = kindOfAny(Deployments)
 const REF = { name: 'web' }
 
@@ -17,16 +18,16 @@ describe('a diff before a take-over', (it) => {
   const { kube, ...cluster } = testCluster()
   let namespace = ''
   let applier: Applier
-  it.before(() => serveGadgets(kube))
+  it.before(() => serve(kube))
   it.beforeEach(async () => {
     namespace = await cluster.namespace('diff-as-done')
     applier = createApplier(kube, namespace)
   })
   it.after(async () => {
-    await forgetGadgets(kube)
+    await forget(kube)
     await cluster.close()
   })
-  const { live, make, would, done } = webOfOthers(kube, () => ({ namespace, applier }))
+  const { make, would, done } = webOfOthers(kube, () => ({ namespace, applier }))
   const edit = (change: object) => kube.patch(GADGETS, { ...REF, namespace }, change, { manager: 'other' })
 
   it('leaves what others may change, where Git says nothing of it', async () => {

@@ -5,20 +5,12 @@ import { type IgnoreRules, ignoreRules } from '../../../src/engines/gitops/field
 import { kindOfAny } from '../../../src/engines/gitops/objects/context.ts'
 import { fieldChanges } from '../../../src/engines/gitops/preview/diff.ts'
 import { type Applier, createApplier } from '../../support/builders/applier.ts'
-import {
-  deployment,
-  forgetGadgets,
-  GADGETS,
-  gadget,
-  serveGadgets,
-  told,
-  WEB,
-  webOfOthers,
-} from '../../support/builders/take-over.ts'
+import { createGadgets, deployment, told, WEB, webOfOthers } from '../../support/builders/take-over.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 
+const { kind: GADGETS, gadget, serve, forget } = createGadgets()
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 const RESTARTED = { 'kubectl.kubernetes.io/restartedAt': '2026-08-01T10:00:00Z' }
 
@@ -181,13 +173,13 @@ describe('what a sync would take over', (it) => {
   const { kube, ...cluster } = testCluster()
   let namespace = ''
   let applier: Applier
-  it.before(() => serveGadgets(kube))
+  it.before(() => serve(kube))
   it.beforeEach(async () => {
     namespace = await cluster.namespace('diff-take-over')
     applier = createApplier(kube, namespace)
   })
   it.after(async () => {
-    await forgetGadgets(kube)
+    await forget(kube)
     await cluster.close()
   })
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import type { Kube } from '../../../src/adapters/kube/index.ts'
 import { type AnyObject, CustomResourceDefinitions, type Kind } from '../../../src/api/index.ts'
@@ -20,57 +21,46 @@ export const deployment = (spec: object = {}, pod: object = {}, template: object
 })
 export const WEB = { name: 'web', image: 'web:1' }
 
-/** With what the kinds of the API server have not: sets, and mappings of objects. */
-const GROUP = 'take-over.example.com'
-export const GADGETS: Kind<AnyObject> = { group: GROUP, version: 'v1', kind: 'Gadget', plural: 'gadgets', namespaced: true }
-export const gadget = (spec: object): AnyObject => ({
-  apiVersion: `${GROUP}/v1`,
-  kind: 'Gadget',
-  metadata: { name: 'web' },
-  spec,
-})
 const texts = { type: 'object', additionalProperties: { type: 'string' } }
-const gadgetDefinition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `gadgets.${GROUP}` },
-  spec: {
-    group: GROUP,
-    scope: 'Namespaced' as const,
-    names: { kind: 'Gadget', plural: 'gadgets' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: {
-              spec: {
-                type: 'object',
-                properties: {
-                  words: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
-                  places: { type: 'object', additionalProperties: texts },
-                  free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-                  nul: { type: 'string', nullable: true, default: 'dflt' },
-                  size: { type: 'integer', default: 3 },
-                },
-              },
-            },
-          },
-        },
+const openAPIV3Schema = {
+  type: 'object',
+  properties: {
+    spec: {
+      type: 'object',
+      properties: {
+        words: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+        places: { type: 'object', additionalProperties: texts },
+        free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+        nul: { type: 'string', nullable: true, default: 'dflt' },
+        size: { type: 'integer', default: 3 },
       },
-    ],
+    },
   },
 }
 
-export async function serveGadgets(kube: Kube): Promise<void> {
-  await apply(kube, gadgetDefinition)
-  await eventually(() => kube.resolve(`${GROUP}/v1`, 'Gadget'))
+/** A kind with what those of the API server have not: sets, mappings of objects, and keys that no schema names. Each file has its own. */
+export function createGadgets() {
+  const group = `x${randomUUID().slice(0, 8)}.example.com`
+  const [name, apiVersion, plural] = ['web', `${group}/v1`, 'gadgets']
+  const kind: Kind<AnyObject> = { group, version: 'v1', kind: 'Gadget', plural, namespaced: true }
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+  }
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }]
+  return {
+    kind,
+    gadget: (spec: object): AnyObject => ({ apiVersion, kind: 'Gadget', metadata: { name }, spec }),
+    async serve(kube: Kube): Promise<void> {
+      const spec = { group, scope: 'Namespaced', names: { kind: 'Gadget', plural }, versions }
+      const whole = { ...definition, spec }
+      await apply(kube, whole)
+      await eventually(() => kube.resolve(apiVersion, 'Gadget'))
+    },
+    forget: (kube: Kube) => kube.delete(CustomResourceDefinitions, definition.metadata),
+  }
 }
-
-export const forgetGadgets = (kube: Kube) => kube.delete(CustomResourceDefinitions, { name: `gadgets.${GROUP}` })
 
 type More = Partial<Parameters<typeof differencesOf>[1]>
 
