@@ -14,7 +14,7 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 interface From {
   /** What Git says of the object. */
   manifest: AnyObject
-  /** What others may change stays with whoever set it. */
+  /** What others may change, and Git lacks, stays with whoever set it. */
   ignore?: IgnoreRules | undefined
   /** The owner who gave the object up. */
   former?: string | undefined
@@ -86,26 +86,18 @@ const RESTARTS = [
   ['spec', 'jobTemplate', 'spec', ...RESTARTED],
 ]
 
-/** What stays with whoever set it: what others may change, and that pods were restarted, unless that is in Git, or was. */
+/**
+ * What Git lacks and stays with whoever set it: what others may change, and that pods were restarted, unless we had it from Git. Paths
+ * lead through mappings only: places in lists are those of the manifest, and not of the cluster.
+ */
 function stayingPaths(ours: ManagedEntry | undefined, { manifest, ignore }: From): string[][] {
-  const restarts = RESTARTS.filter((path) => valueAt(manifest, path) === undefined && !(ours && has(ours.fields, path)))
-  return [...restarts, ...(ignore?.pathsOf(manifest) ?? []).map(partsOf)]
+  const restarts = RESTARTS.filter((path) => !(ours && has(ours.fields, path)))
+  const ignored = ignore?.pathsOf(manifest) ?? []
+  return [...restarts, ...ignored.map(partsOf)].filter((path) => valueAt(manifest, path) === undefined)
 }
 
-/** What is at these paths, and all else. Paths lead through mappings only: places in lists are the manifest's, and not the cluster's. */
-function partedBy(
-  paths: readonly string[][],
-  entry: ManagedEntry,
-): [kept: ManagedEntry | undefined, others: ManagedEntry | undefined] {
-  let kept: FieldTree | undefined
-  let others = entry.fields
-  for (const path of paths) {
-    const [at, left] = parted(others, path)
-    if (at) kept = kept ? union(kept, at) : at
-    others = left
-  }
-  if (!kept) return [undefined, entry]
-  return [withFields(entry, kept), Object.keys(others).length > 0 ? withFields(entry, others) : undefined]
+function partedBy(paths: readonly string[][], entry: ManagedEntry): (ManagedEntry | undefined)[] {
+  return parted(entry.fields, paths).map((fields) => fields && withFields(entry, fields))
 }
 
 const withFields = (entry: ManagedEntry, fields: FieldTree): ManagedEntry => ({

@@ -4,12 +4,12 @@ import { Failure, isRecord } from '../../../std/index.ts'
 import { pointerOf } from '../../apply/index.ts'
 import { inside } from '../fields/path-tree.ts'
 
-/** No object of a person is nested so deeply, and each step would name the whole way. */
+/** Nobody writes objects that are nested so deeply, and each step names the whole way. */
 const DEEPEST = 200
 
 /**
- * The steps that make one object the other; lists are written whole. Not as a merge patch, which can set no field to null, and so
- * that most of them do not depend on what somebody else does meanwhile.
+ * The JSON patch that makes one object the other; lists are written whole. A merge patch could set no field to null. Only what goes
+ * must still be there when it is sent.
  */
 export function stepsBetween(from: unknown, to: unknown): JsonPatchStep[] {
   const steps: JsonPatchStep[] = []
