@@ -21,7 +21,7 @@ function collect(from: unknown, to: unknown, at: string[], steps: JsonPatchStep[
   if (from === to) return
   if (to === undefined) steps.push({ op: 'remove', path: pointerOf(at) })
   else if (isRecord(from) && isRecord(to)) {
-    if (at.length === DEEPEST) throw new Failure('invalid', `is nested more than ${DEEPEST} levels deep`, { reason: 'Invalid' })
+    if (at.length === DEEPEST) throw new Failure('invalid', `is nested more than ${DEEPEST} levels deep`)
     for (const name of new Set([...Object.keys(from), ...Object.keys(to)])) {
       at.push(name)
       collect(inside(from, name), inside(to, name), at, steps)
