@@ -150,7 +150,7 @@ const owning = (managedFields: unknown[]): JsonPatchStep => ({
   value: managedFields,
 })
 
-/** The other way: makes what this owner has set another manager's, which takes nothing over. `undefined` when there is nothing. */
+/** It goes the other way and makes what this owner has set another manager's, which takes nothing over. `undefined` when there is nothing. */
 export function handingOver(live: AnyObject, owner: string, manager: string): JsonPatchStep[] | undefined {
   const entries = managedEntriesOf(live)
   const ours = entries.filter((entry) => entry.manager === managerOf(owner) && entry.subresource === '')
@@ -196,8 +196,8 @@ const isPredecessor = ({ manager, subresource }: ManagedEntry): boolean =>
   subresource === '' && (PREDECESSORS.includes(manager) || manager.startsWith('kubectl-'))
 
 /**
- * People with kubectl, Helm as people run it and as Flux does, Argo CD by either name, and Flux. One that goes on is a fight, and one
- * that has given the object up must not hold fields for ever.
+ * These are people with kubectl, Helm as people run it and as Flux does, Argo CD by either name, and Flux. One that goes on is a
+ * fight, and one that has given the object up must not hold fields for ever.
  */
 const PREDECESSORS = [
   'kubectl',
@@ -225,7 +225,7 @@ export interface TakeOverRules {
   objection(live: AnyObject): Failure | undefined
 }
 
-/** As it is known, unless the rules say that another sync is not asked. */
+/** It says what is known of another sync, unless the rules are that it is not asked. */
 export const standingBy = (rules: TakeOverRules | undefined, known: Standing): Standing =>
   rules?.fromOthers ? () => 'releases' : known
 
