@@ -7,9 +7,11 @@ export function mergePatch(from: Record<string, unknown>, to: Record<string, unk
     // Names come from users, and may be those of what every object has.
     const was = Object.hasOwn(from, key) ? from[key] : undefined
     const is = Object.hasOwn(to, key) ? to[key] : undefined
-    if (isDeepStrictEqual(was, is)) return []
-    const change = isRecord(was) && isRecord(is) ? mergePatch(was, is) : (is ?? null)
-    return change === undefined ? [] : [[key, change] as const]
+    if (isRecord(was) && isRecord(is)) {
+      const change = mergePatch(was, is)
+      return change ? [[key, change] as const] : []
+    }
+    return isDeepStrictEqual(was, is) ? [] : [[key, is ?? null] as const]
   })
   return changes.length > 0 ? Object.fromEntries(changes) : undefined
 }

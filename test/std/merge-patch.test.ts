@@ -22,4 +22,19 @@ describe('a merge patch', (it) => {
   it('has what differs', () => {
     for (const [why, from, to, patch] of TABLE) assert.is(JSON.stringify(mergePatch(from, to)), JSON.stringify(patch), why)
   })
+
+  it('compares each value once, however deep it is', () => {
+    let reads = 0
+    const chain = (depth: number, value: string): Record<string, unknown> => {
+      if (depth > 0) return { below: chain(depth - 1, value) }
+      return {
+        get counted() {
+          return ++reads > 0
+        },
+        value,
+      }
+    }
+    assert.match(JSON.stringify(mergePatch(chain(50, 'old'), chain(50, 'new'))), '{"value":"new"}')
+    assert.is(reads, 2)
+  })
 })

@@ -1,54 +1,79 @@
 import * as assert from 'uvu/assert'
-import { type AnyObject, Deployments } from '../../../src/api/index.ts'
+import { type AnyObject, Deployments, type Kind } from '../../../src/api/index.ts'
 import { kindOfAny } from '../../../src/engines/gitops/objects/context.ts'
-import { place } from '../../../src/engines/gitops/objects/place.ts'
-import { differencesOf, type FieldChange, fieldChanges } from '../../../src/engines/gitops/preview/diff.ts'
-import { systemClock } from '../../../src/std/index.ts'
-import { applyAmongOthers, createApplier } from '../../support/builders/applier.ts'
+import { type Applier, createApplier } from '../../support/builders/applier.ts'
+import { createGadgets, told, webOfOthers } from '../../support/builders/take-over.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { type Dice, dice, runSeed } from '../../support/dice.ts'
 import { describe } from '../../support/suite.ts'
 
-const DEPLOYMENTS = kindOfAny(Deployments)
-const PREDECESSORS = ['kubectl-create', 'kustomize-controller', 'other']
+const { kind: GADGETS, gadget, serve, forget } = createGadgets()
+const ROUNDS = 12
+const REF = { name: 'web' }
+const BY_APPLY = ['kustomize-controller', 'argocd-controller', 'other']
 
 describe('what a sync would take over', (it) => {
   const { kube, ...cluster } = testCluster()
-  it.after(() => cluster.close())
+  let namespace = ''
+  let applier: Applier
+  it.before(() => serve(kube))
+  it.beforeEach(async () => {
+    namespace = await cluster.namespace('diff-dice')
+    applier = createApplier(kube, namespace)
+  })
+  it.after(async () => {
+    await forget(kube)
+    await cluster.close()
+  })
+  const { live, make, would, done } = webOfOthers(kube, () => ({ namespace, applier }))
+
+  /** It tells how many fields went. */
+  const compare = async (kind: Kind<AnyObject>, git: AnyObject, round: number) => {
+    const title = `round ${round} of seed ${runSeed}: ${JSON.stringify([await live(kind), git])}`
+    const difference = await would(git)
+    const changes = told(await done(kind, git))
+    assert.equal(told(difference?.fields), changes, title)
+    await kube.delete(kind, { ...REF, namespace })
+    return changes.filter((change) => change.endsWith('-> undefined')).length
+  }
 
   it('is what is done then, whoever has set what', async () => {
-    const namespace = await cluster.namespace('diff-dice')
-    const applier = createApplier(kube, namespace)
-    const ref = { name: 'web', namespace }
+    const kind = kindOfAny(Deployments)
     const roll = dice(runSeed)
-    const some = () => ({ ...someDeployment(roll), metadata: { ...marks(roll), ...ref } })
-    for (let round = 0; round < 12; round++) {
-      const managers = PREDECESSORS.slice(roll(2))
-      if (managers.length === PREDECESSORS.length) await kube.create(DEPLOYMENTS, some(), { manager: 'kubectl-create' })
-      for (const manager of managers.slice(-2)) await kube.apply(DEPLOYMENTS, some(), { manager, force: true })
-      if (roll(2) === 0) await kube.patch(DEPLOYMENTS, ref, { spec: { replicas: 4, minReadySeconds: 7 } }, { manager: 'other' })
-
-      const git = some()
-      const { desired } = await place([{ object: git, source: 'a.yaml:1' }], { kube, namespace }, applier.owner)
-      const comparing = { kube, owner: applier.owner.id, clock: systemClock, uidOf: () => undefined }
-      const [difference] = await differencesOf(desired, comparing)
-      const before = await kube.get(DEPLOYMENTS, ref)
-      const [entry] = await applyAmongOthers(applier, [git])
-      const done = fieldChanges(before, await kube.get(DEPLOYMENTS, ref))
-      const title = `round ${round} of seed ${runSeed}: ${JSON.stringify([before, git])}`
-      assert.is(entry?.why, undefined, title)
-      assert.equal(told(difference?.fields), told(done), title)
-      await kube.delete(DEPLOYMENTS, ref)
+    const some = () => ({ ...someDeployment(roll), metadata: { ...marks(roll), ...REF } })
+    let gone = 0
+    for (let round = 0; round < ROUNDS; round++) {
+      if (roll(2) === 0) await make(kind, some())
+      for (const manager of BY_APPLY.slice(roll(3))) await make(kind, some(), manager)
+      const edit = { spec: { replicas: 4, minReadySeconds: 7 } }
+      if (roll(2) === 0) await kube.patch(kind, { ...REF, namespace }, edit, { manager: 'other' })
+      gone += await compare(kind, some(), round)
     }
+    assert.ok(gone > 0)
+  })
+
+  it('is what is done then where the schema does not name everything', async () => {
+    const roll = dice(runSeed)
+    let gone = 0
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const manager of BY_APPLY.slice(roll(3))) await make(GADGETS, someGadget(roll), manager)
+      const edit = { x: { one: 'edited' } }
+      const spec = { free: edit, places: edit }
+      if (roll(2) === 0) await kube.patch(GADGETS, { ...REF, namespace }, { spec }, { manager: 'other' })
+      gone += await compare(GADGETS, someGadget(roll), round)
+    }
+    assert.ok(gone > 0)
   })
 })
 
-/** A controller numbers the revisions at its own pace. */
-const told = (changes: readonly FieldChange[] = []) =>
-  changes
-    .filter(({ path }) => path !== '/metadata/annotations/deployment.kubernetes.io~1revision')
-    .map((change) => JSON.stringify(change))
-    .sort()
+/** No mapping is ever empty. */
+function someGadget(roll: Dice): AnyObject {
+  const { some, fields } = choice(roll)
+  const inner = () => ({ [`k${roll(2)}`]: String(roll(2)), ...fields({ one: String(roll(2)) }) })
+  const outer = () => ({ kept: { one: '1' }, ...fields({ x: inner() }, { y: inner() }) })
+  const spec = fields({ nul: null }, { nul: 'x' }, { size: 5 })
+  return gadget({ free: outer(), places: outer(), words: ['a', ...some('b', 'c')], ...spec })
+}
 
 /** With some of what there may be. */
 function someDeployment(roll: Dice): AnyObject {

@@ -1,30 +1,19 @@
 import * as assert from 'uvu/assert'
-import type { JsonPatchStep, Kube } from '../../../src/adapters/kube/index.ts'
-import { type AnyObject, CustomResourceDefinitions, Deployments, type Kind, Secrets, Services } from '../../../src/api/index.ts'
+import { connect, type JsonPatchStep } from '../../../src/adapters/kube/index.ts'
+import { type AnyObject, Deployments, type Kind, Secrets, Services } from '../../../src/api/index.ts'
 import { type IgnoreRules, ignoreRules } from '../../../src/engines/gitops/fields/ignore.ts'
 import { kindOfAny } from '../../../src/engines/gitops/objects/context.ts'
-import { place } from '../../../src/engines/gitops/objects/place.ts'
-import { type Difference, differencesOf, type FieldChange, fieldChanges } from '../../../src/engines/gitops/preview/diff.ts'
-import { systemClock } from '../../../src/std/index.ts'
-import { type Applier, applyAmongOthers, createApplier } from '../../support/builders/applier.ts'
+import { fieldChanges } from '../../../src/engines/gitops/preview/diff.ts'
+import { type Applier, createApplier } from '../../support/builders/applier.ts'
+import { createGadgets, deployment, told, WEB, webOfOthers } from '../../support/builders/take-over.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
-import { apply, eventually } from '../../support/verbs.ts'
+import { eventually } from '../../support/verbs.ts'
 
+const { kind: GADGETS, gadget, serve, forget } = createGadgets()
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 const RESTARTED = { 'kubectl.kubernetes.io/restartedAt': '2026-08-01T10:00:00Z' }
 
-const deployment = (spec: object = {}, pod: object = {}, template: object = {}, metadata: object = {}): AnyObject => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { name: 'web', ...metadata },
-  spec: {
-    selector: { matchLabels: { app: 'web' } },
-    template: { metadata: { labels: { app: 'web' }, ...template }, spec: { containers: [WEB], ...pod } },
-    ...spec,
-  },
-})
-const WEB = { name: 'web', image: 'web:1' }
 const SIDE = { name: 'side', image: 'side:1' }
 
 const service = (ports: object[]): AnyObject => ({
@@ -40,44 +29,6 @@ const secret = (data: Record<string, string>): AnyObject => ({
   metadata: { name: 'web' },
   data: Object.fromEntries(Object.entries(data).map(([name, text]) => [name, Buffer.from(text).toString('base64')])),
 })
-
-/** With what the kinds of the API server have not: sets, and mappings of objects. */
-const GROUP = 'take-over.example.com'
-const GADGETS: Kind<AnyObject> = { group: GROUP, version: 'v1', kind: 'Gadget', plural: 'gadgets', namespaced: true }
-const gadget = (spec: object): AnyObject => ({ apiVersion: `${GROUP}/v1`, kind: 'Gadget', metadata: { name: 'web' }, spec })
-const texts = { type: 'object', additionalProperties: { type: 'string' } }
-const gadgetDefinition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `gadgets.${GROUP}` },
-  spec: {
-    group: GROUP,
-    scope: 'Namespaced' as const,
-    names: { kind: 'Gadget', plural: 'gadgets' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: {
-              spec: {
-                type: 'object',
-                properties: {
-                  words: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
-                  places: { type: 'object', additionalProperties: texts },
-                  size: { type: 'integer', default: 3 },
-                },
-              },
-            },
-          },
-        },
-      },
-    ],
-  },
-}
 
 interface Case {
   why: string
@@ -222,49 +173,18 @@ describe('what a sync would take over', (it) => {
   const { kube, ...cluster } = testCluster()
   let namespace = ''
   let applier: Applier
-  it.before(async () => {
-    await apply(kube, gadgetDefinition)
-    await eventually(() => kube.resolve(`${GROUP}/v1`, 'Gadget'))
-  })
+  it.before(() => serve(kube))
   it.beforeEach(async () => {
     namespace = await cluster.namespace('diff-take-over')
     applier = createApplier(kube, namespace)
   })
   it.after(async () => {
-    await kube.delete(CustomResourceDefinitions, { name: `gadgets.${GROUP}` })
+    await forget(kube)
     await cluster.close()
   })
 
   const DEPLOYMENTS = kindOfAny(Deployments)
-  const live = (kind: Kind<AnyObject>) => kube.get(kind, { name: 'web', namespace })
-  const make = (kind: Kind<AnyObject>, object: AnyObject, manager?: string) => {
-    const placed = { ...object, metadata: { ...object.metadata, namespace } }
-    if (manager === undefined) return kube.create(kind, placed, { manager: 'kubectl-create' })
-    return kube.apply(kind, placed, { manager, force: true })
-  }
-  type More = Partial<Parameters<typeof differencesOf>[1]>
-  const would = async (git: AnyObject, more: More = {}): Promise<Difference | undefined> => {
-    const { desired } = await place([{ object: git, source: 'a.yaml:1' }], { kube, namespace }, applier.owner)
-    const uidOf = (key: string) => applier.held.find((held) => held.key === key)?.uid
-    const [difference] = await differencesOf(desired, { kube, owner: applier.owner.id, clock: systemClock, uidOf, ...more })
-    return difference
-  }
-  /** What the sync has changed then. */
-  const done = async (kind: Kind<AnyObject>, git: AnyObject, ignore?: IgnoreRules) => {
-    const before = await live(kind)
-    const entries = await applyAmongOthers(applier, [git], { ignore })
-    assert.equal(
-      entries.map(({ why }) => why),
-      [undefined],
-    )
-    return fieldChanges(before, await live(kind))
-  }
-  /** A controller numbers the revisions at its own pace. */
-  const told = (changes: readonly FieldChange[] = []) =>
-    changes
-      .filter(({ path }) => path !== '/metadata/annotations/deployment.kubernetes.io~1revision')
-      .map(({ path, from, to }) => `${path}: ${from} -> ${to}`)
-      .sort()
+  const { live, make, would, done } = webOfOthers(kube, () => ({ namespace, applier }))
 
   for (const { why, kind = DEPLOYMENTS, was, by, others, edit, git, told: expected, ignore } of TABLE)
     it(`is told as it is done then: ${why}`, async () => {
@@ -276,24 +196,24 @@ describe('what a sync would take over', (it) => {
       assert.equal(told(difference?.fields), expected.toSorted())
       assert.is(difference?.would, 'change')
       assert.equal(told(fieldChanges(before, await live(kind))), [], 'nothing was written')
-      assert.equal(told(await done(kind, git, ignore)), expected.toSorted())
+      assert.equal(told(await done(kind, git, { ignore })), expected.toSorted())
     })
 
   it('asks the server once more only where something goes', async () => {
     await make(DEPLOYMENTS, deployment(), 'kustomize-controller')
     await eventually(async () => (await live(DEPLOYMENTS))?.metadata.annotations?.['deployment.kubernetes.io/revision'])
-    const patches: unknown[] = []
-    const patch: Kube['patch'] = (kind, ref, change, how) => {
-      patches.push(change)
-      return kube.patch(kind, ref, change, how)
+    const verbs: string[] = []
+    const counted = connect({ kubeconfig: cluster.kubeconfig, meter: ({ verb }) => void verbs.push(verb) })
+    await counted.resolve('apps/v1', 'Deployment')
+    const asked = async (git: AnyObject) => {
+      verbs.length = 0
+      return [told((await would(git, { kube: counted }))?.fields), ...verbs]
     }
-    const counted = { ...kube, patch }
-    assert.equal(told((await would(deployment(), { kube: counted }))?.fields), [])
-    assert.equal(told((await would(deployment({ replicas: 2 }), { kube: counted }))?.fields), ['/spec/replicas: 1 -> 2'])
-    assert.equal(patches, [])
+    assert.equal(await asked(deployment()), [[], 'get', 'patch'])
+    assert.equal(await asked(deployment({ replicas: 2 })), [['/spec/replicas: 1 -> 2'], 'get', 'patch'])
     await make(DEPLOYMENTS, deployment({ minReadySeconds: 5 }), 'kustomize-controller')
-    await would(deployment(), { kube: counted })
-    assert.equal(patches, [{ spec: { minReadySeconds: null } }])
+    assert.equal(await asked(deployment()), [['/spec/minReadySeconds: 5 -> undefined'], 'get', 'patch', 'patch'])
+    await counted.close()
   })
 
   it('is nothing where the manifest asks to merge', async () => {

@@ -26,6 +26,15 @@ const TABLE: [why: string, from: AnyObject | undefined, to: AnyObject | undefine
   ['a field that goes', object({ data: { x: '1', y: '1' } }), object({ data: { x: '1' } }), [['/data/y', '1', undefined]]],
   ['names are escaped', object(), object({ data: { 'a/b~c': '1' } }), [['/data/a~1b~0c', undefined, '1']]],
   [
+    'names of what every object has',
+    object({ data: { a: 'b' } }),
+    object({ data: JSON.parse('{"a": "b", "constructor": "x", "__proto__": "y"}') }),
+    [
+      ['/data/constructor', undefined, 'x'],
+      ['/data/__proto__', undefined, 'y'],
+    ],
+  ],
+  [
     'an object that comes',
     undefined,
     object({ data: { x: '1' } }),

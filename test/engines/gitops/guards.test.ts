@@ -55,7 +55,7 @@ describe('the guards of a prune', (it) => {
       [{ kind: 'Namespace', foreignObjects: 'ConfigMap x/y' }, 'NamespaceInUse'],
       [{ kind: 'CustomResourceDefinition', foreignObjects: 'Widget.example.com x/y' }, 'DefinitionInUse'],
       [{ kind: 'PersistentVolumeClaim', data: 'it is bound to a volume with data' }, 'ProtectedKind'],
-      [{ kind: 'Kustomization', takesAlong: true }, 'ProtectedKind'],
+      [{ kind: 'Kustomization', followed: true }, 'ProtectedKind'],
       [{ kind: 'ConfigMap', asksFirst: true }, 'ConfirmationNeeded'],
       [{ kind: 'Namespace', foreignObjects: 'ConfigMap x/y', asksFirst: true }, 'NamespaceInUse'],
     ]
@@ -81,6 +81,9 @@ describe('the guards of a prune', (it) => {
       [false, kustomize, 'Kustomization', { prune: true, deletionPolicy: 'Orphan' }],
       [true, helm, 'HelmRelease', {}],
       [false, helm, 'HelmRelease', { suspend: true }],
+      [true, 'fluxcd.controlplane.io/v1', 'FluxInstance', {}],
+      [true, 'fluxcd.controlplane.io/v1', 'ResourceSet', {}],
+      [false, 'fluxcd.controlplane.io/v1', 'ResourceSet', {}, {}],
       [false, 'kustomize.config.k8s.io/v1beta1', 'Kustomization', { prune: true }],
     ] as const)
       assert.is(takes(given[0], given[1], given[2], given[3]), expected, JSON.stringify(given))

@@ -1,17 +1,13 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { type AnyObject, Deployments } from '../../../src/api/index.ts'
 import { valueAt } from '../../../src/engines/apply/index.ts'
+import { takingOver } from '../../../src/engines/gitops/apply/take-over.ts'
 import { appliedBy } from '../../../src/engines/gitops/index.ts'
 import { kindOfAny } from '../../../src/engines/gitops/objects/context.ts'
 import { managerOf } from '../../../src/engines/gitops/objects/place.ts'
 import { type Applier, applyAmongOthers, createApplier, said } from '../../support/builders/applier.ts'
-import { kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { personWithKubectl } from '../../support/kubectl.ts'
 import { describe } from '../../support/suite.ts'
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -47,28 +43,18 @@ const deployment = (namespace: string, metadata: object = {}, spec: object = {},
 describe('what other programs kept', (it) => {
   const { kube, ...cluster } = testCluster()
   let namespace = ''
-  let folder = ''
-  let program = ''
   let applier: Applier
-  it.before(async () => {
-    program = await kubectl()
-    folder = await mkdtemp(join(tmpdir(), 'berth-predecessors-'))
-  })
   it.beforeEach(async () => {
     namespace = await cluster.namespace('predecessors')
     applier = createApplier(kube, namespace)
   })
-  it.after(async () => {
-    await rm(folder, { recursive: true })
-    await cluster.close()
-  })
+  it.after(() => cluster.close())
+  const { run, byHand } = personWithKubectl(it, cluster, () => namespace)
 
   const kind = kindOfAny(Deployments)
   const live = () => kube.read<AnyObject>(`/apis/apps/v1/namespaces/${namespace}/deployments/web`)
   const make = (object: AnyObject, manager: string, operation: string) =>
     operation === 'Apply' ? kube.apply(kind, object, { manager, force: true }) : kube.create(kind, object, { manager })
-  const run = (...words: string[]) =>
-    promisify(execFile)(program, ['--kubeconfig', cluster.kubeconfig, '-n', namespace, ...words], { env: {} })
   const annotationsIn = (object: unknown) => valueAt(object, TEMPLATE)
 
   for (const [manager, operation, marks] of PREDECESSORS)
@@ -87,9 +73,7 @@ describe('what other programs kept', (it) => {
 
   it('is not restarted by what restarted it last, whoever had made it', async () => {
     for (const made of ['kubectl', 'kustomize-controller', 'argocd-controller']) {
-      const file = join(folder, 'web.json')
-      await writeFile(file, JSON.stringify(deployment(namespace)))
-      if (made === 'kubectl') await run('apply', '-f', file)
+      if (made === 'kubectl') await byHand(['apply'], deployment(namespace))
       else await make(deployment(namespace), made, 'Apply')
       await run('rollout', 'restart', 'deployment/web')
       const before = await live()
@@ -149,11 +133,40 @@ describe('what other programs kept', (it) => {
   })
 
   it('obeys Git where Git says when pods were restarted', async () => {
-    const restarted = (at: string) => deployment(namespace, {}, {}, { annotations: { [RESTARTED_AT]: at } })
-    await make(restarted('2026-08-01T10:00:00Z'), 'kubectl-create', 'Update')
-    await applyAmongOthers(applier, [restarted('2026-09-01T10:00:00Z')])
-    assert.equal(annotationsIn(await live()), { [RESTARTED_AT]: '2026-09-01T10:00:00Z' })
-    await applyAmongOthers(applier, [deployment(namespace)])
-    assert.is(annotationsIn(await live()), undefined)
+    for (const was of ['2026-08-01T10:00:00Z', '2026-09-01T10:00:00Z']) {
+      const restarted = (at: string) => deployment(namespace, {}, {}, { annotations: { [RESTARTED_AT]: at } })
+      const ours = createApplier(kube, namespace)
+      await make(restarted(was), 'kustomize-controller', 'Apply')
+      await applyAmongOthers(ours, [restarted('2026-09-01T10:00:00Z')])
+      assert.equal(annotationsIn(await live()), { [RESTARTED_AT]: '2026-09-01T10:00:00Z' })
+      await applyAmongOthers(ours, [deployment(namespace)])
+      assert.is(annotationsIn(await live()), undefined, was)
+      await kube.delete(kind, { name: 'web', namespace })
+    }
+  })
+
+  it('is not restarted by going to another sync and back', async () => {
+    const annotations = { [RESTARTED_AT]: '2026-08-01T10:00:00Z' }
+    const [there, back] = [createApplier(kube, namespace), createApplier(kube, namespace)]
+    await applyAmongOthers(there, [deployment(namespace, {}, {}, { annotations })])
+    const before = await live()
+    for (const taker of [back, there]) await applyAmongOthers(taker, [deployment(namespace)], { standing: () => 'releases' })
+    assert.equal((await live()).spec, before.spec)
+  })
+
+  it('is taken in the version in which Git has it, and without what a controller is about', () => {
+    const entry = (apiVersion: string, fieldsV1: object) => ({
+      manager: 'argocd-controller',
+      operation: 'Update',
+      apiVersion,
+      fieldsV1,
+    })
+    const [old, now] = [{ 'f:spec': { 'f:old': {} } }, { 'f:spec': { 'f:now': {} }, 'f:operation': {}, 'f:status': {} }]
+    const managedFields = [entry('argoproj.io/v1', old), entry('argoproj.io/v2', now)]
+    const manifest: AnyObject = { apiVersion: 'argoproj.io/v2', kind: 'Application', metadata: { name: 'web' } }
+    const metadata = { ...manifest.metadata, managedFields }
+    const [, owning] = takingOver({ ...manifest, metadata }, 'us', { manifest, predecessors: true }) ?? []
+    const taken = { manager: managerOf('us'), operation: 'Apply', fieldsType: 'FieldsV1' }
+    assert.equal(owning?.value, [{ ...taken, apiVersion: 'argoproj.io/v2', fieldsV1: { 'f:spec': { 'f:now': {} } } }])
   })
 })

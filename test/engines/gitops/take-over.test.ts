@@ -1,8 +1,3 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { ConfigMaps } from '../../../src/api/index.ts'
 import { managedEntriesOf } from '../../../src/engines/gitops/fields/managed-fields.ts'
@@ -10,11 +5,10 @@ import { hookRun } from '../../../src/engines/gitops/objects/hook-runs.ts'
 import { managerOf, OWNER_LABEL } from '../../../src/engines/gitops/objects/place.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { type Applier, createApplier, said, whyOf } from '../../support/builders/applier.ts'
-import { configMap, kubectl } from '../../support/builders/snapshots.ts'
+import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { personWithKubectl } from '../../support/kubectl.ts'
 import { describe } from '../../support/suite.ts'
-
-const run = promisify(execFile)
 
 const annotated = (name: string, data: Record<string, string>, annotations: Record<string, string>) => ({
   ...configMap(name, data),
@@ -24,30 +18,17 @@ const annotated = (name: string, data: Record<string, string>, annotations: Reco
 describe('taking over', (it) => {
   const { kube, ...cluster } = testCluster()
   let namespace = ''
-  let folder = ''
-  let program = ''
   let applier: Applier
-  it.before(async () => {
-    program = await kubectl()
-    folder = await mkdtemp(join(tmpdir(), 'berth-take-over-'))
-  })
   it.beforeEach(async () => {
     namespace = await cluster.namespace('takeover')
     applier = createApplier(kube, namespace)
   })
-  it.after(async () => {
-    await rm(folder, { recursive: true })
-    await cluster.close()
-  })
+  it.after(() => cluster.close())
+  const { byHand } = personWithKubectl(it, cluster, () => namespace)
 
   const get = (name: string) => kube.get(ConfigMaps, { name, namespace })
   const managersOf = async (name: string) =>
     managedEntriesOf({ ...(await get(name)), ...EMPTY, metadata: (await get(name))?.metadata ?? EMPTY.metadata })
-  const byHand = async (verb: string[], object: object) => {
-    const file = join(folder, 'object.json')
-    await writeFile(file, JSON.stringify(object))
-    await run(program, ['--kubeconfig', cluster.kubeconfig, '-n', namespace, ...verb, '-f', file], { env: {} })
-  }
 
   it('makes what kubectl apply set ours: what the repository lacks is gone, and so is the annotation', async () => {
     await byHand(['apply'], configMap('a', { x: 'hand', old: 'hand' }))

@@ -1,7 +1,8 @@
 import type { JsonPatchStep } from '../../../adapters/kube/index.ts'
-import type { AnyObject } from '../../../api/index.ts'
+import { type AnyObject, groupOf } from '../../../api/index.ts'
 import { Failure, isRecord } from '../../../std/index.ts'
-import { keyOfId, pointerOf, withValueAt } from '../../apply/index.ts'
+import { keyOfId, partsOf, pointerOf, valueAt, withValueAt } from '../../apply/index.ts'
+import type { IgnoreRules } from '../fields/ignore.ts'
 import { type FieldTree, type ManagedEntry, managedEntriesOf, ownershipOf, parted, union } from '../fields/managed-fields.ts'
 import { withoutFields } from '../fields/without-fields.ts'
 import { PREFIX, wishesOf } from '../objects/annotations.ts'
@@ -11,6 +12,10 @@ import { type Desired, managerOf, OWNER_ANNOTATION, OWNER_LABEL } from '../objec
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 interface From {
+  /** What Git says of the object. */
+  manifest: AnyObject
+  /** What others may change, and Git lacks, stays with whoever set it. */
+  ignore?: IgnoreRules | undefined
   /** The owner who gave the object up. */
   former?: string | undefined
   /** People with kubectl, Helm, Argo CD and Flux. */
@@ -32,13 +37,15 @@ export function takingOver(live: AnyObject, owner: string, from: From): JsonPatc
   const version: JsonPatchStep = { op: 'replace', path: '/metadata/resourceVersion', value: live.metadata.resourceVersion }
   const unmark: JsonPatchStep[] = isMarked ? [{ op: 'remove', path: pointerOf(MARK) }] : []
   if (shares.theirs.length === 0) return [version, ...unmark]
-  return [version, owning(managersOf(shares, owner)), ...unmark]
+  return [version, owning(managersOf(shares, owner, from)), ...unmark]
 }
 
-const managersOf = ({ ours, theirs, rest }: Shares, owner: string): unknown[] => [
-  ...rest.map(({ raw }) => raw),
-  merged(managerOf(owner), ours, theirs),
-]
+const managersOf = ({ ours, theirs, rest }: Shares, owner: string, { manifest }: From): unknown[] => {
+  // What we apply next is in the version of the manifest, so what it could take away must be.
+  const base = ours ?? theirs.find(({ apiVersion }) => apiVersion === manifest.apiVersion)
+  const others = theirs.filter((entry) => entry !== base)
+  return [...rest.map(({ raw }) => raw), merged(managerOf(owner), base, others)]
+}
 
 const MARK = ['metadata', 'annotations', LAST_APPLIED]
 
@@ -53,17 +60,20 @@ interface Shares {
   readonly rest: readonly ManagedEntry[]
 }
 
-function sharesOf(live: AnyObject, owner: string, { former, predecessors = false, managers = [] }: From): Shares {
+function sharesOf(live: AnyObject, owner: string, from: From): Shares {
+  const { former, predecessors = false, managers = [] } = from
   const entries = managedEntriesOf(live)
   const ours = entries.find((entry) => entry.manager === managerOf(owner) && isApplied(entry))
   const isTaken = (entry: ManagedEntry) =>
     (predecessors && isPredecessor(entry)) || isOf(entry, former) || (isApplied(entry) && managers.includes(entry.manager))
+  const staying = stayingPaths(ours, from)
   const theirs: ManagedEntry[] = []
   const rest: ManagedEntry[] = []
   for (const entry of entries) {
     if (entry === ours) continue
-    const [restart, others] = isTaken(entry) ? partedByRestart(entry) : [entry]
-    if (restart) rest.push(restart)
+    const [kept, others] = isTaken(entry) ? partedBy(staying, entry) : [entry]
+    // An apply by a former owner, who may get the object back, must not take away what it has kept.
+    if (kept) rest.push(isOf(entry, former) ? asUpdate(kept) : kept)
     if (others) theirs.push(others)
   }
   return { ours, theirs, rest }
@@ -76,13 +86,18 @@ const RESTARTS = [
   ['spec', 'jobTemplate', 'spec', ...RESTARTED],
 ]
 
-/** That pods were restarted stays with whoever did it; no repository has it, so that our next apply would take it away. */
-function partedByRestart(entry: ManagedEntry): [restart: ManagedEntry | undefined, others: ManagedEntry | undefined] {
-  for (const path of RESTARTS) {
-    const [restart, others] = parted(entry.fields, path)
-    if (restart) return [withFields(entry, restart), Object.keys(others).length > 0 ? withFields(entry, others) : undefined]
-  }
-  return [undefined, entry]
+/**
+ * What Git lacks and stays with whoever set it: what others may change, and that pods were restarted, unless we had it from Git. Paths
+ * lead through mappings only: places in lists are those of the manifest, and not of the cluster.
+ */
+function stayingPaths(ours: ManagedEntry | undefined, { manifest, ignore }: From): string[][] {
+  const restarts = RESTARTS.filter((path) => !(ours && has(ours.fields, path)))
+  const ignored = ignore?.pathsOf(manifest) ?? []
+  return [...restarts, ...ignored.map(partsOf)].filter((path) => valueAt(manifest, path) === undefined)
+}
+
+function partedBy(paths: readonly string[][], entry: ManagedEntry): (ManagedEntry | undefined)[] {
+  return parted(entry.fields, paths).map((fields) => fields && withFields(entry, fields))
 }
 
 const withFields = (entry: ManagedEntry, fields: FieldTree): ManagedEntry => ({
@@ -91,21 +106,42 @@ const withFields = (entry: ManagedEntry, fields: FieldTree): ManagedEntry => ({
   raw: { ...entry.raw, fieldsV1: fields },
 })
 
+const asUpdate = (entry: ManagedEntry): ManagedEntry => ({
+  ...entry,
+  operation: 'Update',
+  raw: { ...entry.raw, operation: 'Update' },
+})
+
 /** The object with the managers that its fields have when it has been taken over. */
 export function asTaken(live: AnyObject, owner: string, from: From): AnyObject {
   const shares = sharesOf(live, owner, from)
-  const metadata = { ...live.metadata, managedFields: managersOf(shares, owner) }
-  return shares.theirs.length > 0 ? { ...live, metadata } : live
+  if (shares.theirs.length === 0) return live
+  const metadata = { ...live.metadata, managedFields: managersOf(shares, owner, from) }
+  return { ...live, metadata }
 }
 
 /** What we have applied by a dry run, without what would have gone if the object had been taken over before. */
-export function withoutTaken(applied: AnyObject, owner: string, from: From): AnyObject {
+export function asAfterTakeOver(applied: AnyObject, owner: string, from: From): AnyObject {
   const { ours, theirs, rest } = sharesOf(applied, owner, from)
   const alike = theirs.filter(({ apiVersion }) => apiVersion === (ours ?? theirs[0])?.apiVersion)
-  const taken = ownershipOf(alike.map(claimed))
   const kept = ownershipOf([...(ours ? [ours] : []), ...rest].map(({ fields }) => fields))
-  const left = withoutFields(applied, taken, kept)
+  const left = withoutFields(applied, {
+    taken: ownershipOf(alike.map(claimed)),
+    keys: ownershipOf(hasFreeKeys(applied) ? alike.filter(isApplied).map(freeIn) : []),
+    kept,
+  })
   return isMarkedFor(left, from) && !(ours && has(ours.fields, MARK)) ? withValueAt(left, MARK, undefined) : left
+}
+
+/** No kind of Kubernetes itself has mappings of mappings. */
+function hasFreeKeys({ apiVersion }: AnyObject): boolean {
+  const group = groupOf(apiVersion)
+  return group.includes('.') && !group.endsWith('.k8s.io')
+}
+
+function freeIn(entry: ManagedEntry): FieldTree {
+  const { 'f:metadata': _, ...rest } = claimed(entry)
+  return rest
 }
 
 const owning = (managedFields: unknown[]): JsonPatchStep => ({
@@ -114,7 +150,7 @@ const owning = (managedFields: unknown[]): JsonPatchStep => ({
   value: managedFields,
 })
 
-/** The other way: makes what this owner has set another manager's, which takes nothing over. `undefined` when there is nothing. */
+/** It goes the other way and makes what this owner has set another manager's, which takes nothing over. `undefined` when there is nothing. */
 export function handingOver(live: AnyObject, owner: string, manager: string): JsonPatchStep[] | undefined {
   const entries = managedEntriesOf(live)
   const ours = entries.filter((entry) => entry.manager === managerOf(owner) && entry.subresource === '')
@@ -145,12 +181,12 @@ function merged(manager: string, ours: ManagedEntry | undefined, theirs: readonl
   return { ...base?.raw, manager, operation: 'Apply', fieldsType: 'FieldsV1', fieldsV1: fields }
 }
 
-/** Finalizers and owners belong to programs, whoever wrote them down; the status to its controller. */
+/** Finalizers and owners belong to programs, whoever wrote them down; the status, and what an Application is doing, to its controller. */
 function claimed({ fields }: ManagedEntry): FieldTree {
-  const { 'f:status': _, ...rest } = fields
+  const { 'f:status': _, 'f:operation': __, ...rest } = fields
   const metadata = rest['f:metadata']
   if (!isRecord(metadata)) return rest
-  const { 'f:finalizers': __, 'f:ownerReferences': ___, ...others } = metadata
+  const { 'f:finalizers': ___, 'f:ownerReferences': ____, ...others } = metadata
   return { ...rest, 'f:metadata': others }
 }
 
@@ -160,8 +196,8 @@ const isPredecessor = ({ manager, subresource }: ManagedEntry): boolean =>
   subresource === '' && (PREDECESSORS.includes(manager) || manager.startsWith('kubectl-'))
 
 /**
- * People with kubectl, Helm as people run it and as Flux does, Argo CD by either name, and Flux. One that goes on is a fight, and one
- * that has given the object up must not hold fields for ever.
+ * These are people with kubectl, Helm as people run it and as Flux does, Argo CD by either name, and Flux. One that goes on is a
+ * fight, and one that has given the object up must not hold fields for ever.
  */
 const PREDECESSORS = [
   'kubectl',
@@ -188,6 +224,10 @@ export interface TakeOverRules {
   /** Why it may not be taken. */
   objection(live: AnyObject): Failure | undefined
 }
+
+/** It says what is known of another sync, unless the rules are that it is not asked. */
+export const standingBy = (rules: TakeOverRules | undefined, known: Standing): Standing =>
+  rules?.fromOthers ? () => 'releases' : known
 
 /** The former owner, when the object may be taken from it; `undefined` when nobody else keeps it. Throws when it may not. */
 export function formerOwner(

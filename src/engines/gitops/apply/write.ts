@@ -169,10 +169,11 @@ async function take(about: ObjectWrite): Promise<{ written: AnyObject; before: A
       const before = written ?? (await read(about))
       const former = written ? undefined : formerOwner(item, before, writer.owner, writer.standing)
       const isNew = writer.uidOf(item.key) !== before?.metadata.uid
-      const from = { former, predecessors: true, managers: writer.takeOver?.managers }
+      const { object: manifest } = item
+      const from = { manifest, ignore: writer.ignore, former, predecessors: true, managers: writer.takeOver?.managers }
       const steps = before && (isNew || former !== undefined) ? takingOver(before, writer.owner, from) : undefined
       if (written && !steps) return { written, before: seen }
-      // What others may change and somebody had set is ours from now on: left out of what is put, it would go.
+      // What others may change and is ours from now on would go if it was left out of what is put.
       const taken = steps && (await patch(about, steps))
       const now = taken ? withLiveIgnored(item.object, taken, writer.ignore, managerOf(writer.owner)) : content
       return { written: await put(about, now, { force: true }), before }
@@ -205,11 +206,14 @@ async function merge(about: ObjectWrite): Promise<WriteOutcome> {
       const written = await put(about, object, { version: tries === 1 ? versionKnown(about) : undefined })
       return { ...outcomeAfter(about, written, before), ...(left.length > 0 && { why: `${left.join(', ')} left to others` }) }
     } catch (failure) {
-      const less = isFailure(failure, 'conflict') ? withoutTaken(object, failure) : undefined
+      const less = isFailure(failure, 'conflict') ? withoutFieldsOfOthers(object, failure) : undefined
       if (!less || tries === MERGE_TRIES) throw failure
       before = await read(about)
       const former = formerOwner(item, before, writer.owner, writer.standing)
-      const steps = before && former !== undefined ? takingOver(before, writer.owner, { former }) : undefined
+      const steps =
+        before && former !== undefined
+          ? takingOver(before, writer.owner, { manifest: item.object, ignore: writer.ignore, former })
+          : undefined
       if (steps) await patch(about, steps)
       else left.push(...less.fields)
       if (!steps) object = less.object
@@ -221,7 +225,10 @@ async function merge(about: ObjectWrite): Promise<WriteOutcome> {
  * The object without the fields that others hold, so that it can be applied without taking anything from them.
  * `fields` names them with their managers: `.spec.replicas (hpa)`. `undefined` when the conflict names no field that could be left out.
  */
-function withoutTaken(object: AnyObject, conflict: Failure): { object: AnyObject; fields: readonly string[] } | undefined {
+function withoutFieldsOfOthers(
+  object: AnyObject,
+  conflict: Failure,
+): { object: AnyObject; fields: readonly string[] } | undefined {
   const fields: string[] = []
   let left = object
   for (const { reason, field, message } of causesOf(conflict)) {

@@ -38,18 +38,22 @@ export function union(a: FieldTree, b: FieldTree): FieldTree {
   return both
 }
 
-/** The field at this path, with the mapping that it is in, and all the others. */
-export function parted(tree: FieldTree, [part = '', ...rest]: readonly string[]): [at: FieldTree | undefined, others: FieldTree] {
-  const key = `f:${part}`
-  const { [key]: below, ...others } = tree
-  if (!isRecord(below)) return [undefined, tree]
-  if (rest.length === 0) {
-    const { '.': mapping, ...fields } = others
-    return [{ ...(mapping !== undefined && { '.': mapping }), [key]: below }, fields]
+/** The fields at these paths, with the mappings that they are in, and all the others; `undefined` where there are none. */
+export function parted(tree: FieldTree, paths: readonly string[][]): [at: FieldTree | undefined, others: FieldTree | undefined] {
+  const ways = Map.groupBy(paths, ([part]) => `f:${part}`)
+  const at: FieldTree = {}
+  const { '.': mapping, ...others } = tree
+  for (const [key, below] of Object.entries(others)) {
+    const rests = ways.get(key)?.map(([, ...rest]) => rest)
+    if (!rests || !isRecord(below)) continue
+    const [kept, left] = rests.some((rest) => rest.length === 0) ? [below] : parted(below, rests)
+    if (kept) at[key] = kept
+    if (left) others[key] = left
+    else delete others[key]
   }
-  const [at, left] = parted(below, rest)
-  if (!at) return [undefined, tree]
-  return [{ [key]: at }, Object.keys(left).length > 0 ? { ...others, [key]: left } : others]
+  if (Object.keys(at).length === 0) return [undefined, tree]
+  if (mapping !== undefined) at['.'] = mapping
+  return [at, Object.keys(others).length > 0 ? others : undefined]
 }
 
 /** The fields that some managers own at one place of an object and below it. */

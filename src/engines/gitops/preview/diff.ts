@@ -1,13 +1,23 @@
 import { type AnyObject, type Kind, refOf } from '../../../api/index.ts'
-import { eachOf, Failure, isFailure, isRecord, mergePatch } from '../../../std/index.ts'
+import { eachOf, Failure, isFailure, isRecord } from '../../../std/index.ts'
 import { type ObjectId, pointerOf } from '../../apply/index.ts'
 import { immutable, immutableFieldsIn, isForced } from '../apply/recreate.ts'
-import { asTaken, formerOwner, type TakeOverRules, withoutTaken } from '../apply/take-over.ts'
+import {
+  asAfterTakeOver,
+  asTaken,
+  formerOwner,
+  isAtStake,
+  keepPodSecurity,
+  standingBy,
+  type TakeOverRules,
+} from '../apply/take-over.ts'
 import { type IgnoreRules, isLeftAlone, withLiveIgnored } from '../fields/ignore.ts'
+import { inside } from '../fields/path-tree.ts'
 import { wishesOf } from '../objects/annotations.ts'
 import { sentenceAbout } from '../objects/change-set.ts'
 import { kindOfAny, type SyncContext } from '../objects/context.ts'
 import { type Desired, managerOf, OWNER_ANNOTATION, OWNER_LABEL } from '../objects/place.ts'
+import { stepsBetween } from './steps.ts'
 
 /** One field that would change. What is not there is `undefined`. */
 export interface FieldChange {
@@ -34,6 +44,8 @@ interface Comparing extends SyncContext {
   /** Whether a sync is there whose owner label an object carries. */
   knows?: ((otherOwner: string) => boolean) | undefined
   takeOver?: TakeOverRules | undefined
+  /** Whether the labels by which a namespace lets its pods be checked may change. */
+  podSecurityLabels?: boolean | undefined
   /** The UID that is recorded of it. */
   uidOf(key: string): string | undefined
 }
@@ -65,17 +77,24 @@ async function tryOut(item: Desired, kind: Kind<AnyObject>, comparing: Comparing
   const { kube, owner, ignore, knows, takeOver, signal } = comparing
   const wish = wishesOf(object).apply
   const live = await kube.get(kind, refOf(object), signal)
+  const isNew = live !== undefined && live.metadata.uid !== comparing.uidOf(key)
+  const objection = isNew ? takeOver?.objection(live) : undefined
+  if (objection) throw objection
+  if (live && isAtStake(item, comparing)) keepPodSecurity(live, owner, isNew)
   if (live && (wish === 'if-not-present' || isLeftAlone(live))) return { would: 'nothing', fields: [] }
   // Whether another sync gives an object up is known only when it has looked at the commit.
-  const former = formerOwner(item, live, owner, (uid) => (knows?.(uid) ? 'releases' : 'unknown'))
-  const isTaken = wish !== 'merge' && (former !== undefined || live?.metadata.uid !== comparing.uidOf(key))
-  const from = isTaken ? { former, predecessors: true, managers: takeOver?.managers } : {}
+  const standing = standingBy(takeOver, (uid) => (knows?.(uid) ? 'releases' : 'unknown'))
+  const former = formerOwner(item, live, owner, standing)
+  const isTaken = former !== undefined || (isNew && wish !== 'merge')
+  const all = isTaken && wish !== 'merge' ? { predecessors: true, managers: takeOver?.managers } : {}
+  const from = { manifest: object, ignore, former, ...all }
   const content = live ? withLiveIgnored(object, asTaken(live, owner, from), ignore, managerOf(owner)) : object
-  const applied = await kube.apply(kind, content, { manager: managerOf(owner), force: wish !== 'merge', dryRun: true })
-  const after = live ? await afterTakeOver(kind, [live, applied, withoutTaken(applied, owner, from)], comparing) : applied
-  const fields = fieldChanges(live, after)
-  if (!live) return { would: 'create', fields }
-  if (former === undefined) return { would: fields.length > 0 ? 'change' : 'nothing', fields }
+  const force = isTaken || wish !== 'merge'
+  const applied = await kube.apply(kind, content, { manager: managerOf(owner), force, dryRun: true })
+  if (!live) return { would: 'create', fields: fieldChanges(undefined, applied) }
+  const left = asAfterTakeOver(applied, owner, from)
+  const fields = fieldChanges(live, await afterTakeOver(kind, { live, applied, left }, comparing))
+  if (former === undefined || takeOver?.fromOthers) return { would: fields.length > 0 ? 'change' : 'nothing', fields }
   const otherOwner = live.metadata.annotations?.[OWNER_ANNOTATION] ?? 'another sync'
   return { would: 'change', fields, why: `is kept by ${otherOwner} now, and taken over when that one gives it up` }
 }
@@ -86,13 +105,12 @@ async function tryOut(item: Desired, kind: Kind<AnyObject>, comparing: Comparing
  */
 async function afterTakeOver(
   kind: Kind<AnyObject>,
-  [live, applied, left]: readonly [AnyObject, AnyObject, AnyObject],
+  { live, applied, left }: Record<'live' | 'applied' | 'left', AnyObject>,
   { kube, owner }: Comparing,
 ): Promise<AnyObject> {
-  const wanted = comparable(left)
-  if (!mergePatch(comparable(applied), wanted)) return applied
-  const change = mergePatch(comparable(live), wanted)
-  return change ? kube.patch(kind, refOf(live), change, { manager: managerOf(owner), dryRun: true }) : live
+  if (left === applied || stepsBetween(contentOf(applied), contentOf(left)).length === 0) return applied
+  const steps = stepsBetween(contentOf(live), contentOf(left))
+  return steps.length > 0 ? kube.patch(kind, refOf(live), steps, { manager: managerOf(owner), dryRun: true }) : live
 }
 
 function afterRefusal(item: Desired, failure: Failure, { force }: Comparing): Outcome {
@@ -118,10 +136,15 @@ export function fieldChanges(from: AnyObject | undefined, to: AnyObject | undefi
   return changes.map((change) => (isSecret || isCopy(change) ? masked(change) : change))
 }
 
-function comparable(object: AnyObject): Record<string, unknown> {
+function contentOf(object: AnyObject): Record<string, unknown> & { metadata: Record<string, unknown> } {
   const { status: _, metadata, apiVersion: __, kind: ___, ...rest } = object
   const kept = Object.entries(metadata).filter(([name]) => !BOOKKEEPING.includes(name))
-  return { metadata: withoutMarks(Object.fromEntries(kept)), ...rest }
+  return { ...rest, metadata: Object.fromEntries(kept) }
+}
+
+function comparable(object: AnyObject): Record<string, unknown> {
+  const { metadata, ...rest } = contentOf(object)
+  return { metadata: withoutMarks(metadata), ...rest }
 }
 
 function withoutMarks(metadata: Record<string, unknown>): Record<string, unknown> {
@@ -134,7 +157,8 @@ function withoutMarks(metadata: Record<string, unknown>): Record<string, unknown
 
 function compare(from: unknown, to: unknown, at: readonly (string | number)[], changes: FieldChange[]): void {
   if (isRecord(from) && isRecord(to)) {
-    for (const name of new Set([...Object.keys(from), ...Object.keys(to)])) compare(from[name], to[name], [...at, name], changes)
+    for (const name of new Set([...Object.keys(from), ...Object.keys(to)]))
+      compare(inside(from, name), inside(to, name), [...at, name], changes)
   } else if (Array.isArray(from) && Array.isArray(to)) compareLists(from, to, at, changes)
   else if (!isSame(from, to)) spread(from, to, at, changes)
 }
@@ -142,9 +166,9 @@ function compare(from: unknown, to: unknown, at: readonly (string | number)[], c
 /** A value that comes or goes as a whole is told leaf by leaf too: a masked value must not hide in a larger one. */
 function spread(from: unknown, to: unknown, at: readonly (string | number)[], changes: FieldChange[]): void {
   const whole = from === undefined ? to : to === undefined ? from : undefined
-  const inside = isRecord(whole) || Array.isArray(whole) ? Object.entries(whole) : []
-  if (inside.length === 0) changes.push({ path: pointerOf(at), from, to })
-  for (const [name, value] of inside) {
+  const content = isRecord(whole) || Array.isArray(whole) ? Object.entries(whole) : []
+  if (content.length === 0) changes.push({ path: pointerOf(at), from, to })
+  for (const [name, value] of content) {
     const [was, will] = from === undefined ? [undefined, value] : [value, undefined]
     compare(was, will, [...at, name], changes)
   }

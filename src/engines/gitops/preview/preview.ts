@@ -72,7 +72,19 @@ async function look(request: PreviewRequest, { render, clock }: PreviewTools, si
   const ofHooks = hookDifferences(wanted, inventory.held)
   const records = byKey(inventory.held)
   const uidOf = (key: string) => records.get(key)?.uid
-  const comparing = { kube, owner: owner.id, clock, signal, ignore, force, knows, takeOver: request.takeOver, uidOf }
+  const { podSecurityLabels } = destination
+  const comparing = {
+    kube,
+    owner: owner.id,
+    clock,
+    signal,
+    ignore,
+    force,
+    knows,
+    takeOver: request.takeOver,
+    podSecurityLabels,
+    uidOf,
+  }
   const all = [...ofHooks, ...(await differencesOf(kept, comparing))]
   const differences = request.detectOnly ? all.map(drifted(wanted, inventory.held)) : all
   const undone = wanted.refused.length + all.filter(({ would }) => would === 'refused').length

@@ -1,8 +1,15 @@
 import { type AnyObject, groupOf } from '../../../api/index.ts'
 import { isRecord } from '../../../std/index.ts'
 
-/** Kinds by which Argo CD and Flux apply others: with their objects goes what those have applied. */
-export const FOLLOWERS: readonly string[] = ['Application', 'ApplicationSet', 'Kustomization', 'HelmRelease']
+/** Kinds by which Argo CD, Flux and the operator of Flux apply others: with their objects goes what those have applied. */
+export const FOLLOWERS: readonly string[] = [
+  'argoproj.io/Application',
+  'argoproj.io/ApplicationSet',
+  'kustomize.toolkit.fluxcd.io/Kustomization',
+  'helm.toolkit.fluxcd.io/HelmRelease',
+  'fluxcd.controlplane.io/FluxInstance',
+  'fluxcd.controlplane.io/ResourceSet',
+]
 
 /**
  * Whether another program deletes what it has applied when it sees this object go, as its finalizer and its spec say.
@@ -19,6 +26,9 @@ export function takesAlong({ apiVersion, kind, metadata: { finalizers = [] }, sp
       return finalizers.length > 0 && spec.suspend !== true && deletesByPolicy(spec)
     case 'helm.toolkit.fluxcd.io/HelmRelease':
       return finalizers.length > 0 && spec.suspend !== true
+    case 'fluxcd.controlplane.io/FluxInstance':
+    case 'fluxcd.controlplane.io/ResourceSet':
+      return finalizers.length > 0
     default:
       return false
   }

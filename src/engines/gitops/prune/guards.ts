@@ -76,18 +76,12 @@ export interface DeletionFacts {
   foreignObjects?: string | undefined
   /** Its data that cannot be made again from the repository. */
   data?: string | undefined
-  /** Another program would delete what it has applied by it. */
-  takesAlong?: boolean
+  /** Another program that follows it would delete what it has applied. */
+  followed?: boolean
 }
 
 /** Says why the deletion of one object is blocked. Pure. */
-export function blockOn({
-  kind,
-  asksFirst,
-  foreignObjects,
-  data,
-  takesAlong: hasApplied,
-}: DeletionFacts): PruneBlock | undefined {
+export function blockOn({ kind, asksFirst, foreignObjects, data, followed }: DeletionFacts): PruneBlock | undefined {
   if (foreignObjects !== undefined)
     return {
       reason: kind === 'Namespace' ? 'NamespaceInUse' : 'DefinitionInUse',
@@ -98,7 +92,7 @@ export function blockOn({
       reason: 'ProtectedKind',
       why: `stays, for ${data}, which no repository brings back. Save what is needed, then confirm it`,
     }
-  if (hasApplied)
+  if (followed)
     return {
       reason: 'ProtectedKind',
       why: 'stays, for the program that follows it would delete all that it has applied. Have that let go of it first (docs/gitops.md, From Argo CD or Flux), or confirm it',
@@ -114,7 +108,7 @@ export interface Judging extends Searching {
   staying: readonly ObjectId[]
   /** Somebody has confirmed that this commit deletes. */
   confirmed: boolean
-  /** Whether data is to be spared: not where the deployment itself is deleted by a policy that says so. */
+  /** Whether data, and what other programs have applied, is to be spared: not where the deployment itself is deleted by a policy that says so. */
   protectsData: boolean
 }
 
@@ -132,7 +126,7 @@ export async function judge({ id }: Held, candidate: PruneCandidate, judging: Ju
     asksFirst: candidate.asksFirst,
     data: judging.protectsData ? dataOf(candidate.object) : undefined,
     foreignObjects: await foreignObjectsOf(id, candidate.object, judging),
-    takesAlong: judging.protectsData && candidate.object !== undefined && takesAlong(candidate.object),
+    followed: judging.protectsData && candidate.object !== undefined && takesAlong(candidate.object),
   }
   return blockOn(finding)
 }

@@ -6,6 +6,7 @@ import { groupsOf, type Held } from '../inventory/inventory.ts'
 import { dependenciesOf, waveOf, wishesOf } from '../objects/annotations.ts'
 import { eachListed, kindOfAny, type SyncContext } from '../objects/context.ts'
 import { OWNER_LABEL } from '../objects/place.ts'
+import { kindKey } from '../objects/topological-order.ts'
 import type { WatchedObject } from '../state/object-state.ts'
 import { FOLLOWERS } from './followers.ts'
 
@@ -31,7 +32,7 @@ export type PruneCandidate =
   | { readonly state: 'kept'; readonly why: string }
   /** It was deleted before, and something keeps it. */
   | ({ readonly state: 'terminating'; readonly object: AnyObject } & LeavingTurn)
-  /** `object` is missing where what a watch told was all that was needed; then `version` says of which state it speaks. */
+  /** `object` is missing where what a watch told was all that was needed; `version` is the state in which it was judged, and may go. */
   | ({
       readonly state: 'present'
       readonly kind: Kind
@@ -44,13 +45,14 @@ export type PruneCandidate =
 
 /** Whether these may go depends on what they contain: that a watch or a list names them is not enough. */
 const KINDS_NEEDING_BODY = [
-  'CustomResourceDefinition',
-  'PersistentVolumeClaim',
-  'PersistentVolume',
-  'VolumeSnapshot',
-  'VolumeSnapshotContent',
+  'apiextensions.k8s.io/CustomResourceDefinition',
+  '/PersistentVolumeClaim',
+  '/PersistentVolume',
+  'snapshot.storage.k8s.io/VolumeSnapshot',
+  'snapshot.storage.k8s.io/VolumeSnapshotContent',
   ...FOLLOWERS,
 ]
+const needsBody = (of: Pick<ObjectId, 'group' | 'kind'>): boolean => KINDS_NEEDING_BODY.includes(kindKey(of))
 const AT_ONCE = 6
 const PAGE = 500
 /** So many that are missing in a list are looked for one by one. */
@@ -81,7 +83,7 @@ async function lookAtGroup(
   candidates: Map<string, PruneCandidate>,
 ): Promise<void> {
   const unknown = group.filter(({ id, key }) => {
-    const watched = KINDS_NEEDING_BODY.includes(id.kind) ? undefined : looking.watched?.(key)
+    const watched = needsBody(id) ? undefined : looking.watched?.(key)
     if (watched && !watched.isTerminating) candidates.set(key, candidateFromWatch(watched, kind))
     return !candidates.has(key)
   })
@@ -115,7 +117,7 @@ export async function lookAt(held: Held, kind: Kind, looking: Looking): Promise<
 /** Those of them that carry our label; `undefined` where it does not pay or is not allowed. */
 async function list(group: readonly Held[], kind: Kind, looking: Looking): Promise<Map<string, AnyObject> | undefined> {
   const [first] = group
-  if (!first || KINDS_NEEDING_BODY.includes(first.id.kind) || group.length <= 2 + pagesOf(first, looking.held)) return undefined
+  if (!first || needsBody(first.id) || group.length <= 2 + pagesOf(first, looking.held)) return undefined
   const { kube, owner, signal } = looking
   const query = { namespace: first.id.namespace, labels: `${OWNER_LABEL}=${owner}`, metadataOnly: true }
   const asked = new Set(group.map(({ key }) => key))
@@ -141,13 +143,14 @@ function pagesOf({ id: { group, kind, namespace } }: Held, held: readonly Held[]
 /** Only what carries our label is ours, whatever the inventory remembers. */
 function candidateOf(object: AnyObject | undefined, kind: Kind, owner: string): PruneCandidate {
   if (!object) return { state: 'gone' }
-  const { labels, uid } = object.metadata
+  const { labels, uid, resourceVersion } = object.metadata
   if (labels?.[OWNER_LABEL] !== owner) return { state: 'kept', why: 'is not kept by this sync any more' }
   const { prune, apply } = wishesOf(object)
   if (prune === 'disabled' || apply === 'ignore') return KEPT
   const turn: LeavingTurn = { needs: dependenciesOf(object).ids, wave: waveOf(object) }
   if (isDeleting(object)) return { state: 'terminating', object, ...turn }
-  return { state: 'present', kind, uid, asksFirst: prune === 'confirm', ...turn, object }
+  const version = needsBody(kind) ? resourceVersion : undefined
+  return { state: 'present', kind, uid, asksFirst: prune === 'confirm', ...turn, object, ...(version && { version }) }
 }
 
 const candidateFromWatch = ({ uid, version, prune, needs = [], wave = 0 }: WatchedObject, kind: Kind): PruneCandidate =>

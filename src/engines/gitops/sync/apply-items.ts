@@ -1,5 +1,6 @@
 import { type ApplyRequest, apply } from '../apply/apply.ts'
 import { createProgress } from '../apply/progress.ts'
+import { standingBy } from '../apply/take-over.ts'
 import { type Held, type Inventory, isSame } from '../inventory/inventory.ts'
 import type { Entry } from '../objects/change-set.ts'
 import type { SyncContext } from '../objects/context.ts'
@@ -45,8 +46,7 @@ export async function applyItems(
     waves: wanted.waves,
     states: states.current,
     wrote: states.wrote,
-    standing: (otherOwner, key) =>
-      takeOver?.fromOthers ? 'releases' : (wants?.standing(otherOwner, kube.server, key) ?? 'unknown'),
+    standing: standingBy(takeOver, (otherOwner, key) => wants?.standing(otherOwner, kube.server, key) ?? 'unknown'),
     takeOver,
     force,
     podSecurityLabels: destination.podSecurityLabels,
