@@ -19,7 +19,7 @@ import { createSchemaCheck, type SchemaCheck } from './schema-check.ts'
 interface Options extends ClusterOptions, ImportChoices {
   file: string[]
   cluster?: boolean
-  namespace?: string
+  from?: string
   output: 'yaml' | 'json'
 }
 
@@ -56,7 +56,7 @@ const withInput = (command: Command): Command =>
   command
     .option('-f, --file <path>', 'file or folder with its objects, also several times; - for standard input', collect, [])
     .option('--cluster', 'read them from the cluster')
-    .option('-n, --namespace <name>', 'with --cluster: only what is in this namespace (default: all)')
+    .option('--from <namespace>', 'with --cluster: only what is in this namespace (default: all)', objectName)
     .option('--into <namespace>', 'namespace of sets, and of what is made where nothing names one', objectName)
     .addOption(new Option('-o, --output <format>', 'how to print what is made').choices(['yaml', 'json']).default('yaml'))
 
@@ -68,11 +68,11 @@ function objectName(text: string): string {
 const collect = (path: string, before: string[]): string[] => [...before, path]
 
 async function importAll(shell: Shell, { kinds, translate, words }: Other, options: Options): Promise<ExitCode> {
-  const { file, cluster = false, namespace, output, into } = options
+  const { file, cluster = false, from, output, into } = options
   if (cluster === file.length > 0)
     throw new Failure('invalid', 'it is not clear from where.', { remedy: 'Name files with -f, or give --cluster.' })
   const given = cluster
-    ? await withKube(shell, options, (kube) => readCluster(kube, kinds, namespace))
+    ? await withKube(shell, options, (kube) => readCluster(kube, kinds, from))
     : await readFiles(shell, file, kinds)
   refuseTwins(given)
   const found = looked(translate(given, { into }), createSchemaCheck(shell.home))

@@ -150,7 +150,7 @@ describe('objects that go over from another program', (it) => {
     )
     commit = await stage.git.push({ 'deploy/web.yaml': web() })
 
-    const printed = printedBy(await run('berth', ['import', 'flux', '--cluster', '-n', namespace]))
+    const printed = printedBy(await run('berth', ['import', 'flux', '--cluster', '--from', namespace]))
     assert.is(printed.code, 0, printed.stderr)
     const shown = await follow(printed)
     assert.match(shown, '/metadata/labels/kustomize.toolkit.fluxcd.io~1name')
@@ -179,7 +179,7 @@ describe('objects that go over from another program', (it) => {
     const files = { 'deploy/web.yaml': web() }
     commit = await stage.git.push({ ...files, 'root/shop.yaml': kustomization('shop', './deploy') })
 
-    const printed = printedBy(await run('berth', ['import', 'flux', '--cluster', '-n', namespace]))
+    const printed = printedBy(await run('berth', ['import', 'flux', '--cluster', '--from', namespace]))
     assert.is(printed.code, 0, printed.stderr)
     await follow(printed, async (command) => {
       if (!command.startsWith('berth diff root')) return
@@ -214,7 +214,7 @@ describe('objects that go over from another program', (it) => {
         metadata: { name: 'shop', finalizers: ['resources-finalizer.argocd.argoproj.io'] },
       })
       commit = await stage.git.push({ 'deploy/web.yaml': web({}, { minReadySeconds: 5 }) })
-      const printed = printedBy(await run('berth', ['import', 'argo', '--cluster', '-n', namespace]))
+      const printed = printedBy(await run('berth', ['import', 'argo', '--cluster', '--from', namespace]))
       assert.is(printed.code, 0, printed.stderr)
       const shown = await follow(printed)
       assert.match(shown, '/metadata/annotations/argocd.argoproj.io~1tracking-id')
@@ -245,7 +245,7 @@ describe('objects that go over from another program', (it) => {
     await apply({ ...object('Application', spec), metadata: { name: 'web', ownerReferences: [owner] } })
     commit = await stage.git.push({ 'deploy/web.yaml': web() })
 
-    const printed = printedBy(await run('berth', ['import', 'argo', '--cluster', '-n', namespace]))
+    const printed = printedBy(await run('berth', ['import', 'argo', '--cluster', '--from', namespace]))
     assert.is(printed.code, 0, printed.stderr)
     await follow(printed, async (command) => {
       if (command.startsWith('berth diff'))
