@@ -1,6 +1,6 @@
 import type { GitOpsDeploymentSpec } from '../../api/index.ts'
 import { matchesWildcard, parseCron } from '../../std/index.ts'
-import type { ForeignFields } from './fields.ts'
+import { type ForeignFields, isDuration } from './fields.ts'
 
 type Windows = NonNullable<GitOpsDeploymentSpec['syncWindows']>
 
@@ -23,7 +23,7 @@ export function windowsFor(project: ForeignFields, application: Windowed, tell: 
     const holdsForPeople = !window.flag('manualSync')
     window.pass('description', 'syncOverrun')
     if (!isMeant) return []
-    if ('wrong' in parseCron(schedule) || !/^(?:\d{1,6}[smh])+$/.test(duration)) {
+    if ('wrong' in parseCron(schedule) || !isDuration(duration)) {
       tell(`A window of ${duration} at ${schedule} has no match: write it as 1h30m at 0 22 * * *.`)
       return []
     }

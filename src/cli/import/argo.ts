@@ -1,17 +1,9 @@
-import { type AnyObject, type GitOpsDeployment, type GitOpsDeploymentSet, groupOf, type Ref } from '../../api/index.ts'
+import { type AnyObject, groupOf, type Ref } from '../../api/index.ts'
 import { destinationOf } from './argo-application.ts'
 import { setFrom } from './argo-set.ts'
 import { askedFor, hintOf, NAMESPACE, readAppProject, specIn, type World } from './argo-spec.ts'
 import { readFields } from './fields.ts'
-import {
-  type ForeignObject,
-  type ImportChoices,
-  type Imported,
-  type ImportResult,
-  isLive,
-  type LettingGo,
-  titleOf,
-} from './imported.ts'
+import { type ForeignObject, type ImportChoices, type Imported, isLive, type LettingGo, titleOf } from './imported.ts'
 import { createEnvironments, createNames, createProjects, deploymentNamed } from './made.ts'
 import { parentOf } from './parents.ts'
 import { recordOf } from './paths.ts'
@@ -27,7 +19,7 @@ export const ARGO_KINDS: readonly ForeignKind[] = [
 ]
 
 /** Makes GitOpsDeployments of Applications, sets of them of ApplicationSets, and a GitProject for each repository. */
-export function importArgo(objects: readonly ForeignObject[], { into }: ImportChoices): ImportResult {
+export function importArgo(objects: readonly ForeignObject[], { into }: ImportChoices): Imported[] {
   const ofKind = (kind: string) =>
     objects.filter(({ object }) => groupOf(object.apiVersion) === ARGO_GROUP && object.kind === kind)
   const [appProjects, given] = [ofKind('AppProject'), ofKind('Application')]
@@ -45,34 +37,23 @@ export function importArgo(objects: readonly ForeignObject[], { into }: ImportCh
     applications,
   }
   const sets = ofKind('ApplicationSet').map((each) => importSet(each, world))
-  const translated = new Set(sets.flatMap(({ imported, set }) => (set ? [imported.title] : [])))
-  const made = given.map((each) => importApplication(each, world, translated))
-  return {
-    projects: world.projects.all(),
-    deployments: made.flatMap(({ deployment = [] }) => deployment),
-    sets: sets.flatMap(({ set = [] }) => set),
-    imported: [
-      ...sets.map(({ imported }) => imported),
-      ...made.map(({ imported }) => imported),
-      ...appProjects.map(importAppProject),
-    ],
-  }
+  const translated = new Set(sets.flatMap(({ title, isLost }) => (isLost ? [] : [title])))
+  return [...sets, ...given.map((each) => importApplication(each, world, translated)), ...appProjects.map(importAppProject)]
 }
 
-function importSet(given: ForeignObject, world: World): { imported: Imported; set: GitOpsDeploymentSet | undefined } {
+function importSet(given: ForeignObject, world: World): Imported {
   const { object, file } = given
   const ref = { namespace: NAMESPACE, ...object.metadata }
   const { set, projects, remarks } = setFrom(given, world)
-  const release = releaseOf(object, ref, world.applications)
-  const base = {
+  return {
     title: titleOf('ApplicationSet', ref),
     file,
     remarks,
-    release,
+    release: releaseOf(object, ref, world.applications),
     isLive: isLive(object),
     has: membersOf(object, ref),
+    ...(set ? { made: [set, ...projects] } : { made: [], isLost: true }),
   }
-  return { imported: set ? { ...base, made: [set, ...projects] } : { ...base, made: [], isLost: true }, set }
 }
 
 /** Titles of the Applications that it has made, as its status has them. */
@@ -85,17 +66,13 @@ function membersOf({ status }: AnyObject, { namespace }: Ref): string[] {
     )
 }
 
-function importApplication(
-  { object, file }: ForeignObject,
-  world: World,
-  translated: ReadonlySet<string>,
-): { imported: Imported; deployment?: GitOpsDeployment } {
+function importApplication({ object, file }: ForeignObject, world: World, translated: ReadonlySet<string>): Imported {
   const { name, namespace = NAMESPACE } = object.metadata
   const release = releaseOf(object, { name, namespace }, world.applications)
   const imported = { title: titleOf('Application', { name, namespace }), file, made: [], release, isLive: isLive(object) }
   // The set makes its own in the place of this one.
   if (release.parent !== undefined && translated.has(release.parent))
-    return { imported: { ...imported, becomes: `one of the set of ${release.parent}`, remarks: [] } }
+    return { ...imported, becomes: `one of the set of ${release.parent}`, remarks: [] }
   const reading = readFields(object, hintOf)
   const spec = specIn(reading)
   const destination = destinationOf(spec)
@@ -104,8 +81,7 @@ function importApplication(
   const rests = object.metadata.annotations?.[SKIP] === 'true'
   if (rests) spec.tell(RESTS)
   if (place === undefined) spec.tell('It names no namespace: name one with --into.', 'destination')
-  if (!source || place === undefined || reading.isWrong())
-    return { imported: { ...imported, isLost: true, remarks: reading.told() } }
+  if (!source || place === undefined || reading.isWrong()) return { ...imported, isLost: true, remarks: reading.told() }
   const project = world.projects.projectFor(place, source.url)
   const ours = world.names.take(place, name, namespace)
   if (ours !== name && source.source.helm?.releaseName === undefined)
@@ -114,7 +90,7 @@ function importApplication(
     source: { repoURL: source.url, project: `${place}/${project.metadata.name}`, ...source.source },
     ...rest,
   })
-  return { imported: { ...imported, made: [deployment, project], remarks: reading.remarks(), rests }, deployment }
+  return { ...imported, made: [deployment, project], remarks: reading.remarks(), rests }
 }
 
 /** Nothing is made of it: its windows went to its Applications. */
@@ -131,17 +107,19 @@ const RESTS =
   'Argo CD does not reconcile it, and it rests here, too, until you let it go on. Where a hand-over has begun, its automation and finalizers are gone: import from a copy made before.'
 
 /** Nobody looks at it any more, and without its finalizers nothing goes with it. */
-const REST =
-  '{"metadata":{"annotations":{"argocd.argoproj.io/skip-reconcile":"true"},"finalizers":null},"spec":{"syncPolicy":{"automated":null}}}'
-const CREATE_ONLY = '{"spec":{"syncPolicy":{"applicationsSync":"create-only"}}}'
+const REST = {
+  metadata: { annotations: { [SKIP]: 'true' }, finalizers: null },
+  spec: { syncPolicy: { automated: null } },
+}
 /** Nor with its set. */
-const APART = REST.replace('"finalizers":null', '"finalizers":null,"ownerReferences":null')
-const NO_FINALIZERS = '{"metadata":{"finalizers":null}}'
+const APART = { ...REST, metadata: { ...REST.metadata, ownerReferences: null } }
+const CREATE_ONLY = { spec: { syncPolicy: { applicationsSync: 'create-only' } } }
+const NO_FINALIZERS = { metadata: { finalizers: null } }
 
 function releaseOf({ kind, metadata }: AnyObject, { name, namespace = NAMESPACE }: Ref, applications: readonly Ref[]): LettingGo {
   const at = `${kind.toLowerCase()}s.${ARGO_GROUP} ${name} -n ${namespace}`
   const parent = parentOf({ ...metadata, namespace }, titleOf(kind, { name, namespace }), applications)
-  const patch = (change: string) => `kubectl patch ${at} --type merge -p '${change}'`
+  const patch = (change: object) => `kubectl patch ${at} --type merge -p '${JSON.stringify(change)}'`
   if (kind === 'Application') return { parent, stop: [patch(REST)], part: [patch(APART)], remove: [`kubectl delete ${at}`] }
   // It owns its Applications: as long as it is there, it makes those anew that are missing.
   return { parent, stop: [patch(CREATE_ONLY)], part: [patch(NO_FINALIZERS)], remove: [`kubectl delete ${at} --cascade=orphan`] }

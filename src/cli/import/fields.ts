@@ -122,6 +122,9 @@ const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isRecord(value) && Object.keys(value).length === 0)
 
+/** As our definitions take one: `1h30m`. */
+export const isDuration = (text: string): boolean => /^(?:\d{1,6}[smh])+$/.test(text)
+
 /** What can be done about a field that nothing is made of, by the first pattern that its place matches. */
 export const hintsBy =
   (hints: readonly (readonly [pattern: RegExp, hint: string])[]) =>

@@ -1,5 +1,5 @@
 import type { GitProject, GitProjectSpec, Ref } from '../../api/index.ts'
-import type { ForeignFields } from './fields.ts'
+import { type ForeignFields, isDuration } from './fields.ts'
 import { projectNamed, repositoryUrl } from './made.ts'
 
 /** What a Kustomization or HelmRelease gets of the GitRepository that it names. */
@@ -38,7 +38,7 @@ function intervalOf(spec: ForeignFields): Pick<GitProjectSpec, 'pollInterval'> {
 /** Go writes `1m0s`, and so may we; parts of a second we have not. */
 export function durationIn(fields: ForeignFields, name: string): string | undefined {
   const text = fields.text(name)
-  if (text === undefined || /^(?:\d{1,6}[smh])+$/.test(text)) return text
+  if (text === undefined || isDuration(text)) return text
   fields.tell(`${text} is no duration in hours, minutes and whole seconds.`, name)
   return undefined
 }

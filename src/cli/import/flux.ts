@@ -1,25 +1,9 @@
-import {
-  type GitOpsDeployment,
-  type GitOpsDeploymentSpec,
-  type GitProject,
-  groupOf,
-  keyOf,
-  type ObjectMeta,
-  type Ref,
-} from '../../api/index.ts'
+import { type GitOpsDeploymentSpec, type GitProject, groupOf, keyOf, type ObjectMeta, type Ref } from '../../api/index.ts'
 import { type FieldReading, type ForeignFields, hintsBy, readFields } from './fields.ts'
 import { type Repository, repositoryFrom } from './flux-git-repository.ts'
 import { chartOf, releaseSpecOf } from './flux-helm-release.ts'
 import { kustomizationSpecOf } from './flux-kustomization.ts'
-import {
-  type ForeignObject,
-  type ImportChoices,
-  type Imported,
-  type ImportResult,
-  isLive,
-  type LettingGo,
-  titleOf,
-} from './imported.ts'
+import { type ForeignObject, type ImportChoices, type Imported, isLive, type LettingGo, titleOf } from './imported.ts'
 import { createEnvironments, createNames, deploymentNamed, type Environments, elsewhere } from './made.ts'
 import { parentOf } from './parents.ts'
 import { pathIn } from './paths.ts'
@@ -40,7 +24,7 @@ type FluxKind = keyof typeof KINDS
 const NAMESPACE = 'flux-system'
 
 /** Makes GitProjects of GitRepositories, and GitOpsDeployments of the Kustomizations and HelmReleases that follow them. */
-export function importFlux(given: readonly ForeignObject[], { into }: ImportChoices): ImportResult {
+export function importFlux(given: readonly ForeignObject[], { into }: ImportChoices): Imported[] {
   const ofKind = (kind: FluxKind) =>
     given.filter(({ object }) => groupOf(object.apiVersion) === KINDS[kind].group && object.kind === kind).map(readGiven)
   const sources = new Map(
@@ -67,19 +51,16 @@ export function importFlux(given: readonly ForeignObject[], { into }: ImportChoi
   const grants = new Map<string, Set<string>>()
   const world: World = { places, grants, environments: createEnvironments() }
   const made = followers.map((read) => importFollower(read, world))
-  const projects: GitProject[] = []
-  const ofSources = [...sources.values()].map(({ title, file, isLive: live, found, remarks, isWrong }): Imported => {
-    if (!found || isWrong()) return { title, file, isLive: live, made: [], isLost: true, remarks: remarks() }
-    const project = withGrants(found.project, grants)
-    projects.push(project)
-    return { title, file, isLive: live, made: [project], remarks: remarks() }
-  })
-  return {
-    projects,
-    deployments: made.flatMap(({ deployment = [] }) => deployment),
-    sets: [],
-    imported: [...ofSources, ...made.map(({ imported }) => imported)],
-  }
+  const ofSources = [...sources.values()].map(
+    ({ title, file, isLive: live, found, remarks, isWrong }): Imported => ({
+      title,
+      file,
+      isLive: live,
+      remarks: remarks(),
+      ...(found && !isWrong() ? { made: [withGrants(found.project, grants)] } : { made: [], isLost: true }),
+    }),
+  )
+  return [...ofSources, ...made]
 }
 
 interface Read extends FieldReading {
@@ -135,19 +116,19 @@ interface Content {
   helm?: GitOpsDeploymentSpec['source']['helm']
 }
 
-function importFollower(read: Follower, world: World): { imported: Imported; deployment?: GitOpsDeployment } {
+function importFollower(read: Follower, world: World): Imported {
   const { title, file, spec, place, content } = read
   const imported = { title, file, made: [], isLive: read.isLive, release: releaseOf(read) }
   const ours = world.places.get(title)
-  if (!content || !ours) return { imported: { ...imported, isLost: true, remarks: read.told() } }
+  if (!content || !ours) return { ...imported, isLost: true, remarks: read.told() }
   const rests = spec.flag('suspend') ?? false
   if (rests) spec.tell('It is suspended in Flux, and rests here, too, until you let it go on.', 'suspend')
   tellPlace(read)
   const deployment = deploymentNamed(place, ours.name, specOf(read, content, world))
   const { project } = content.repository
   grant(world, project, { name: deployment.spec.serviceAccountName ?? 'default', namespace: place })
-  if (read.isWrong()) return { imported: { ...imported, isLost: true, remarks: read.told() } }
-  return { imported: { ...imported, made: [deployment], remarks: read.remarks(), rests }, deployment }
+  if (read.isWrong()) return { ...imported, isLost: true, remarks: read.told() }
+  return { ...imported, made: [deployment], remarks: read.remarks(), rests }
 }
 
 function specOf(read: Follower, content: Content, world: World): GitOpsDeploymentSpec {
@@ -206,10 +187,12 @@ function destinationOf({ kind, spec, ref, place }: Follower, { environments }: W
 
 function dependenciesOf({ kind, spec, ref, place }: Follower, { places }: World): Pick<GitOpsDeploymentSpec, 'dependsOn'> {
   const dependsOn = spec.records('dependsOn').flatMap((dependency) => {
-    const { name = '', namespace = ref.namespace } = { name: dependency.text('name'), namespace: dependency.text('namespace') }
+    const [name = '', namespace = ref.namespace] = ['name', 'namespace'].map((field) => dependency.text(field))
     const found = places.get(titleOf(kind, { name, namespace }))
-    if (!found) dependency.tell(`${kind} ${namespace}/${name} was not given, or has no match.`)
-    if (!found) return []
+    if (!found) {
+      dependency.tell(`${kind} ${namespace}/${name} was not given, or has no match.`)
+      return []
+    }
     if (found.namespace !== place)
       dependency.tell(`It is in another namespace: the operator must allow ${place} to depend on ${found.namespace}.`)
     return [{ name: found.name, ...(found.namespace !== place && { namespace: found.namespace }) }]

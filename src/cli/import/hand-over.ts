@@ -1,5 +1,5 @@
 import type { GitOpsDeployment, GitOpsDeploymentSet } from '../../api/index.ts'
-import type { Imported, ImportResult, LettingGo } from './imported.ts'
+import { type Imported, type ImportResult, type LettingGo, madeOf } from './imported.ts'
 import { ACCOUNT } from './made.ts'
 
 /** What is done at one time, with the commands for it. */
@@ -12,26 +12,28 @@ export interface HandOverStep {
  * How everything goes over. After each command all that was applied is still there and runs: what would put back what the next one
  * changes has been stopped before. `file` is where the person keeps what was printed.
  */
-export function stepsOf(result: ImportResult, file: string): HandOverStep[] {
-  const { deployments, sets, imported } = result
+export function stepsOf(imported: readonly Imported[], file: string): HandOverStep[] {
+  const result = madeOf(imported)
+  const { deployments, sets } = result
   const all = releasesIn(imported)
   const held = obstaclesIn(imported)
   const going = imported.filter(({ title, isLost, isLive }) => isLive && !isLost && all.has(title) && !held.has(title))
   if (going.length === 0) return []
-  const titles = going.map(({ title }) => title)
-  const parents = new Set(titles.flatMap((title) => ancestorsOf(title, all)))
-  const topDown = titles.toSorted((a, b) => ancestorsOf(a, all).length - ancestorsOf(b, all).length)
-  const setsOf = (each: Imported) => sets.filter((set) => each.made.includes(set))
+  const parents = new Set(going.flatMap(({ title }) => ancestorsOf(title, all)))
   // What has applied others: a set has it where one of its Applications has.
-  const isAbove = (each: Imported) =>
-    setsOf(each).length > 0 ? childrenOf(each.title, going, all).some(({ title }) => parents.has(title)) : parents.has(each.title)
+  const isAbove = ({ title, has }: Imported) =>
+    has ? childrenOf(title, going, all).some((child) => parents.has(child.title)) : parents.has(title)
   const goOnAll = (some: readonly Imported[]) =>
-    some.flatMap((each) => [
-      ...deployments.filter((one) => each.made.includes(one)).flatMap((one) => goOn(one, each.rests ?? false)),
-      ...setsOf(each).flatMap((set) => setGoesOn(set, childrenOf(each.title, going, all))),
+    some.flatMap(({ title, made, rests = false }) => [
+      ...deployments.filter((one) => made.includes(one)).flatMap((one) => goOn(one, rests)),
+      ...sets.filter((set) => made.includes(set)).flatMap((set) => setGoesOn(set, childrenOf(title, going, all))),
     ])
-  const leaving = topDown.filter((title) => going.some((each) => each.title === title && !each.rests))
-  const [ofSets, others] = [true, false].map((isSet) => leaving.filter((title) => title.startsWith('ApplicationSet ') === isSet))
+  const leaving = going
+    .filter(({ rests }) => !rests)
+    .toSorted((a, b) => ancestorsOf(a.title, all).length - ancestorsOf(b.title, all).length)
+  const [ofSets, others] = [leaving.filter(({ has }) => has), leaving.filter(({ has }) => !has)]
+  const commandsOf = (some: readonly Imported[], which: 'stop' | 'part' | 'remove') =>
+    some.flatMap(({ release }) => release?.[which] ?? [])
   const steps: HandOverStep[] = [
     {
       says: `Let Berth in, and make what was printed. It rests until you say otherwise.${needsIn(result)}`,
@@ -39,7 +41,7 @@ export function stepsOf(result: ImportResult, file: string): HandOverStep[] {
     },
     {
       says: 'Have the other program let go: after this it writes nothing of it, and no object that it has applied goes. What applies others comes first, for it would put them back.',
-      commands: leaving.flatMap((title) => all.get(title)?.stop ?? []),
+      commands: commandsOf(leaving, 'stop'),
     },
     {
       says: 'See what each would do, and let it go on. Objects keep their UIDs. Pods run on where `berth diff` shows no change in their template.',
@@ -52,10 +54,7 @@ export function stepsOf(result: ImportResult, file: string): HandOverStep[] {
     {
       says: 'When all is as it should be, take away what the other program has of it. What it had applied stays. Sources stay, too, for others may follow them, and so does what rests.',
       // A set would make its Applications anew.
-      commands: [
-        ...leaving.flatMap((title) => all.get(title)?.part ?? []),
-        ...[...(ofSets ?? []), ...(others ?? []).toReversed()].flatMap((title) => all.get(title)?.remove ?? []),
-      ],
+      commands: [...commandsOf(leaving, 'part'), ...commandsOf([...ofSets, ...others.toReversed()], 'remove')],
     },
   ]
   return steps.filter(({ commands }) => commands.length > 0)
@@ -68,7 +67,11 @@ const releasesIn = (imported: readonly Imported[]): Map<string, LettingGo> =>
 export function obstaclesIn(imported: readonly Imported[]): Map<string, string> {
   const all = releasesIn(imported)
   const lost = new Set(imported.flatMap(({ title, isLost }) => (isLost ? [title] : [])))
-  const own = new Map(imported.flatMap((each) => obstacleOf(each, imported, all) ?? []))
+  const own = new Map<string, string>()
+  for (const each of imported) {
+    const says = obstacleOf(each, imported, all)
+    if (says !== undefined) own.set(each.title, says)
+  }
   const found = new Map<string, string>()
   for (const { title, isLive, isLost } of imported) {
     if (!isLive || isLost) continue
@@ -89,14 +92,14 @@ function obstacleOf(
   { title, has }: Imported,
   imported: readonly Imported[],
   all: ReadonlyMap<string, LettingGo>,
-): [title: string, says: string][] | undefined {
+): string | undefined {
   const parent = all.get(title)?.parent
   if (parent !== undefined && !all.has(parent))
-    return [[title, `${parent} has applied it, and would put back what is changed: give that, too, to hand it over.`]]
+    return `${parent} has applied it, and would put back what is changed: give that, too, to hand it over.`
   if (has && childrenOf(title, imported, all).length === 0)
-    return [[title, 'None of its Applications was given: give them, too, to hand it over.']]
+    return 'None of its Applications was given: give them, too, to hand it over.'
   const others = has?.filter((each) => !all.has(each)) ?? []
-  return others.length > 0 ? [[title, `It has ${others.join(', ')}, too: give all of them to hand it over.`]] : undefined
+  return others.length > 0 ? `It has ${others.join(', ')}, too: give all of them to hand it over.` : undefined
 }
 
 const childrenOf = (title: string, among: readonly Imported[], all: ReadonlyMap<string, LettingGo>): Imported[] =>

@@ -10,7 +10,7 @@ import { ARGO_KINDS, importArgo } from './argo.ts'
 import { isName } from './fields.ts'
 import { FLUX_KINDS, importFlux } from './flux.ts'
 import { obstaclesIn, stepsOf } from './hand-over.ts'
-import type { ForeignObject, ImportChoices, Imported, ImportResult } from './imported.ts'
+import { type ForeignObject, type ImportChoices, type Imported, type ImportResult, madeOf } from './imported.ts'
 import { ACCOUNT, accountIn } from './made.ts'
 import { type ForeignKind, readCluster, readFiles, refuseTwins } from './read.ts'
 import { reportOf } from './report.ts'
@@ -29,7 +29,7 @@ interface Other {
   kinds: readonly ForeignKind[]
   /** Its kinds, as `kubectl get` takes them. */
   words: string
-  translate(given: readonly ForeignObject[], choices: ImportChoices): ImportResult
+  translate(given: readonly ForeignObject[], choices: ImportChoices): Imported[]
 }
 
 const ARGO: Other = { name: 'argo', kinds: ARGO_KINDS, words: 'applications,appprojects,applicationsets', translate: importArgo }
@@ -75,31 +75,29 @@ async function importAll(shell: Shell, { kinds, translate, words }: Other, optio
     ? await withKube(shell, options, (kube) => readCluster(kube, kinds, from))
     : await readFiles(shell, file, kinds)
   refuseTwins(given)
-  const found = looked(translate(given, { into }), createSchemaCheck(shell.home))
-  if (found.imported.length === 0)
+  const imported = looked(translate(given, { into }), createSchemaCheck(shell.home))
+  if (imported.length === 0)
     throw new Failure('not-found', `there is none of ${words} ${cluster ? 'in the cluster' : `in ${file.join(', ')}`}.`, {
       remedy: 'Name other files with -f, or another cluster with --kubeconfig.',
     })
-  const made = [...found.projects, ...found.sets, ...found.deployments]
-  if (made.length > 0) shell.print(printed([...accountsFor(found), ...made], output))
-  shell.say(`${reportOf(found, stepsOf(found, 'berth.yaml'), shell.paint)}\n`)
-  return found.imported.some(({ isLost }) => isLost) ? exitCodes.failed : exitCodes.ok
+  const made = madeOf(imported)
+  const objects = [...made.projects, ...made.sets, ...made.deployments]
+  if (objects.length > 0) shell.print(printed([...accountsFor(made), ...objects], output))
+  shell.say(`${reportOf(imported, stepsOf(imported, 'berth.yaml'), shell.paint)}\n`)
+  return imported.some(({ isLost }) => isLost) ? exitCodes.failed : exitCodes.ok
 }
 
 /** Without what the API server would refuse, and with a word about those that do not go over. */
-function looked(found: ImportResult, check: SchemaCheck): ImportResult {
-  const checked = found.imported.map((each): Imported => {
+function looked(imported: readonly Imported[], check: SchemaCheck): Imported[] {
+  const checked = imported.map((each): Imported => {
     const refused = each.made.flatMap(check)
     return refused.length > 0 ? { ...each, made: [], isLost: true, remarks: [...each.remarks, ...refused] } : each
   })
   const obstacles = obstaclesIn(checked)
-  const imported = checked.map((each): Imported => {
+  return checked.map((each): Imported => {
     const says = obstacles.get(each.title)
     return says === undefined ? each : { ...each, remarks: [...each.remarks, { field: 'metadata', says }] }
   })
-  const kept = new Set(imported.flatMap(({ made }) => made))
-  const whole = <T extends KubeObject>(objects: readonly T[]) => objects.filter((object) => kept.has(object))
-  return { projects: whole(found.projects), deployments: whole(found.deployments), sets: whole(found.sets), imported }
 }
 
 /** As which is applied, in each namespace where nothing else is named. */

@@ -1,4 +1,15 @@
-import type { AnyObject, GitOpsDeployment, GitOpsDeploymentSet, GitProject, KubeObject, Ref } from '../../api/index.ts'
+import {
+  type AnyObject,
+  type GitOpsDeployment,
+  type GitOpsDeploymentSet,
+  GitOpsDeploymentSets,
+  GitOpsDeployments,
+  type GitProject,
+  GitProjects,
+  type Kind,
+  type KubeObject,
+  type Ref,
+} from '../../api/index.ts'
 import type { Remark } from './fields.ts'
 
 /** An object as it was given, with the file it stands in. */
@@ -51,8 +62,22 @@ export interface ImportResult {
   projects: readonly GitProject[]
   deployments: readonly GitOpsDeployment[]
   sets: readonly GitOpsDeploymentSet[]
-  imported: readonly Imported[]
 }
+
+export function madeOf(imported: readonly Imported[]): ImportResult {
+  // Several may share a project.
+  const all = [...new Set(imported.flatMap(({ made }) => made))]
+  return {
+    projects: all.filter(isOf(GitProjects)),
+    deployments: all.filter(isOf(GitOpsDeployments)),
+    sets: all.filter(isOf(GitOpsDeploymentSets)),
+  }
+}
+
+const isOf =
+  <T extends KubeObject>({ kind }: Kind<T>) =>
+  (object: KubeObject): object is T =>
+    object.kind === kind
 
 /** Only a cluster gives a uid. */
 export const isLive = ({ metadata }: AnyObject): boolean => metadata.uid !== undefined

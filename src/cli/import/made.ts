@@ -42,7 +42,6 @@ export const projectNamed = (namespace: string, name: string, spec: Omit<GitProj
 /** One for each repository and namespace. */
 export interface MadeProjects {
   projectFor(namespace: string, url: string): GitProject
-  all(): GitProject[]
 }
 
 export function createProjects(names = createNames()): MadeProjects {
@@ -54,7 +53,6 @@ export function createProjects(names = createNames()): MadeProjects {
       made.set(key, project)
       return project
     },
-    all: () => [...made.values()],
   }
 }
 

@@ -3,11 +3,11 @@ import { harmlessLine } from '../../std/index.ts'
 import { wrap } from '../output.ts'
 import type { Paint } from '../shell.ts'
 import type { HandOverStep } from './hand-over.ts'
-import type { Imported, ImportResult } from './imported.ts'
+import { type Imported, madeOf } from './imported.ts'
 
 /** Says to people what became of everything, what has no match, and how it goes over. */
-export function reportOf(found: ImportResult, steps: readonly HandOverStep[], paint: Paint): string {
-  const { imported, projects, deployments, sets } = found
+export function reportOf(imported: readonly Imported[], steps: readonly HandOverStep[], paint: Paint): string {
+  const { projects, deployments, sets } = madeOf(imported)
   const lost = imported.filter(({ isLost }) => isLost).length
   const made = (
     [
