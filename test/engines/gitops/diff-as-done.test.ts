@@ -4,10 +4,9 @@ import { type AnyObject, ConfigMaps, Deployments, Namespaces } from '../../../sr
 import { ignoreRules } from '../../../src/engines/gitops/fields/ignore.ts'
 import { kindOfAny } from '../../../src/engines/gitops/objects/context.ts'
 import { Failure } from '../../../src/std/index.ts'
-import { type Applier, createApplier, named } from '../../support/builders/applier.ts'
+import { createApplier, named } from '../../support/builders/applier.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
-import { createGadgets, deployment, told, webOfOthers } from '../../support/builders/take-over.ts'
-import { testCluster } from '../../support/control-plane.ts'
+import { createGadgets, deployment, takeOverStage, told } from '../../support/builders/take-over.ts'
 import { describe } from '../../support/suite.ts'
 
 const { kind: GADGETS, gadget, serve, forget } = createGadgets()
@@ -15,20 +14,9 @@ const DEPLOYMENTS = kindOfAny(Deployments)
 const REF = { name: 'web' }
 
 describe('a diff before a take-over', (it) => {
-  const { kube, ...cluster } = testCluster()
-  let namespace = ''
-  let applier: Applier
-  it.before(() => serve(kube))
-  it.beforeEach(async () => {
-    namespace = await cluster.namespace('diff-as-done')
-    applier = createApplier(kube, namespace)
-  })
-  it.after(async () => {
-    await forget(kube)
-    await cluster.close()
-  })
-  const { make, would, done } = webOfOthers(kube, () => ({ namespace, applier }))
-  const edit = (change: object) => kube.patch(GADGETS, { ...REF, namespace }, change, { manager: 'other' })
+  const stage = takeOverStage(it, 'diff-as-done', { serve, forget })
+  const { kube, make, would, done } = stage
+  const edit = (change: object) => kube.patch(GADGETS, { ...REF, namespace: stage.namespace }, change, { manager: 'other' })
 
   it('leaves what others may change, where Git says nothing of it', async () => {
     const ignore = ignoreRules([{ paths: ['/spec/replicas', '/metadata/labels/theirs'] }])
@@ -71,7 +59,7 @@ describe('a diff before a take-over', (it) => {
     const space = (labels: object): AnyObject => named('Namespace', name, { metadata: { name, labels } })
     await kube.apply(kindOfAny(Namespaces), space(enforce), { manager: 'kustomize-controller' })
     const [refused, allowed] = [await would(space({})), await would(space({}), { podSecurityLabels: true })]
-    const [entry] = await applier.apply([space({})])
+    const [entry] = await stage.applier.apply([space({})])
     assert.equal([refused?.would, entry?.change, refused?.why], ['refused', 'failed', entry?.why])
     assert.equal(told(allowed?.fields), ['/metadata/labels/pod-security.kubernetes.io~1enforce: restricted -> undefined'])
     await kube.delete(Namespaces, { name })
@@ -79,13 +67,17 @@ describe('a diff before a take-over', (it) => {
 
   it('obeys the rules of a sync that follows another program', async () => {
     const web = { ...configMap('web', { x: '2' }), metadata: { name: 'web' } }
-    await kube.create(ConfigMaps, { ...configMap('web', { x: '1' }), metadata: { ...REF, namespace } }, { manager: 'agentk' })
+    await kube.create(
+      ConfigMaps,
+      { ...configMap('web', { x: '1' }), metadata: { ...REF, namespace: stage.namespace } },
+      { manager: 'agentk' },
+    )
     const strict = { managers: [], fromOthers: false, objection: () => new Failure('already-exists', 'is theirs') }
     const refused = await would(web, { takeOver: strict })
-    const [entry] = await applier.apply([web], { takeOver: strict })
+    const [entry] = await stage.applier.apply([web], { takeOver: strict })
     assert.equal([refused?.would, entry?.change, refused?.why], ['refused', 'failed', entry?.why])
 
-    await createApplier(kube, namespace, 'Test team-b/web').apply([web])
+    await createApplier(kube, stage.namespace, 'Test team-b/web').apply([web])
     const git = configMap('web', { x: '3' })
     const { why, fields } = (await would(git, { takeOver: { managers: [], fromOthers: true, objection: () => undefined } })) ?? {}
     assert.equal([why, told(fields)], [undefined, ['/data/x: 2 -> 3']])
@@ -93,7 +85,7 @@ describe('a diff before a take-over', (it) => {
 
   it('takes over from a former owner even where the manifest asks to merge', async () => {
     const git = deployment({}, {}, {}, { annotations: { 'gitops.berth.dev/apply': 'merge', 'gitops.berth.dev/adopt': 'true' } })
-    await createApplier(kube, namespace, 'Test team-b/web').apply([deployment({ minReadySeconds: 5 })])
+    await createApplier(kube, stage.namespace, 'Test team-b/web').apply([deployment({ minReadySeconds: 5 })])
     const expected = [
       '/metadata/annotations/gitops.berth.dev~1adopt: undefined -> true',
       '/metadata/annotations/gitops.berth.dev~1apply: undefined -> merge',

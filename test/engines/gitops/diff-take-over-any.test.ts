@@ -1,9 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type AnyObject, Deployments, type Kind } from '../../../src/api/index.ts'
 import { kindOfAny } from '../../../src/engines/gitops/objects/context.ts'
-import { type Applier, createApplier } from '../../support/builders/applier.ts'
-import { createGadgets, told, webOfOthers } from '../../support/builders/take-over.ts'
-import { testCluster } from '../../support/control-plane.ts'
+import { createGadgets, takeOverStage, told } from '../../support/builders/take-over.ts'
 import { type Dice, dice, runSeed } from '../../support/dice.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -13,19 +11,8 @@ const REF = { name: 'web' }
 const BY_APPLY = ['kustomize-controller', 'argocd-controller', 'other']
 
 describe('what a sync would take over', (it) => {
-  const { kube, ...cluster } = testCluster()
-  let namespace = ''
-  let applier: Applier
-  it.before(() => serve(kube))
-  it.beforeEach(async () => {
-    namespace = await cluster.namespace('diff-dice')
-    applier = createApplier(kube, namespace)
-  })
-  it.after(async () => {
-    await forget(kube)
-    await cluster.close()
-  })
-  const { live, make, would, done } = webOfOthers(kube, () => ({ namespace, applier }))
+  const stage = takeOverStage(it, 'diff-dice', { serve, forget })
+  const { kube, live, make, would, done } = stage
 
   /** It tells how many fields went. */
   const compare = async (kind: Kind<AnyObject>, git: AnyObject, round: number) => {
@@ -33,7 +20,7 @@ describe('what a sync would take over', (it) => {
     const difference = await would(git)
     const changes = told(await done(kind, git))
     assert.equal(told(difference?.fields), changes, title)
-    await kube.delete(kind, { ...REF, namespace })
+    await kube.delete(kind, { ...REF, namespace: stage.namespace })
     return changes.filter((change) => change.endsWith('-> undefined')).length
   }
 
@@ -46,7 +33,7 @@ describe('what a sync would take over', (it) => {
       if (roll(2) === 0) await make(kind, some())
       for (const manager of BY_APPLY.slice(roll(3))) await make(kind, some(), manager)
       const edit = { spec: { replicas: 4, minReadySeconds: 7 } }
-      if (roll(2) === 0) await kube.patch(kind, { ...REF, namespace }, edit, { manager: 'other' })
+      if (roll(2) === 0) await kube.patch(kind, { ...REF, namespace: stage.namespace }, edit, { manager: 'other' })
       gone += await compare(kind, some(), round)
     }
     assert.ok(gone > 0)
@@ -59,7 +46,7 @@ describe('what a sync would take over', (it) => {
       for (const manager of BY_APPLY.slice(roll(3))) await make(GADGETS, someGadget(roll), manager)
       const edit = { x: { one: 'edited' } }
       const spec = { free: edit, places: edit }
-      if (roll(2) === 0) await kube.patch(GADGETS, { ...REF, namespace }, { spec }, { manager: 'other' })
+      if (roll(2) === 0) await kube.patch(GADGETS, { ...REF, namespace: stage.namespace }, { spec }, { manager: 'other' })
       gone += await compare(GADGETS, someGadget(roll), round)
     }
     assert.ok(gone > 0)

@@ -4,9 +4,8 @@ import { type AnyObject, Deployments, type Kind, Secrets, Services } from '../..
 import { type IgnoreRules, ignoreRules } from '../../../src/engines/gitops/fields/ignore.ts'
 import { kindOfAny } from '../../../src/engines/gitops/objects/context.ts'
 import { fieldChanges } from '../../../src/engines/gitops/preview/diff.ts'
-import { type Applier, createApplier } from '../../support/builders/applier.ts'
-import { createGadgets, deployment, told, WEB, webOfOthers } from '../../support/builders/take-over.ts'
-import { testCluster } from '../../support/control-plane.ts'
+import { createApplier } from '../../support/builders/applier.ts'
+import { createGadgets, deployment, takeOverStage, told, WEB } from '../../support/builders/take-over.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 
@@ -170,27 +169,15 @@ const TABLE: Case[] = [
 ]
 
 describe('what a sync would take over', (it) => {
-  const { kube, ...cluster } = testCluster()
-  let namespace = ''
-  let applier: Applier
-  it.before(() => serve(kube))
-  it.beforeEach(async () => {
-    namespace = await cluster.namespace('diff-take-over')
-    applier = createApplier(kube, namespace)
-  })
-  it.after(async () => {
-    await forget(kube)
-    await cluster.close()
-  })
-
   const DEPLOYMENTS = kindOfAny(Deployments)
-  const { live, make, would, done } = webOfOthers(kube, () => ({ namespace, applier }))
+  const stage = takeOverStage(it, 'diff-take-over', { serve, forget })
+  const { kube, live, make, would, done } = stage
 
   for (const { why, kind = DEPLOYMENTS, was, by, others, edit, git, told: expected, ignore } of TABLE)
     it(`is told as it is done then: ${why}`, async () => {
       await make(kind, was, by)
       if (others) await make(kind, others, 'other')
-      if (edit) await kube.patch(kind, { name: 'web', namespace }, edit, { manager: 'other' })
+      if (edit) await kube.patch(kind, { name: 'web', namespace: stage.namespace }, edit, { manager: 'other' })
       const before = await live(kind)
       const difference = await would(git, { ignore })
       assert.equal(told(difference?.fields), expected.toSorted())
@@ -203,7 +190,7 @@ describe('what a sync would take over', (it) => {
     await make(DEPLOYMENTS, deployment(), 'kustomize-controller')
     await eventually(async () => (await live(DEPLOYMENTS))?.metadata.annotations?.['deployment.kubernetes.io/revision'])
     const verbs: string[] = []
-    const counted = connect({ kubeconfig: cluster.kubeconfig, meter: ({ verb }) => void verbs.push(verb) })
+    const counted = connect({ kubeconfig: stage.kubeconfig, meter: ({ verb }) => void verbs.push(verb) })
     await counted.resolve('apps/v1', 'Deployment')
     const asked = async (git: AnyObject) => {
       verbs.length = 0
@@ -225,8 +212,8 @@ describe('what a sync would take over', (it) => {
   })
 
   it('is nothing of an object that is ours already, whoever has edited it', async () => {
-    await applier.apply([deployment()])
-    const ref = { name: 'web', namespace }
+    await stage.applier.apply([deployment()])
+    const ref = { name: 'web', namespace: stage.namespace }
     await kube.patch(DEPLOYMENTS, ref, { spec: { minReadySeconds: 5 } }, { manager: 'kubectl-edit' })
     await eventually(async () => (await would(deployment()))?.would === 'nothing')
     assert.equal(told(await done(DEPLOYMENTS, deployment())), [])
@@ -239,14 +226,14 @@ describe('what a sync would take over', (it) => {
 
   it('is told of a former owner, too, and of the programs that an agent follows', async () => {
     const git = deployment({}, {}, {}, { annotations: { 'gitops.berth.dev/adopt': 'true' } })
-    await createApplier(kube, namespace, 'Test team-b/web').apply([deployment({ minReadySeconds: 5 })])
+    await createApplier(kube, stage.namespace, 'Test team-b/web').apply([deployment({ minReadySeconds: 5 })])
     const expected = ['/metadata/annotations/gitops.berth.dev~1adopt: undefined -> true', '/spec/minReadySeconds: 5 -> undefined']
     const difference = await would(git)
     assert.match(difference?.why ?? '', 'is kept by Test team-b/web now')
     assert.equal(told(difference?.fields), expected)
     assert.equal(told(await done(DEPLOYMENTS, git)), expected)
 
-    await kube.delete(DEPLOYMENTS, { name: 'web', namespace })
+    await kube.delete(DEPLOYMENTS, { name: 'web', namespace: stage.namespace })
     await make(DEPLOYMENTS, deployment({ minReadySeconds: 5 }), 'agentk')
     assert.equal(told((await would(deployment()))?.fields), [])
     const takeOver = { managers: ['agentk'], fromOthers: false, objection: () => undefined }

@@ -6,8 +6,10 @@ import type { ApplyRequest } from '../../../src/engines/gitops/apply/apply.ts'
 import { place } from '../../../src/engines/gitops/objects/place.ts'
 import { type Difference, differencesOf, type FieldChange, fieldChanges } from '../../../src/engines/gitops/preview/diff.ts'
 import { systemClock } from '../../../src/std/index.ts'
+import { testCluster } from '../control-plane.ts'
+import type { It } from '../suite.ts'
 import { apply, eventually } from '../verbs.ts'
-import { type Applier, applyAmongOthers } from './applier.ts'
+import { type Applier, applyAmongOthers, createApplier } from './applier.ts'
 
 export const deployment = (spec: object = {}, pod: object = {}, template: object = {}, metadata: object = {}): AnyObject => ({
   apiVersion: 'apps/v1',
@@ -62,10 +64,41 @@ export function createGadgets() {
   }
 }
 
+/** Objects of others in a namespace of each test, beside the kind of the file: what `webOfOthers` gives, and where it does. */
+export function takeOverStage(
+  it: It,
+  hint: string,
+  { serve, forget }: Pick<ReturnType<typeof createGadgets>, 'serve' | 'forget'>,
+) {
+  const { kube, kubeconfig, ...cluster } = testCluster()
+  let namespace = ''
+  let applier: Applier
+  it.before(() => serve(kube))
+  it.beforeEach(async () => {
+    namespace = await cluster.namespace(hint)
+    applier = createApplier(kube, namespace)
+  })
+  it.after(async () => {
+    await forget(kube)
+    await cluster.close()
+  })
+  return {
+    kube,
+    kubeconfig,
+    ...webOfOthers(kube, () => ({ namespace, applier })),
+    get namespace() {
+      return namespace
+    },
+    get applier() {
+      return applier
+    },
+  }
+}
+
 type More = Partial<Parameters<typeof differencesOf>[1]>
 
 /** An object `web` that others have made: what a sync would do with it, and what it does. */
-export function webOfOthers(kube: Kube, current: () => { namespace: string; applier: Applier }) {
+function webOfOthers(kube: Kube, current: () => { namespace: string; applier: Applier }) {
   const live = (kind: Kind<AnyObject>) => kube.get(kind, { name: 'web', namespace: current().namespace })
   const make = (kind: Kind<AnyObject>, object: AnyObject, manager?: string) => {
     const placed = { ...object, metadata: { ...object.metadata, namespace: current().namespace } }
