@@ -78,11 +78,13 @@ export type { GitProjectSpec, GitProjectStatus } from './generated/git-project.t
 export type { GitOpsDeploymentSpec } from './generated/gitops-deployment.ts'
 export type { GitOpsDeploymentSetSpec, GitOpsDeploymentSetStatus } from './generated/gitops-deployment-set.ts'
 export type { GitOpsDeploymentSyncRunStatus } from './generated/gitops-deployment-sync-run.ts'
+export type { PreviewSpec, PreviewStatus } from './generated/preview.ts'
 export type { SpaceRequestStatus } from './generated/space-request.ts'
 export type { SpaceTierSpec } from './generated/space-tier.ts'
 export type { WorkspaceSpec, WorkspaceStatus } from './generated/workspace.ts'
 export type { WorkspaceClassSpec, WorkspaceClassStatus } from './generated/workspace-class.ts'
 export { covers, type Grantee, mayAccountRead, withoutGit } from './git-project.ts'
+export { inEffect } from './gitops-deployment.ts'
 export {
   byClaim,
   byClaimName,
@@ -119,6 +121,8 @@ export {
   type GitProject,
   GitProjects,
   OWN_KINDS,
+  type Preview,
+  Previews,
   type SpaceRequest,
   SpaceRequests,
   type SpaceTier,

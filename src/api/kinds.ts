@@ -11,6 +11,7 @@ import type {
 } from './generated/gitops-deployment-managed-environment.ts'
 import type { GitOpsDeploymentSetSpec, GitOpsDeploymentSetStatus } from './generated/gitops-deployment-set.ts'
 import type { GitOpsDeploymentSyncRunSpec, GitOpsDeploymentSyncRunStatus } from './generated/gitops-deployment-sync-run.ts'
+import type { PreviewSpec, PreviewStatus } from './generated/preview.ts'
 import type { SpaceRequestSpec, SpaceRequestStatus } from './generated/space-request.ts'
 import type { SpaceTierSpec, SpaceTierStatus } from './generated/space-tier.ts'
 import type { WorkspaceSpec, WorkspaceStatus } from './generated/workspace.ts'
@@ -68,6 +69,10 @@ export const GitOpsDeploymentSyncRuns = gitops<GitOpsDeploymentSyncRun>('GitOpsD
 export type GitOpsDeploymentSet = CustomObject<GitOpsDeploymentSetSpec, GitOpsDeploymentSetStatus>
 export const GitOpsDeploymentSets = berth<GitOpsDeploymentSet>('GitOpsDeploymentSet', 'gitopsdeploymentsets')
 
+/** An environment for each branch. */
+export type Preview = CustomObject<PreviewSpec, PreviewStatus>
+export const Previews = berth<Preview>('Preview', 'previews')
+
 /** A Git repository that kas knows, and who may read it. */
 export type GitProject = CustomObject<GitProjectSpec, GitProjectStatus>
 export const GitProjects = berth<GitProject>('GitProject', 'gitprojects')
@@ -96,6 +101,7 @@ export const OWN_KINDS = [
   GitOpsDeploymentSets,
   GitOpsDeploymentManagedEnvironments,
   GitOpsDeploymentSyncRuns,
+  Previews,
   GitProjects,
   Agents,
   Workspaces,

@@ -78,6 +78,12 @@ export const annotations = {
   warmState: 'berth.dev/warm-state',
   /** On a claim of a warm pool: the namespace of its target, where the class names one. */
   warmNamespace: 'berth.dev/warm-namespace',
+  /** On the Environment of a Preview: the branch that it is for. */
+  branch: 'berth.dev/branch',
+  /** On the Environment of a Preview, by somebody who keeps it: a time before which it does not expire, or `forever`. */
+  previewKeep: 'berth.dev/preview-keep',
+  /** On the Environment of a Preview, by somebody who ends it: the commit with which it goes, unless something was pushed since. */
+  previewExpire: 'berth.dev/preview-expire',
   /** On a claim: the volume in its target that was made before there was a workspace. */
   volume: 'berth.dev/volume',
   /**
@@ -98,6 +104,8 @@ export const labels = {
   claimUid: 'berth.dev/claim-uid',
   /** On a GitOpsDeployment that was made for a GitOpsDeploymentSet: the name of that. */
   deploymentSet: 'gitops.berth.dev/set',
+  /** On what was made for a Preview: the name of that. */
+  preview: 'berth.dev/preview',
   /** On the copy of a credentials Secret: the Environment it is for. */
   environmentSecret: 'appstudio.openshift.io/environment-secret',
   /** On a space and its Secret: the name of the SpaceRequest they were made for. */

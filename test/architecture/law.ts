@@ -89,6 +89,7 @@ export const LAW: Record<string, Room> = {
       'engines/targets',
     ],
     isProgram: true,
+    ground: ['repository-names'],
   },
   kas: {
     imports: [

@@ -59,7 +59,7 @@ function isBounded(schema: Schema): boolean {
 }
 
 describe('the CRDs', (it) => {
-  it('are the fourteen kinds of the design', () => {
+  it('are the fifteen kinds of the design', () => {
     equal(crds.map(({ crd }) => crd.spec.names.kind).sort(), [
       'Agent',
       'DeploymentTarget',
@@ -71,6 +71,7 @@ describe('the CRDs', (it) => {
       'GitOpsDeploymentSet',
       'GitOpsDeploymentSyncRun',
       'GitProject',
+      'Preview',
       'SpaceRequest',
       'SpaceTier',
       'Workspace',

@@ -30,6 +30,10 @@ export interface GitOpsDeploymentSetSpec {
        * Further variables, by their name, and the label of the Environment that each is taken from, such as `topology.kubernetes.io/region`. An Environment without that label is refused.
        */
       labels?: Record<string, string>
+      /**
+       * Further variables, by their name, and the annotation of the Environment that each is taken from. An Environment without that annotation is refused.
+       */
+      annotations?: Record<string, string>
     }
     /**
      * One element for each branch of a repository. It gives `branch`, the name, and `slug`, of which names of objects can be made.
@@ -94,6 +98,10 @@ export interface GitOpsDeploymentSetSpec {
          * Further variables, by their name, and the label of the Environment that each is taken from, such as `topology.kubernetes.io/region`. An Environment without that label is refused.
          */
         labels?: Record<string, string>
+        /**
+         * Further variables, by their name, and the annotation of the Environment that each is taken from. An Environment without that annotation is refused.
+         */
+        annotations?: Record<string, string>
       }
       /**
        * One element for each branch of a repository. It gives `branch`, the name, and `slug`, of which names of objects can be made.

@@ -26,6 +26,7 @@ import {
 
 /** The kinds of Berth in the order in which their objects are deleted, with what that means: what makes others goes before these. */
 export const DELETION_ORDER: readonly { kind: string; means?: string }[] = [
+  { kind: 'Preview', means: 'deleted, with their environments' },
   { kind: 'GitOpsDeploymentSet' },
   { kind: 'GitOpsDeploymentSyncRun' },
   { kind: 'GitOpsDeployment' },

@@ -7,6 +7,7 @@ export { requireKinds } from './kinds.ts'
 export { type Candidate, type LeaderMeter, leadInTurns } from './leader.ts'
 export { type LoopMeter, type ReconcileOutcome, sentenceOf } from './loop.ts'
 export { leaderMeter, loopMeter, requestMeter } from './meters.ts'
+export { paced } from './paced.ts'
 export {
   again,
   type Controller,

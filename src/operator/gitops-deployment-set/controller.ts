@@ -8,21 +8,20 @@ import {
   type GitProject,
   GitProjects,
   indexBy,
+  inEffect,
   keyOf,
   labels,
   type Ref,
   refOf,
   refsBeside,
 } from '../../api/index.ts'
-import { type Controller, type ControllerContext, createWakeups, settled } from '../../engines/controller/index.ts'
-import { type Clock, seconds } from '../../std/index.ts'
+import { type Controller, type ControllerContext, createWakeups, paced, settled } from '../../engines/controller/index.ts'
+import { seconds } from '../../std/index.ts'
+import { createRepositories, type NameSource, projectRef } from '../repository-names/index.ts'
 import { asksForEnvironments, simpleGenerators } from './elements.ts'
-import { inEffect } from './in-effect.ts'
 import { reconcileSet } from './reconcile.ts'
-import { createRepositories, type NameSource } from './repositories.ts'
 import { MANAGER, type SetMemory, type SetServices } from './services.ts'
 import { failedStatus } from './status.ts'
-import { projectRef } from './wishes.ts'
 
 /** A thousand that come into effect tell of it a thousand times: their set looks so often at most. */
 const PACE = seconds(1)
@@ -34,7 +33,7 @@ export function deploymentSets(context: ControllerContext, source: NameSource): 
   const deployments = caches.of(GitOpsDeployments)
   const memories = new Map<string, SetMemory>()
   const wakeups = createWakeups(({ wake, signal }) => {
-    const slowly = paced(wake, clock, signal)
+    const slowly = paced(wake, PACE, { clock, signal })
     const stop = deployments.onChange((now, before) => {
       // Most are of no set, and then nothing of them is compared.
       const theirs = [now, before].flatMap((one) => (one ? setsOf(one) : [])).filter((ref) => sets.get(ref))
@@ -106,22 +105,4 @@ function isSameToSet(now: GitOpsDeployment, before: GitOpsDeployment): boolean {
     ]),
   )
   return one === other && inEffect(now).said === inEffect(before).said
-}
-
-/** At once the first time, and then not sooner than it may again. */
-function paced(wake: (ref: Ref) => void, clock: Clock, signal: AbortSignal): (ref: Ref) => void {
-  const waiting = new Set<string>()
-  const last = new Map<string, number>()
-  return (ref) => {
-    const key = keyOf(ref)
-    if (waiting.has(key) || signal.aborted) return
-    waiting.add(key)
-    const again = (last.get(key) ?? Number.NEGATIVE_INFINITY) + PACE
-    clock.after(Math.max(again - clock.now(), 0), () => {
-      waiting.delete(key)
-      for (const [old, at] of last) if (at <= clock.now() - PACE) last.delete(old)
-      last.set(key, clock.now())
-      if (!signal.aborted) wake(ref)
-    })
-  }
 }

@@ -29,6 +29,10 @@ export const simpleGenerators = (spec: Generators): [field: string, Simple][] =>
 export const asksForEnvironments = (spec: Generators): boolean =>
   simpleGenerators(spec).some(([, { environments }]) => environments !== undefined)
 
+/** Their keys. */
+export const annotationsAskedFor = (spec: Generators): string[] =>
+  simpleGenerators(spec).flatMap(([, { environments }]) => Object.values(environments?.annotations ?? {}))
+
 /** All elements, in the order of the generators. Pure; throws `invalid` with the field. */
 export function elementsOf(spec: Generators, given: Given): Element[] {
   const found: Element[] = []
@@ -55,7 +59,7 @@ function simple(
   return environments
     .filter(({ metadata }) => selects(metadata.labels))
     .sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))
-    .map((environment) => ofEnvironment(environment, of.labels ?? {}, `${field}.environments`))
+    .map((environment) => ofEnvironment(environment, of, `${field}.environments`))
 }
 
 function listed(element: Record<string, string>, from: string): Element {
@@ -63,21 +67,27 @@ function listed(element: Record<string, string>, from: string): Element {
   return { values: new Map(Object.entries(element)), from }
 }
 
-function ofEnvironment({ metadata }: Environment, labels: Record<string, string>, field: string): Element {
+function ofEnvironment({ metadata }: Environment, generator: OfEnvironments, field: string): Element {
   const values = new Map([['environment', metadata.name]])
-  for (const [name, label] of Object.entries(labels)) {
-    requireName(name, `${field}.labels`)
-    if (name === 'environment') throw twice(name, `${field}.labels`)
-    const value = metadata.labels?.[label]
-    if (value === undefined)
-      throw refused(
-        `${field}.labels.${name}: Environment ${metadata.name} has no label ${label}`,
-        'Add the label, or choose by labelSelector none but those that have it.',
-      )
-    values.set(name, value)
-  }
+  for (const [marks, one] of [
+    ['labels', 'label'],
+    ['annotations', 'annotation'],
+  ] as const)
+    for (const [name, key] of Object.entries(generator[marks] ?? {})) {
+      requireName(name, `${field}.${marks}`)
+      if (values.has(name)) throw twice(name, `${field}.${marks}`)
+      const value = metadata[marks]?.[key]
+      if (value === undefined)
+        throw refused(
+          `${field}.${marks}.${name}: Environment ${metadata.name} has no ${one} ${key}`,
+          `Add the ${one}, or choose by labelSelector none but those that have it.`,
+        )
+      values.set(name, value)
+    }
   return { values, from: `${field}: Environment ${metadata.name}` }
 }
+
+type OfEnvironments = NonNullable<Simple['environments']>
 
 function both(one: Element, other: Element, field: string): Element {
   const name = [...other.values.keys()].find((each) => one.values.has(each))

@@ -1,14 +1,9 @@
-import { createHash } from 'node:crypto'
 import { Failure, matchesWildcard } from '../../std/index.ts'
+import { branchOf, isAskedFor, slugOf } from '../repository-names/index.ts'
 import { type Element, MOST_ELEMENTS, type Simple } from './element.ts'
 
 type Branches = NonNullable<Simple['branches']>
 type Directories = NonNullable<Simple['directories']>
-
-const HEADS = 'refs/heads/'
-
-/** The pattern of whole names of refs. */
-export const refsOf = ({ pattern = '*' }: Branches): string => `${HEADS}${pattern}`
 
 /** The files that tell of the directories. */
 export function globOf({ pattern }: Directories): string {
@@ -18,10 +13,8 @@ export function globOf({ pattern }: Directories): string {
   return [...folder, '**'].join('/')
 }
 
-export function branchElements(refs: readonly string[], { pattern = '*', except = [] }: Branches, field: string): Element[] {
-  const branches = refs
-    .map((ref) => ref.slice(HEADS.length))
-    .filter((branch) => matchesWildcard(pattern, branch) && !except.some((not) => matchesWildcard(not, branch)))
+export function branchElements(refs: readonly string[], generator: Branches, field: string): Element[] {
+  const branches = refs.map(branchOf).filter((branch) => isAskedFor(branch, generator))
   return few(branches, field).map((branch) => ({
     values: new Map([
       ['branch', branch],
@@ -62,24 +55,3 @@ function few(names: string[], field: string): string[] {
     })
   return names
 }
-
-/** Characters of a slug without its digest. */
-const LONGEST_SLUG = 30
-
-/** Of a digest: nobody finds two names that have the same. */
-const DIGITS = 20
-
-/** Of the letters that names of objects have. What is not written so anyway, or looks like it, ends with a digest: no two names have one slug. */
-export function slugOf(name: string): string {
-  const plain = trimmed(
-    name
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]+/g, '-')
-      .slice(0, LONGEST_SLUG),
-  )
-  if (plain === name && !/-[0-9a-f]{20}$/.test(name)) return plain
-  const digest = createHash('sha256').update(name).digest('hex').slice(0, DIGITS)
-  return plain === '' ? digest : `${plain}-${digest}`
-}
-
-const trimmed = (text: string): string => text.slice(text.startsWith('-') ? 1 : 0, text.endsWith('-') ? -1 : undefined)

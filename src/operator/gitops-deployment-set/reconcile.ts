@@ -2,6 +2,7 @@ import {
   annotations,
   type GitOpsDeployment,
   type GitOpsDeploymentSet,
+  inEffect,
   isDeleting,
   isTrue,
   keyOf,
@@ -12,8 +13,7 @@ import { again, type Next, settled } from '../../engines/controller/index.ts'
 import { Failure, seconds } from '../../std/index.ts'
 import { AGAIN, forgetRefused, isMadeFor, removeAll, settleOwners, writeAll } from './children.ts'
 import { desiredOf, type WantedDeployment } from './desired.ts'
-import { asksForEnvironments, elementsOf, simpleGenerators } from './elements.ts'
-import { inEffect } from './in-effect.ts'
+import { annotationsAskedFor, asksForEnvironments, elementsOf, simpleGenerators } from './elements.ts'
 import { type Member, planOf } from './plan.ts'
 import { decideRemoval, type RemovalDecision, type Removals, TOGETHER } from './removal.ts'
 import type { SetMemory, SetServices } from './services.ts'
@@ -114,7 +114,9 @@ async function rememberedDesired(
 ): Promise<SetMemory> {
   const { uid, generation, namespace = '' } = set.metadata
   const all = asksForEnvironments(set.spec) ? environments.in(namespace).filter((one) => !isDeleting(one)) : []
-  const version = JSON.stringify([uid, generation, all.map(({ metadata }) => [metadata.name, metadata.labels])])
+  const noted = annotationsAskedFor(set.spec)
+  const marks = all.map(({ metadata }) => [metadata.name, metadata.labels, noted.map((one) => metadata.annotations?.[one])])
+  const version = JSON.stringify([uid, generation, marks])
   const lists = [...names.values()]
   const key = keyOf(refOf(set))
   const known = memories.get(key)

@@ -1,8 +1,8 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import type { Environment, GitOpsDeployment, GitProject, Index } from '../../api/index.ts'
 import type { ControllerContext } from '../../engines/controller/index.ts'
+import type { Repositories } from '../repository-names/index.ts'
 import type { WantedDeployment } from './desired.ts'
-import type { Repositories } from './repositories.ts'
 import type { Unready } from './status.ts'
 
 /** What is remembered of a set, so that a look costs little. */

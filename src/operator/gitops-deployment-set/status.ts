@@ -4,11 +4,11 @@ import {
   type GitOpsDeployment,
   type GitOpsDeploymentSet,
   type GitOpsDeploymentSetStatus,
+  inEffect,
   type Statement,
 } from '../../api/index.ts'
 import type { StatusDraft } from '../../engines/controller/index.ts'
 import { asSentence, beginningOf, type Failure, sayFailure } from '../../std/index.ts'
-import { inEffect } from './in-effect.ts'
 import type { Member, Plan } from './plan.ts'
 import type { Removals } from './removal.ts'
 

@@ -5,10 +5,10 @@ import { parse } from 'yaml'
 import type { GitOpsDeploymentSet, GitOpsDeploymentSetSpec } from '../../../src/api/index.ts'
 import { desiredOf } from '../../../src/operator/gitops-deployment-set/desired.ts'
 import { elementsOf } from '../../../src/operator/gitops-deployment-set/elements.ts'
-import { slugOf } from '../../../src/operator/gitops-deployment-set/names.ts'
 import { type Member, planOf } from '../../../src/operator/gitops-deployment-set/plan.ts'
 import { decideRemoval, type Removals } from '../../../src/operator/gitops-deployment-set/removal.ts'
 import { TYPED_FIELDS, UNTYPED_FIELDS } from '../../../src/operator/gitops-deployment-set/typed.ts'
+import { slugOf } from '../../../src/operator/repository-names/index.ts'
 import { minutes } from '../../../src/std/index.ts'
 import { environment } from '../../support/builders/environments.ts'
 import { failureOf } from '../../support/refusal.ts'
@@ -74,7 +74,7 @@ describe('the elements of a GitOpsDeploymentSet', (it) => {
       'x'.repeat(300),
       `${'x'.repeat(299)}y`,
     ]
-    const slugs = names.map(slugOf)
+    const slugs = names.map((name) => slugOf(name))
     for (const slug of slugs) match(slug, /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/)
     is(new Set(slugs).size, new Set(names).size)
     is(slugOf('feature-login'), 'feature-login')

@@ -8,7 +8,8 @@ import {
   GitOpsDeploymentSets,
   GitOpsDeployments,
 } from '../../../src/api/index.ts'
-import { deploymentSets, type NameSource } from '../../../src/operator/gitops-deployment-set/index.ts'
+import { deploymentSets } from '../../../src/operator/gitops-deployment-set/index.ts'
+import type { NameSource } from '../../../src/operator/repository-names/index.ts'
 import { aborted, Failure } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { type OperatorOptions, type RunningOperator, startOperator } from '../../support/operator.ts'

@@ -1,4 +1,5 @@
-import { conditionOf, type GitOpsDeployment } from '../../api/index.ts'
+import { conditionOf } from './conditions.ts'
+import type { GitOpsDeployment } from './kinds.ts'
 
 /** Whether what its spec says now is in effect and healthy; `reason` and `message`: why not, `said`: all of it. */
 export function inEffect({ metadata, status }: GitOpsDeployment): {
