@@ -58,17 +58,19 @@ export function exportedIn(stdout: string): Record<string, string> {
   return Object.fromEntries(exported.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]))
 }
 
-export function startBerth(parameters: string[], { env, cwd = ROOT }: Surroundings = {}): Berth {
+/** Its standard input, where there is any, stays open. */
+export function startBerth(parameters: string[], { env, cwd = ROOT, input }: Surroundings = {}): Berth {
   const child = spawn(process.execPath, [MAIN, ...parameters], {
     cwd,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
+  child.stdin?.write(input)
   const seen: Outcome = { code: null, stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     seen.stdout += text
   })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     seen.stderr += text
   })
   const ended = new Promise<Outcome>((resolve, reject) => {
