@@ -21,6 +21,7 @@ import { deploymentSets } from './gitops-deployment-set/index.ts'
 import { managedEnvironments } from './managed-environment/index.ts'
 import { inOnboarded } from './onboarded.ts'
 import { onboarding } from './onboarding/index.ts'
+import { previews } from './preview/index.ts'
 import { type AgentAccess, spaceRequests } from './space-request/index.ts'
 import { type DevfileSource, type WorkspaceGitSettings, workspaceClasses, workspacePools, workspaces } from './workspace/index.ts'
 
@@ -61,6 +62,7 @@ export function controllersOf(
     onboarding(context),
     inOnboarded(gitopsDeployments(context, { ...gitops, ...(meter && { meter }), ...(tracer && { tracer }) }), context),
     inOnboarded(deploymentSets(context, source), context),
+    inOnboarded(previews(context, source), context),
     syncRuns(context),
     inOnboarded(dryRuns(context, gitops), context),
     workspacePools(context, { reach, namespace: config.namespace }),

@@ -16,7 +16,7 @@ export { type Entry, entriesOf, sayEntries, sayEntry } from './objects/change-se
 export { objectionToNamespace, trespassOf } from './objects/limits.ts'
 export { type Destination, OWNER_LABEL, type Owner } from './objects/place.ts'
 export { type Hiding, hiding } from './preview/hidden.ts'
-export { type Preview, preview } from './preview/preview.ts'
+export { type Previewed, preview } from './preview/preview.ts'
 export { removeAll } from './prune/remove-all.ts'
 export { createWants, type Wants } from './sharing/wants.ts'
 export type { Observed } from './state/read-states.ts'

@@ -34,7 +34,7 @@ interface PreviewRequest extends Wanting {
 }
 
 /** Tells what a sync of this commit would do. Nothing that came from a Secret can be read in it. */
-export interface Preview {
+export interface Previewed {
   readonly commitId: string
   readonly differences: readonly Difference[]
   /** Objects that may not be applied, with the reason. */
@@ -44,7 +44,7 @@ export interface Preview {
 }
 
 /** Looks at everything and writes nothing: two requests for each object, as the tenant, and one more where a take-over removes something. */
-export async function preview(request: PreviewRequest, tools: PreviewTools, signal?: AbortSignal): Promise<Preview> {
+export async function preview(request: PreviewRequest, tools: PreviewTools, signal?: AbortSignal): Promise<Previewed> {
   // What was encrypted is known only when it has been looked at.
   const secretsOf = (): ReadonlySet<string> => new Set([...(request.secrets ?? []), ...(request.decryption?.secrets() ?? [])])
   try {
@@ -63,7 +63,7 @@ interface PreviewTools {
   searching?: ((bytes: number) => void) | undefined
 }
 
-async function look(request: PreviewRequest, { render, clock }: PreviewTools, signal?: AbortSignal): Promise<Preview> {
+async function look(request: PreviewRequest, { render, clock }: PreviewTools, signal?: AbortSignal): Promise<Previewed> {
   const { snapshot, destination, owner, ignore, force, knows } = request
   const { kube } = destination
   const wanted = await wantedOf(request, render, {}, signal)
@@ -112,11 +112,11 @@ function hookDifferences({ desired, hooks, leftOut }: Wanted, held: readonly Hel
 const BREATH = 2 ** 18
 
 async function hiddenIn(
-  { commitId, differences, refused, leaving }: Preview,
+  { commitId, differences, refused, leaving }: Previewed,
   hide: Hiding,
   { searching }: PreviewTools,
   signal: AbortSignal | undefined,
-): Promise<Preview> {
+): Promise<Previewed> {
   let sinceBreath = 0
   const pass = async (value: unknown): Promise<void> => {
     const bytes = weightOf(value)

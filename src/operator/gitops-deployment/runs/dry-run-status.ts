@@ -1,9 +1,9 @@
 import type { GitOpsDeploymentSyncRun } from '../../../api/index.ts'
 import type { ObjectId } from '../../../engines/apply/index.ts'
-import { type Entry, entriesOf, type Preview } from '../../../engines/gitops/index.ts'
+import { type Entry, entriesOf, type Previewed } from '../../../engines/gitops/index.ts'
 
 type DryRun = NonNullable<NonNullable<GitOpsDeploymentSyncRun['status']>['dryRun']>
-type Difference = Preview['differences'][number]
+type Difference = Previewed['differences'][number]
 type Listed = NonNullable<DryRun['objects']>[number]
 
 /** The schema takes so many. */
@@ -16,7 +16,7 @@ const MOST = 256_000
 const WORD_OF = { create: 'Create', change: 'Change', nothing: 'Leave', refused: 'Refuse' } as const
 
 /** The status of a dry run. Pure. Objects that are too many to be listed are counted. */
-export function dryRunOf({ differences, refused, leaving }: Preview): DryRun {
+export function dryRunOf({ differences, refused, leaving }: Previewed): DryRun {
   const all = [
     ...entriesOf(refused, 'failed', 'waiting').map((entry) => fromEntry(entry, 'Refuse')),
     ...differences.filter(({ would, why }) => would !== 'nothing' || why !== undefined).map(fromDifference),

@@ -20,7 +20,7 @@ import {
   sentenceOf,
   settled,
 } from '../../../engines/controller/index.ts'
-import { ignoreRules, type Preview, preview } from '../../../engines/gitops/index.ts'
+import { ignoreRules, type Previewed, preview } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, seconds, timestamp } from '../../../std/index.ts'
 import { chartOf } from '../services/chart.ts'
@@ -162,7 +162,7 @@ async function look(
   snapshot: Snapshot,
   { context, caches, settings, search }: DryRunServices,
   signal: AbortSignal,
-): Promise<Preview> {
+): Promise<Previewed> {
   const { kube, clock } = context
   const { spec } = deployment
   const targets = createTargets(settings.reach)

@@ -1,0 +1,119 @@
+import {
+  DeploymentTargetClaims,
+  Environments,
+  GitOpsDeploymentSets,
+  type GitProject,
+  isDeleting,
+  type Kind,
+  type KubeObject,
+  keyOf,
+  nameOf,
+  type Preview,
+  refOf,
+} from '../../api/index.ts'
+import { createUnlessThere, differences } from '../../engines/apply/index.ts'
+import { eachOf, Failure, isFailure, seconds } from '../../std/index.ts'
+import { claimFor, environmentFor, setFor } from './desired.ts'
+import type { Entry } from './plan.ts'
+import { MANAGER, type PreviewServices, type Refusal } from './services.ts'
+
+/** Requests at once, for one Preview. */
+const WRITES = 16
+
+/** After one was not accepted. */
+export const AGAIN = seconds(30)
+
+export const isOwnedBy = ({ metadata }: KubeObject, { metadata: { uid } }: Preview): boolean =>
+  (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid)
+
+/** Makes what is missing of one environment, each for itself: one that is not accepted does not keep the others away. */
+export async function writeAll(
+  preview: Preview,
+  entries: readonly Entry[],
+  services: PreviewServices,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Refusal>> {
+  const refusals = refusalsOf(preview, services)
+  const now = services.context.clock.now()
+  const names = new Set(entries.map(({ name }) => name))
+  for (const [name, { until }] of refusals) if (!names.has(name) || until <= now) refusals.delete(name)
+  await eachOf(entries, WRITES, async (entry) => {
+    if (signal.aborted || refusals.has(entry.name)) return
+    try {
+      await keepClaim(preview, entry, services)
+      await keepEnvironment(preview, entry, services)
+    } catch (thrown) {
+      if (!isFailure(thrown, ...OF_ONE)) throw thrown
+      // Of a conflict something else brings the end about, and tells.
+      const until = thrown.code === 'conflict' ? now : now + AGAIN
+      refusals.set(entry.name, { reason: thrown.reason ?? 'Refused', message: thrown.message, until })
+    }
+  })
+  return refusals
+}
+
+function refusalsOf(preview: Preview, { refusals }: PreviewServices): Map<string, Refusal> {
+  const key = keyOf(refOf(preview))
+  const known = refusals.get(key) ?? new Map<string, Refusal>()
+  refusals.set(key, known)
+  return known
+}
+
+/** What is wrong with one of them, or with how many there are; all else is wrong with the API server. */
+const OF_ONE = ['invalid', 'conflict', 'already-exists', 'forbidden', 'not-found', 'too-large'] as const
+
+/** What a claim asks for stays as it was when it was made: its namespace was made for that. */
+async function keepClaim(preview: Preview, entry: Entry, { context, claims }: PreviewServices): Promise<void> {
+  const claim = claims.get({ name: entry.name, namespace: preview.metadata.namespace })
+  if (!claim) return make(DeploymentTargetClaims, claimFor(preview, entry), context.kube)
+  requireOwn(claim, preview)
+}
+
+async function keepEnvironment(preview: Preview, entry: Entry, { context, environments }: PreviewServices): Promise<void> {
+  const environment = environments.get({ name: entry.name, namespace: preview.metadata.namespace })
+  const wanted = environmentFor(preview, entry)
+  if (!environment) return make(Environments, wanted, context.kube)
+  requireOwn(environment, preview)
+  if (differences(wanted, environment).length > 0)
+    await context.kube.apply(Environments, wanted, { manager: MANAGER, force: true })
+}
+
+export async function keepSet(preview: Preview, project: GitProject, { context, sets }: PreviewServices): Promise<void> {
+  const wanted = setFor(preview, project)
+  const set = sets.get(refOf(wanted))
+  if (!set) return make(GitOpsDeploymentSets, wanted, context.kube)
+  requireOwn(set, preview)
+  if (differences(wanted, set).length > 0)
+    await context.kube.apply(GitOpsDeploymentSets, wanted, { manager: MANAGER, force: true })
+}
+
+/** It is never taken from whoever has it. */
+async function make<T extends KubeObject>(kind: Kind<T>, object: T, kube: PreviewServices['context']['kube']): Promise<void> {
+  if (!(await createUnlessThere(kube, kind, object, MANAGER))) throw occupied(object)
+}
+
+function requireOwn(object: KubeObject, preview: Preview): void {
+  if (!isOwnedBy(object, preview)) throw occupied(object)
+  if (isDeleting(object))
+    throw new Failure('conflict', `${nameOf(object)} is on its way out, and is made anew when it is gone`, { reason: 'Deleting' })
+}
+
+const occupied = (object: KubeObject): Failure =>
+  new Failure(
+    'invalid',
+    `${nameOf(object)} is there, but not this Preview's; delete it or give it another name, or give the Preview another one`,
+    { reason: 'NameOccupied' },
+  )
+
+/** The claim takes its target and namespace along. */
+export async function removeAll(
+  leaving: readonly KubeObject[],
+  { context }: PreviewServices,
+  signal: AbortSignal,
+): Promise<void> {
+  await eachOf(leaving, WRITES, async (one) => {
+    if (signal.aborted || isDeleting(one)) return
+    const kind = one.kind === Environments.kind ? Environments : DeploymentTargetClaims
+    await context.kube.delete(kind, refOf(one), { uid: one.metadata.uid })
+  })
+}

@@ -1,0 +1,84 @@
+import {
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  type Environment,
+  Environments,
+  type GitOpsDeploymentSet,
+  GitOpsDeploymentSets,
+  GitOpsDeployments,
+  type GitProject,
+  GitProjects,
+  indexBy,
+  inEffect,
+  type KubeObject,
+  keyOf,
+  labels,
+  type Preview,
+  Previews,
+  type Ref,
+  refOf,
+  refsBeside,
+} from '../../api/index.ts'
+import { type Controller, type ControllerContext, createWakeups, paced, settled } from '../../engines/controller/index.ts'
+import { seconds } from '../../std/index.ts'
+import { createRepositories, type NameSource, projectRef } from '../repository-names/index.ts'
+import { reconcilePreview } from './reconcile.ts'
+import { MANAGER, type PreviewServices } from './services.ts'
+import { failedStatus } from './status.ts'
+
+/** Two hundred environments that come into effect tell of it one by one: their Preview looks so often at most. */
+const PACE = seconds(1)
+
+/** Keeps an environment for each branch that a Preview asks for. */
+export function previews(context: ControllerContext, source: NameSource): Controller<Preview> {
+  const { caches, clock } = context
+  const all = caches.of(Previews)
+  const deployments = caches.of(GitOpsDeployments)
+  const wakeups = createWakeups(({ wake, signal }) => {
+    const slowly = paced(wake, PACE, { clock, signal })
+    const stop = deployments.onChange((now, before) => {
+      if (now && before && inEffect(now).said === inEffect(before).said) return
+      for (const one of [now, before]) for (const ref of one ? previewOf(one) : []) if (all.get(ref)) slowly(ref)
+    })
+    signal.addEventListener('abort', stop, { once: true })
+    signal.addEventListener('abort', () => repositories.stop(), { once: true })
+  })
+  const repositories = createRepositories(source, wakeups.wake)
+  const services: PreviewServices = {
+    context,
+    environments: caches.of(Environments),
+    claims: caches.of(DeploymentTargetClaims),
+    deployments,
+    sets: caches.of(GitOpsDeploymentSets),
+    projects: caches.of(GitProjects),
+    repositories,
+    byPreview: { environments: indexBy(previewKeys<Environment>), claims: indexBy(previewKeys<DeploymentTargetClaim>) },
+    refusals: new Map(),
+  }
+  return {
+    name: MANAGER,
+    kind: Previews,
+    watches: [
+      { kind: Environments, wakes: previewOf },
+      { kind: DeploymentTargetClaims, wakes: previewOf },
+      { kind: GitOpsDeploymentSets, wakes: (set: GitOpsDeploymentSet) => previewOf(set) },
+      { kind: GitProjects, wakes: (project: GitProject) => all.by(byProject, keyOf(refOf(project))).map(refOf) },
+      // So that they are held in memory; what they tell comes by the wake-ups above.
+      { kind: GitOpsDeployments, wakes: () => [] },
+    ],
+    wakeups,
+    reconcile: (preview, signal) => reconcilePreview(preview, services, signal),
+    async gone(ref) {
+      services.refusals.delete(keyOf(ref))
+      repositories.of(ref, [])
+      return settled()
+    },
+    failed: failedStatus,
+  }
+}
+
+const previewOf = (object: KubeObject): Ref[] => refsBeside(object, object.metadata.labels?.[labels.preview])
+
+const previewKeys = <T extends KubeObject>(object: T): string[] => previewOf(object).map(keyOf)
+
+const byProject = indexBy(({ metadata, spec }: Preview) => [keyOf(projectRef(spec.branches.project, metadata.namespace ?? ''))])

@@ -1,0 +1,95 @@
+import {
+  annotations,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  type Environment,
+  Environments,
+  type GitOpsDeploymentSet,
+  GitOpsDeploymentSets,
+  type GitProject,
+  labels,
+  ownedBy,
+  type Preview,
+  typeMetaOf,
+} from '../../api/index.ts'
+import { defined, isRecord } from '../../std/index.ts'
+import type { Entry } from './plan.ts'
+
+/** What the claim and the Environment of a branch have in common. */
+const metadataFor = (preview: Preview, name: string) => ({
+  name,
+  ...defined({ namespace: preview.metadata.namespace }),
+  labels: { [labels.preview]: preview.metadata.name },
+  ownerReferences: [ownedBy(preview)],
+})
+
+export const claimFor = (preview: Preview, { name }: Entry): DeploymentTargetClaim => ({
+  ...typeMetaOf(DeploymentTargetClaims),
+  metadata: metadataFor(preview, name),
+  spec: {
+    deploymentTargetClassName: preview.spec.deploymentTargetClassName,
+    ...(preview.spec.resources && { resources: preview.spec.resources }),
+  },
+})
+
+/** A display name has no more. */
+const LONGEST = 256
+
+export function environmentFor(preview: Preview, { name, branch }: Entry): Environment {
+  const metadata = metadataFor(preview, name)
+  return {
+    ...typeMetaOf(Environments),
+    metadata: { ...metadata, annotations: { [annotations.branch]: branch } },
+    spec: {
+      displayName: branch.slice(0, LONGEST),
+      deploymentStrategy: 'AppStudioAutomated',
+      tags: ['preview'],
+      configuration: { target: { deploymentTargetClaim: { claimName: name } } },
+    },
+  }
+}
+
+/**
+ * One GitOpsDeployment for each Environment of the Preview. It is the same whatever branches there are. What a person has written in the
+ * places that belong to the branch gives way, so that no branch is deployed to another one's environment.
+ */
+export function setFor(preview: Preview, project: GitProject): GitOpsDeploymentSet {
+  const { template } = preview.spec
+  return {
+    ...typeMetaOf(GitOpsDeploymentSets),
+    metadata: metadataFor(preview, preview.metadata.name),
+    spec: {
+      generators: [
+        {
+          environments: {
+            labelSelector: `${labels.preview}=${preview.metadata.name}`,
+            annotations: { branch: annotations.branch },
+          },
+        },
+      ],
+      template: {
+        metadata: {
+          ...template.metadata,
+          name: '${environment}',
+          labels: { ...template.metadata?.labels, [labels.preview]: preview.metadata.name },
+        },
+        spec: {
+          type: 'automated',
+          ...template.spec,
+          source: {
+            path: '.',
+            ...(isRecord(template.spec.source) && template.spec.source),
+            repoURL: project.spec.url,
+            project: `${project.metadata.namespace}/${project.metadata.name}`,
+            targetRevision: 'refs/heads/${branch}',
+          },
+          destination: { environment: '${environment}' },
+          // The namespace goes, with all that is in it: nobody has to delete one thing after the other.
+          deletionPolicy: 'Orphan',
+        },
+      },
+      removal: { policy: 'Delete', maxPercent: 100, allowEmpty: true },
+      suspend: preview.spec.suspend ?? false,
+    },
+  }
+}

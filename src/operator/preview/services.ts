@@ -1,0 +1,34 @@
+import type { Cache } from '../../adapters/kube/index.ts'
+import type {
+  DeploymentTargetClaim,
+  Environment,
+  GitOpsDeployment,
+  GitOpsDeploymentSet,
+  GitProject,
+  Index,
+} from '../../api/index.ts'
+import type { ControllerContext } from '../../engines/controller/index.ts'
+import type { Repositories } from '../repository-names/index.ts'
+
+export interface PreviewServices {
+  context: ControllerContext
+  environments: Cache<Environment>
+  claims: Cache<DeploymentTargetClaim>
+  deployments: Cache<GitOpsDeployment>
+  sets: Cache<GitOpsDeploymentSet>
+  projects: Cache<GitProject>
+  repositories: Repositories
+  /** By the Preview that they were made for. */
+  byPreview: { environments: Index<Environment>; claims: Index<DeploymentTargetClaim> }
+  /** What was not accepted, by the key of the Preview and the name of the environment. */
+  refusals: Map<string, Map<string, Refusal>>
+}
+
+/** It is not tried again before `until`, milliseconds since 1970. */
+export interface Refusal {
+  reason: string
+  message: string
+  until: number
+}
+
+export const MANAGER = 'preview'

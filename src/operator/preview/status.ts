@@ -1,0 +1,130 @@
+import {
+  conditionOf,
+  type DeploymentTargetClaim,
+  type GitOpsDeploymentSet,
+  inEffect,
+  labels,
+  type Preview,
+  type PreviewStatus,
+  type Statement,
+} from '../../api/index.ts'
+import type { StatusDraft } from '../../engines/controller/index.ts'
+import { asSentence, beginningOf, type Failure, sayFailure } from '../../std/index.ts'
+import type { Entry, Plan } from './plan.ts'
+import type { PreviewServices, Refusal } from './services.ts'
+
+type Told = NonNullable<PreviewStatus['environments']>[number]
+
+/** What one look has found. */
+interface Found {
+  plan: Plan
+  refusals: ReadonlyMap<string, Refusal>
+  set: GitOpsDeploymentSet | undefined
+  /** Why nothing newer was seen of the repository. */
+  unseen: Failure | undefined
+}
+
+/** The schema takes so much. */
+const MOST_TEXT = 512
+
+export function statusOf(preview: Preview, found: Found, services: PreviewServices): StatusDraft & { conditions: Statement[] } {
+  const { plan, unseen } = found
+  const environments = plan.live.map((entry) => ({ ...entry, ...howIs(preview, entry, found, services) }))
+  const observedGeneration = preview.metadata.generation ?? 0
+  const statements = [{ type: 'Ready', ...readiness(preview, environments, plan) }, viewStatement(unseen)]
+  return {
+    counts: {
+      environments: environments.length,
+      ready: environments.filter(({ ready }) => ready).length,
+      waiting: plan.waiting,
+      expired: plan.expired.length,
+    },
+    environments,
+    expired: plan.expired,
+    observedGeneration,
+    conditions: statements.map((statement) => ({ ...statement, observedGeneration })),
+  }
+}
+
+/** Whatever stands in the way first: a claim that is not made, a namespace that is not there yet, a sync that is not through. */
+function howIs(
+  { metadata }: Preview,
+  { name }: Entry,
+  { refusals, set }: Found,
+  { claims, deployments }: PreviewServices,
+): Pick<Told, 'ready' | 'reason' | 'message'> {
+  const refusal = refusals.get(name)
+  if (refusal) return notReady(refusal.reason, refusal.message)
+  const ref = { name, namespace: metadata.namespace }
+  const claim = claims.get(ref)
+  if (claim?.status?.phase !== 'Bound') return notReady('Provisioning', claimWords(claim))
+  const deployment = deployments.get(ref)
+  if (deployment?.metadata.labels?.[labels.deploymentSet] === metadata.name) {
+    const { isReady, reason, message } = inEffect(deployment)
+    return isReady ? { ready: true, reason } : notReady(reason, message)
+  }
+  const refused = set?.status?.unready?.find((one) => one.name === name) ?? failureOf(set)
+  return notReady(refused?.reason ?? 'Pending', refused?.message ?? 'It is about to be deployed.')
+}
+
+/** What keeps the set from making anything at all. */
+function failureOf(set: GitOpsDeploymentSet | undefined): { reason: string; message: string } | undefined {
+  const ready = conditionOf(set?.status?.conditions, 'Ready')
+  return ready?.status === 'False' && ready.reason !== 'DeploymentsNotReady' ? ready : undefined
+}
+
+function claimWords(claim: DeploymentTargetClaim | undefined): string {
+  const ready = conditionOf(claim?.status?.conditions, 'Ready')
+  return ready?.message || 'Its namespace is being made.'
+}
+
+const notReady = (reason: string, message: string) => ({
+  ready: false,
+  reason,
+  message: message.length > MOST_TEXT ? beginningOf(message, MOST_TEXT - 1) : message,
+})
+
+function readiness({ spec }: Preview, environments: readonly Told[], { waiting }: Plan): Omit<Statement, 'type'> {
+  const [first, ...others] = environments.filter(({ ready }) => !ready)
+  const wait = waiting > 0 ? `; ${waiting} branches wait, for spec.maxEnvironments is ${spec.maxEnvironments}` : ''
+  if (spec.suspend)
+    return {
+      status: 'Unknown',
+      reason: 'Suspended',
+      message: 'spec.suspend: nothing is made, changed or removed.',
+    }
+  if (!first)
+    return {
+      status: 'True',
+      reason: 'Ready',
+      message: asSentence(`all ${environments.length} environments are in effect and healthy${wait}`),
+    }
+  const more = others.length > 0 ? `, and ${others.length} more` : ''
+  return {
+    status: 'False',
+    reason: 'EnvironmentsNotReady',
+    message: asSentence(`Environment ${first.name} of branch ${first.branch} (${first.reason})${more}: ${first.message}${wait}`),
+  }
+}
+
+/** What was seen last counts on. */
+function viewStatement(unseen: Failure | undefined): Statement {
+  const type = 'RepositoryInView'
+  if (!unseen) return { type, status: 'True', reason: 'InView', message: 'kas has the branches in view.' }
+  const message = asSentence(`what was seen last still counts: ${sayFailure(unseen)}`)
+  return { type, status: 'False', reason: unseen.reason ?? 'NotInView', message }
+}
+
+/** What is there stays as it is. */
+export const failedStatus = ({ metadata, status }: Preview, failure: Failure): StatusDraft => {
+  const { conditions: _, ...others } = status ?? {}
+  const [state, reason] = failure.code === 'invalid' ? (['False', 'Invalid'] as const) : (['Unknown', 'ReconcileFailed'] as const)
+  const observedGeneration = metadata.generation ?? 0
+  return {
+    ...others,
+    observedGeneration,
+    conditions: [
+      { type: 'Ready', status: state, reason: failure.reason ?? reason, message: sayFailure(failure), observedGeneration },
+    ],
+  }
+}
