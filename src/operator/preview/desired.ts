@@ -89,7 +89,6 @@ export function setFor(preview: Preview, project: GitProject): GitOpsDeploymentS
         },
       },
       removal: { policy: 'Delete', maxPercent: 100, allowEmpty: true },
-      suspend: preview.spec.suspend ?? false,
     },
   }
 }

@@ -5,7 +5,7 @@ import { branchOf, isAskedFor, projectFor, refsOf } from '../repository-names/in
 import { AGAIN, isOwnedBy, keepSet, removeAll, writeAll } from './belongings.ts'
 import { type Plan, planOf } from './plan.ts'
 import type { PreviewServices } from './services.ts'
-import { failedStatus, statusOf } from './status.ts'
+import { failedStatus, statusOf, suspendedStatus } from './status.ts'
 
 /** More branches than anybody has environments for, also one after the other. */
 const MOST_BRANCHES = 1000
@@ -14,6 +14,7 @@ const MOST_BRANCHES = 1000
 export async function reconcilePreview(preview: Preview, services: PreviewServices, signal: AbortSignal): Promise<Next> {
   // What it owns is removed with it by the API server.
   if (isDeleting(preview)) return settled()
+  if (preview.spec.suspend) return settled({ status: suspendedStatus(preview) })
   const seen = look(preview, services)
   if (!seen.branches) return settled({ status: failedStatus(preview, seen.failure) })
   const { context, environments, claims, byPreview, sets } = services
@@ -23,8 +24,6 @@ export async function reconcilePreview(preview: Preview, services: PreviewServic
   const plan = planOf(preview, { branches: seen.branches, there, now: context.clock.now() })
   const set = sets.get(refOf(preview))
   const found = { plan, set, unseen: seen.failure }
-  if (preview.spec.suspend) return settled({ status: statusOf(preview, { ...found, refusals: new Map() }, services) })
-
   if (endsAnother(preview, plan)) {
     const status = statusOf(preview, { ...found, refusals: new Map() }, services)
     return again({ after: 0, why: 'what has expired is written down before it goes', status })

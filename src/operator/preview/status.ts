@@ -31,7 +31,7 @@ export function statusOf(preview: Preview, found: Found, services: PreviewServic
   const { plan, unseen } = found
   const environments = plan.live.map((entry) => ({ ...entry, ...howIs(preview, entry, found, services) }))
   const observedGeneration = preview.metadata.generation ?? 0
-  const statements = [{ type: 'Ready', ...readiness(preview, environments, plan) }, viewStatement(unseen)]
+  const statements = [{ type: 'Ready', ...readiness(preview, environments, found) }, viewStatement(unseen)]
   return {
     counts: {
       environments: environments.length,
@@ -63,15 +63,18 @@ function howIs(
     const { isReady, reason, message } = inEffect(deployment)
     return isReady ? { ready: true, reason } : notReady(reason, message)
   }
-  const refused = set?.status?.unready?.find((one) => one.name === name) ?? failureOf(set)
+  const refused = set?.status?.unready?.find((one) => one.name === name)
   return notReady(refused?.reason ?? 'Pending', refused?.message ?? 'It is about to be deployed.')
 }
 
 /** What keeps the set from making anything at all. */
-function failureOf(set: GitOpsDeploymentSet | undefined): { reason: string; message: string } | undefined {
-  const ready = conditionOf(set?.status?.conditions, 'Ready')
-  return ready?.status === 'False' && ready.reason !== 'DeploymentsNotReady' ? ready : undefined
+function failureOf(set: GitOpsDeploymentSet | undefined): Omit<Statement, 'type'> | undefined {
+  const { status, reason = '', message = '' } = conditionOf(set?.status?.conditions, 'Ready') ?? {}
+  return status === 'False' && !OF_ONE.includes(reason) ? { status, reason, message } : undefined
 }
+
+/** Of these the entry of the environment tells. */
+const OF_ONE = ['DeploymentsNotReady', 'DeploymentRefused']
 
 function claimWords(claim: DeploymentTargetClaim | undefined): string {
   const ready = conditionOf(claim?.status?.conditions, 'Ready')
@@ -84,15 +87,14 @@ const notReady = (reason: string, message: string) => ({
   message: message.length > MOST_TEXT ? beginningOf(message, MOST_TEXT - 1) : message,
 })
 
-function readiness({ spec }: Preview, environments: readonly Told[], { waiting }: Plan): Omit<Statement, 'type'> {
+function readiness({ spec }: Preview, environments: readonly Told[], { plan: { waiting }, set }: Found): Omit<Statement, 'type'> {
+  const failure = failureOf(set)
+  if (failure) return failure
   const [first, ...others] = environments.filter(({ ready }) => !ready)
-  const wait = waiting > 0 ? `; ${waiting} branches wait, for spec.maxEnvironments is ${spec.maxEnvironments}` : ''
-  if (spec.suspend)
-    return {
-      status: 'Unknown',
-      reason: 'Suspended',
-      message: 'spec.suspend: nothing is made, changed or removed.',
-    }
+  const wait =
+    waiting > 0
+      ? `; ${waiting === 1 ? '1 branch waits' : `${waiting} branches wait`}, for spec.maxEnvironments is ${spec.maxEnvironments}`
+      : ''
   if (!first)
     return {
       status: 'True',
@@ -115,16 +117,18 @@ function viewStatement(unseen: Failure | undefined): Statement {
   return { type, status: 'False', reason: unseen.reason ?? 'NotInView', message }
 }
 
+export function failedStatus(preview: Preview, failure: Failure): StatusDraft {
+  const [status, reason] =
+    failure.code === 'invalid' ? (['False', 'Invalid'] as const) : (['Unknown', 'ReconcileFailed'] as const)
+  return asItWas(preview, { status, reason: failure.reason ?? reason, message: sayFailure(failure) })
+}
+
+export const suspendedStatus = (preview: Preview): StatusDraft =>
+  asItWas(preview, { status: 'Unknown', reason: 'Suspended', message: 'spec.suspend: nothing is made, changed or removed.' })
+
 /** What is there stays as it is. */
-export const failedStatus = ({ metadata, status }: Preview, failure: Failure): StatusDraft => {
+function asItWas({ metadata, status }: Preview, ready: Omit<Statement, 'type'>): StatusDraft {
   const { conditions: _, ...others } = status ?? {}
-  const [state, reason] = failure.code === 'invalid' ? (['False', 'Invalid'] as const) : (['Unknown', 'ReconcileFailed'] as const)
   const observedGeneration = metadata.generation ?? 0
-  return {
-    ...others,
-    observedGeneration,
-    conditions: [
-      { type: 'Ready', status: state, reason: failure.reason ?? reason, message: sayFailure(failure), observedGeneration },
-    ],
-  }
+  return { ...others, observedGeneration, conditions: [{ type: 'Ready', ...ready, observedGeneration }] }
 }

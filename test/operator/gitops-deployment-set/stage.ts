@@ -9,9 +9,8 @@ import {
   GitOpsDeployments,
 } from '../../../src/api/index.ts'
 import { deploymentSets } from '../../../src/operator/gitops-deployment-set/index.ts'
-import type { NameSource } from '../../../src/operator/repository-names/index.ts'
-import { aborted, Failure } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { namesInMemory } from '../../support/names-in-memory.ts'
 import { type OperatorOptions, type RunningOperator, startOperator } from '../../support/operator.ts'
 import type { It } from '../../support/suite.ts'
 import { eventually, expectObject } from '../../support/verbs.ts'
@@ -19,39 +18,6 @@ import { eventually, expectObject } from '../../support/verbs.ts'
 export const source = { repoURL: 'https://example.com/shop', path: '${env}' }
 export const list = (...elements: Record<string, string>[]) => ({ list: { elements } })
 export const envs = (...names: string[]) => [list(...names.map((env) => ({ env })))]
-
-/** What kas would tell: names by what is asked of which project; nothing before it is told. */
-function namesInMemory() {
-  const told = new Map<string, readonly string[] | Failure>()
-  const followers = new Map<Parameters<NameSource['follow']>, string>()
-  const deliver = async (to: Parameters<NameSource['follow']>, key: string) => {
-    const known = told.get(key)
-    if (known instanceof Failure) to[1].onFailure?.(known)
-    else if (known)
-      await to[1].onBatch({ commitId: 'c', projectId: 1n, files: known.map((name) => ({ source: name, data: Buffer.of() })) })
-  }
-  const kas: NameSource = {
-    async follow(...to) {
-      const [{ projectId, ref, globs, names }, { signal }] = to
-      const key = `${projectId.split('/')[1]} ${'name' in ref ? ref.name : ''} ${globs.join()} ${names}`
-      followers.set(to, key)
-      await deliver(to, key)
-      await aborted(signal)
-      followers.delete(to)
-    },
-  }
-  return {
-    source: kas,
-    asked: () => [...followers.values()].sort(),
-    inView() {
-      for (const [to] of followers) to[1].onInView?.()
-    },
-    async tell(key: string, names: readonly string[] | Failure) {
-      told.set(key, names)
-      for (const [to, of] of followers) if (of === key) await deliver(to, key)
-    },
-  }
-}
 
 /** The controller of GitOpsDeploymentSets at work for the tests of a file, and the words of these. */
 export function setStage(it: It, options: Pick<OperatorOptions, 'via'> = {}) {
