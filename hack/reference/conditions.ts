@@ -38,6 +38,7 @@ const GROUPS: readonly Group[] = [
     folders: ['operator/gitops-deployment/', 'adapters/sops/', ...ENGINES.map((engine) => `engines/${engine}/`)],
   },
   { title: 'GitOpsDeploymentSet', kinds: ['GitOpsDeploymentSet'], folders: ['operator/gitops-deployment-set/'] },
+  { title: 'Preview', kinds: ['Preview'], folders: ['operator/preview/'] },
   {
     title: 'Workspace: its pod',
     intro:

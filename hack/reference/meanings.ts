@@ -3,6 +3,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   TemplateInvalid: 'spec.template cannot be filled for the element that the message names. Mend what it says',
   RollingOut: 'Some are to be made or changed; the message says how many, in which step, and for which they wait',
   DeploymentsNotReady: 'All are as the template has them; those in status.unready are not in effect and healthy',
+  EnvironmentsNotReady: 'Those in status.environments that are not ready are on their way, or say there what is wrong',
+  Ready: 'All is made, in effect and healthy',
   DeploymentRefused: 'The API server did not accept one, or one of that name is not of this set; the others go on',
   RemovalHeld: 'More would go at once than may go by themselves; the message says what to set if it is meant',
   TooManyAtOnce:
@@ -52,7 +54,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   NotificationFailed:
     'A receiver of spec.notifications could not be told of an outcome, or its template makes no sense; the message names it, and why',
   PathNotFound: 'The directory is not in the commit',
-  Pending: 'Something comes before the run; the message says what',
+  Pending: 'Something comes first; the message says what',
   ProjectTroubled: 'A manifest project of the agent has a new reason; the message repeats it',
   Provisioned: 'The namespace is there, and so are its credentials',
   Provisioning: 'The provisioner was asked; the message says how far it is, or that nobody has answered yet',

@@ -30,7 +30,7 @@ const CALLED: readonly (readonly [kind: Kind, one: string, many: string, ...shor
   [Agents, 'agent', 'agents', 'bagent'],
   [SpaceRequests, 'space', 'spaces', 'sr'],
   [GitOpsDeploymentSets, 'set', 'sets', 'gitopsset'],
-  [Previews, 'preview', 'previews'],
+  [Previews, 'preview', 'previews', 'prev'],
   [GitOpsDeploymentSyncRuns, 'syncrun', 'syncruns'],
   [GitOpsDeploymentManagedEnvironments, 'managedenvironment', 'managedenvironments', 'gdme'],
   [WorkspaceClasses, 'workspaceclass', 'workspaceclasses', 'wscls'],

@@ -14,8 +14,8 @@ import {
 import { createUnlessThere, differences } from '../../engines/apply/index.ts'
 import { eachOf, Failure, isFailure, seconds } from '../../std/index.ts'
 import { claimFor, environmentFor, setFor } from './desired.ts'
-import type { Entry } from './plan.ts'
-import { MANAGER, type PreviewServices, type Refusal } from './services.ts'
+import type { PreviewEntry } from './plan.ts'
+import { MANAGER, type PreviewRefusal, type PreviewServices } from './services.ts'
 
 /** Requests at once, for one Preview. */
 const WRITES = 16
@@ -29,10 +29,10 @@ export const isOwnedBy = ({ metadata }: KubeObject, { metadata: { uid } }: Previ
 /** Makes what is missing of one environment, each for itself: one that is not accepted does not keep the others away. */
 export async function writeAll(
   preview: Preview,
-  entries: readonly Entry[],
+  entries: readonly PreviewEntry[],
   services: PreviewServices,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, Refusal>> {
+): Promise<ReadonlyMap<string, PreviewRefusal>> {
   const refusals = refusalsOf(preview, services)
   const now = services.context.clock.now()
   const names = new Set(entries.map(({ name }) => name))
@@ -52,9 +52,9 @@ export async function writeAll(
   return refusals
 }
 
-function refusalsOf(preview: Preview, { refusals }: PreviewServices): Map<string, Refusal> {
+function refusalsOf(preview: Preview, { refusals }: PreviewServices): Map<string, PreviewRefusal> {
   const key = keyOf(refOf(preview))
-  const known = refusals.get(key) ?? new Map<string, Refusal>()
+  const known = refusals.get(key) ?? new Map<string, PreviewRefusal>()
   refusals.set(key, known)
   return known
 }
@@ -63,13 +63,13 @@ function refusalsOf(preview: Preview, { refusals }: PreviewServices): Map<string
 const OF_ONE = ['invalid', 'conflict', 'already-exists', 'forbidden', 'not-found', 'too-large'] as const
 
 /** What a claim asks for stays as it was when it was made: its namespace was made for that. */
-async function keepClaim(preview: Preview, entry: Entry, { context, claims }: PreviewServices): Promise<void> {
+async function keepClaim(preview: Preview, entry: PreviewEntry, { context, claims }: PreviewServices): Promise<void> {
   const claim = claims.get({ name: entry.name, namespace: preview.metadata.namespace })
   if (!claim) return make(DeploymentTargetClaims, claimFor(preview, entry), context.kube)
   requireOwn(claim, preview)
 }
 
-async function keepEnvironment(preview: Preview, entry: Entry, { context, environments }: PreviewServices): Promise<void> {
+async function keepEnvironment(preview: Preview, entry: PreviewEntry, { context, environments }: PreviewServices): Promise<void> {
   const environment = environments.get({ name: entry.name, namespace: preview.metadata.namespace })
   const wanted = environmentFor(preview, entry)
   if (!environment) return make(Environments, wanted, context.kube)

@@ -13,7 +13,7 @@ import {
   typeMetaOf,
 } from '../../api/index.ts'
 import { defined, isRecord } from '../../std/index.ts'
-import type { Entry } from './plan.ts'
+import type { PreviewEntry } from './plan.ts'
 
 /** What the claim and the Environment of a branch have in common. */
 const metadataFor = (preview: Preview, name: string) => ({
@@ -23,7 +23,7 @@ const metadataFor = (preview: Preview, name: string) => ({
   ownerReferences: [ownedBy(preview)],
 })
 
-export const claimFor = (preview: Preview, { name }: Entry): DeploymentTargetClaim => ({
+export const claimFor = (preview: Preview, { name }: PreviewEntry): DeploymentTargetClaim => ({
   ...typeMetaOf(DeploymentTargetClaims),
   metadata: metadataFor(preview, name),
   spec: {
@@ -35,7 +35,7 @@ export const claimFor = (preview: Preview, { name }: Entry): DeploymentTargetCla
 /** A display name has no more. */
 const LONGEST = 256
 
-export function environmentFor(preview: Preview, { name, branch }: Entry): Environment {
+export function environmentFor(preview: Preview, { name, branch }: PreviewEntry): Environment {
   const metadata = metadataFor(preview, name)
   return {
     ...typeMetaOf(Environments),

@@ -3,11 +3,14 @@ import { durationOf, timestamp } from '../../std/index.ts'
 import { slugOf } from '../repository-names/index.ts'
 
 /** What is known of an environment beside how it is. */
-export type Entry = Pick<NonNullable<PreviewStatus['environments']>[number], 'name' | 'branch' | 'commit' | 'since' | 'expires'>
+export type PreviewEntry = Pick<
+  NonNullable<PreviewStatus['environments']>[number],
+  'name' | 'branch' | 'commit' | 'since' | 'expires'
+>
 export type Expired = NonNullable<PreviewStatus['expired']>
 
-export interface Plan {
-  readonly live: readonly Entry[]
+export interface PreviewPlan {
+  readonly live: readonly PreviewEntry[]
   readonly expired: Expired
   /** Branches for which there is no room. */
   readonly waiting: number
@@ -30,10 +33,10 @@ const SLUG = { longest: 20, digits: 8 }
 const FOREVER = 'forever'
 
 /** Which branches have an environment, and which had one. Pure. */
-export function planOf({ metadata, spec, status }: Preview, { branches, there, now }: Seen): Plan {
+export function planOf({ metadata, spec, status }: Preview, { branches, there, now }: Seen): PreviewPlan {
   const known = new Map((status?.environments ?? []).map((entry) => [entry.branch, entry]))
   const past = new Map((status?.expired ?? []).map(({ branch, commit }) => [branch, commit]))
-  const candidates: Entry[] = []
+  const candidates: PreviewEntry[] = []
   const expired: Expired = []
   for (const [branch, commit] of branches) {
     const before = known.get(branch)
@@ -60,8 +63,8 @@ export function planOf({ metadata, spec, status }: Preview, { branches, there, n
 const MOST = 20
 
 /** Those that are there stay, the ones with the newest commits first; then by name. */
-function fitting(candidates: readonly Entry[], there: ReadonlyMap<string, Environment>, most: number): Entry[] {
-  const isThere = ({ name, branch }: Entry) => there.get(name)?.metadata.annotations?.[annotations.branch] === branch
+function fitting(candidates: readonly PreviewEntry[], there: ReadonlyMap<string, Environment>, most: number): PreviewEntry[] {
+  const isThere = ({ name, branch }: PreviewEntry) => there.get(name)?.metadata.annotations?.[annotations.branch] === branch
   const old = candidates.filter(isThere).toSorted((one, other) => Date.parse(other.since) - Date.parse(one.since))
   const all = [...old, ...candidates.filter((entry) => !isThere(entry))]
   const names = new Set<string>()

@@ -3,7 +3,7 @@ import { again, type Next, settled } from '../../engines/controller/index.ts'
 import { Failure } from '../../std/index.ts'
 import { branchOf, isAskedFor, projectFor, refsOf } from '../repository-names/index.ts'
 import { AGAIN, isOwnedBy, keepSet, removeAll, writeAll } from './belongings.ts'
-import { type Plan, planOf } from './plan.ts'
+import { type PreviewPlan, planOf } from './plan.ts'
 import type { PreviewServices } from './services.ts'
 import { failedStatus, statusOf, suspendedStatus } from './status.ts'
 
@@ -45,7 +45,7 @@ export async function reconcilePreview(preview: Preview, services: PreviewServic
 }
 
 /** Whoever is started anew in the midst of it would make it anew. */
-function endsAnother({ status }: Preview, { expired }: Plan): boolean {
+function endsAnother({ status }: Preview, { expired }: PreviewPlan): boolean {
   const known = new Map((status?.expired ?? []).map(({ branch, commit }) => [branch, commit]))
   return expired.some(({ branch, commit }) => known.get(branch) !== commit)
 }
@@ -86,7 +86,7 @@ const waiting = (): Failure =>
   })
 
 /** Who pushes a branch, or misses an environment, finds it among the Events. */
-function tell(preview: Preview, { live, expired }: Plan, { context }: PreviewServices): void {
+function tell(preview: Preview, { live, expired }: PreviewPlan, { context }: PreviewServices): void {
   const before = new Set((preview.status?.environments ?? []).map(({ branch }) => branch))
   const made = live.filter(({ branch }) => !before.delete(branch))
   for (const { name, branch } of made)

@@ -21,11 +21,11 @@ export interface PreviewServices {
   /** By the Preview that they were made for. */
   byPreview: { environments: Index<Environment>; claims: Index<DeploymentTargetClaim> }
   /** What was not accepted, by the key of the Preview and the name of the environment. */
-  refusals: Map<string, Map<string, Refusal>>
+  refusals: Map<string, Map<string, PreviewRefusal>>
 }
 
 /** It is not tried again before `until`, milliseconds since 1970. */
-export interface Refusal {
+export interface PreviewRefusal {
   reason: string
   message: string
   until: number

@@ -10,15 +10,15 @@ import {
 } from '../../api/index.ts'
 import type { StatusDraft } from '../../engines/controller/index.ts'
 import { asSentence, beginningOf, type Failure, sayFailure } from '../../std/index.ts'
-import type { Entry, Plan } from './plan.ts'
-import type { PreviewServices, Refusal } from './services.ts'
+import type { PreviewEntry, PreviewPlan } from './plan.ts'
+import type { PreviewRefusal, PreviewServices } from './services.ts'
 
 type Told = NonNullable<PreviewStatus['environments']>[number]
 
 /** What one look has found. */
 interface Found {
-  plan: Plan
-  refusals: ReadonlyMap<string, Refusal>
+  plan: PreviewPlan
+  refusals: ReadonlyMap<string, PreviewRefusal>
   set: GitOpsDeploymentSet | undefined
   /** Why nothing newer was seen of the repository. */
   unseen: Failure | undefined
@@ -49,7 +49,7 @@ export function statusOf(preview: Preview, found: Found, services: PreviewServic
 /** Whatever stands in the way first: a claim that is not made, a namespace that is not there yet, a sync that is not through. */
 function howIs(
   { metadata }: Preview,
-  { name }: Entry,
+  { name }: PreviewEntry,
   { refusals, set }: Found,
   { claims, deployments }: PreviewServices,
 ): Pick<Told, 'ready' | 'reason' | 'message'> {
