@@ -5,11 +5,13 @@ import {
   DeploymentTargetClaims,
   type Kind,
   type KubeObject,
+  Previews,
   SpaceRequests,
   Workspaces,
 } from '../../src/api/index.ts'
 import { bindUser, untilMay } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
+import { preview } from '../support/previews.ts'
 import { requestedBy, spaceRequest } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { claim } from '../support/targets.ts'
@@ -38,6 +40,12 @@ const ASKED: Asked[] = [
     what: 'DeploymentTargetClaim',
     kind: DeploymentTargetClaims,
     object: (namespace, name) => claim(namespace, name, { deploymentTargetClassName: SHIPPED }),
+    renamed: { deploymentTargetClassName: 'another' },
+  },
+  {
+    what: 'Preview',
+    kind: Previews,
+    object: preview,
     renamed: { deploymentTargetClassName: 'another' },
   },
   {

@@ -4,10 +4,18 @@ import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { match } from 'uvu/assert'
 import type { Kube } from '../../src/adapters/kube/index.ts'
-import { ClusterRoles, DeploymentTargetClaims, type KubeObject, SpaceRequests, Workspaces } from '../../src/api/index.ts'
+import {
+  ClusterRoles,
+  DeploymentTargetClaims,
+  type KubeObject,
+  Previews,
+  SpaceRequests,
+  Workspaces,
+} from '../../src/api/index.ts'
 import { allowUse, bindUser, untilMay } from '../support/builders/credentials.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { testCluster } from '../support/control-plane.ts'
+import { preview } from '../support/previews.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { spaceRequest } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
@@ -90,6 +98,18 @@ describe('who may use classes and tiers', (it) => {
       await make(kube, elsewhere, 'of-an-administrator', `gold-${resource}`)
     })
   }
+
+  it('is asked for the class of a Preview as for that of a claim', async () => {
+    const make = (as: Kube, name: string, deploymentTargetClassName: string) =>
+      as.create(Previews, preview(namespace, name, { deploymentTargetClassName }))
+    await make(tenant, 'shipped', 'isolation-level-namespace')
+    const refused = await refusalOf(make(stranger, 'mine', 'of-previews'))
+    match(refused, 'you may not use DeploymentTargetClass "of-previews" of spec.deploymentTargetClassName')
+    const moved = { spec: { deploymentTargetClassName: 'platform-ops' } }
+    await make(kube, 'given', 'of-previews')
+    match(await refusalOf(stranger.patch(Previews, { name: 'given', namespace }, moved)), 'you may not use DeploymentTargetClass')
+    await stranger.patch(Previews, { name: 'given', namespace }, { spec: { maxEnvironments: 3 } })
+  })
 
   it('is said by the commands of the documentation', async () => {
     const page = readFileSync(new URL('../../docs/spec/v1/deploymenttargetclass.md', import.meta.url), 'utf8')

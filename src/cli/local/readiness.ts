@@ -6,6 +6,7 @@ import {
   DeploymentTargetClaims,
   type Kind,
   type KubeObject,
+  Previews,
   SpaceRequests,
   typeMetaOf,
   Workspaces,
@@ -48,6 +49,7 @@ const WRITTEN: readonly (readonly [Kind, object])[] = [
   [DeploymentTargetClaims, { deploymentTargetClassName: '' }],
   [SpaceRequests, { tierName: 'probe' }],
   [Workspaces, {}],
+  [Previews, { branches: { project: 'probe' }, deploymentTargetClassName: 'probe', template: { spec: {} } }],
 ]
 
 async function isWritten(kube: Kube, kind: Kind, spec: object): Promise<boolean> {

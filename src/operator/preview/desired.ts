@@ -10,6 +10,7 @@ import {
   labels,
   ownedBy,
   type Preview,
+  requesterOf,
   typeMetaOf,
 } from '../../api/index.ts'
 import { defined, isRecord } from '../../std/index.ts'
@@ -23,9 +24,10 @@ const metadataFor = (preview: Preview, name: string) => ({
   ownerReferences: [ownedBy(preview)],
 })
 
+/** It is asked for by who named the class in the Preview: nobody gets by it what they may not claim. */
 export const claimFor = (preview: Preview, { name }: PreviewEntry): DeploymentTargetClaim => ({
   ...typeMetaOf(DeploymentTargetClaims),
-  metadata: metadataFor(preview, name),
+  metadata: { ...metadataFor(preview, name), annotations: { [annotations.requester]: requesterOf(preview) } },
   spec: {
     deploymentTargetClassName: preview.spec.deploymentTargetClassName,
     ...(preview.spec.resources && { resources: preview.spec.resources }),
