@@ -1,8 +1,8 @@
 import { Command } from 'commander'
 import type { Kube } from '../adapters/kube/index.ts'
-import { type Kind, type KubeObject, Namespaces, Workspaces } from '../api/index.ts'
+import { type Kind, type KubeObject, Namespaces, Previews, Workspaces } from '../api/index.ts'
 import { aborted, seconds } from '../std/index.ts'
-import { KIND_WORDS, kindCalled } from './kinds.ts'
+import { KIND_WORDS, kindCalled, nameOfKind } from './kinds.ts'
 import { type ClusterOptions, namespaceOfContext, withKube } from './options.ts'
 import type { Shell } from './shell.ts'
 import type { VerbEntry } from './verb.ts'
@@ -11,7 +11,7 @@ import type { VerbEntry } from './verb.ts'
 const ANSWERS_WITHIN = seconds(3)
 
 /**
- * The names that may stand in the place of the last of these words, which may be empty: of objects, of namespaces, of kinds. Empty
+ * The names that may stand in the place of the last of these words, which may be empty: of objects, of namespaces, of kinds, of branches. Empty
  * where nothing is known, the cluster does not answer, or the person may not look: nobody who types wants to read about that.
  */
 export async function candidatesFor(shell: Shell, all: readonly VerbEntry[], words: readonly string[]): Promise<string[]> {
@@ -34,6 +34,7 @@ async function namesAt(shell: Shell, given: Pick<Source, 'kube' | 'signal'>, { c
   const from = { ...given, namespace: options.namespace || (await namespaceOfContext(shell, options)) }
   if (place === 'namespace') return starting(word, await namesOf(from, Namespaces))
   if (place === 'anything') return starting(word, [...KIND_WORDS, ...(await namesOf(from, Workspaces))])
+  if ('branchesOf' in place) return starting(word, await branchesOf(from, place.branchesOf))
   return starting(word, await namesWithKind(from, place, word))
 }
 
@@ -51,7 +52,7 @@ interface Line {
   /** With the options as they were given. */
   command: Command
   /** What is wanted of the last word. */
-  place: Kind | 'namespace' | 'anything'
+  place: Kind | 'namespace' | 'anything' | { branchesOf: string }
   word: string
 }
 
@@ -90,8 +91,9 @@ function placeCalled(name: string | undefined, attribute?: string): Line['place'
 function placeOf(command: Command, operands: readonly string[]): Line['place'] | undefined {
   const argument = command.registeredArguments[operands.length] ?? command.registeredArguments.at(-1)
   if (!argument || (operands.length >= command.registeredArguments.length && !argument.variadic)) return undefined
-  if (argument.name() !== 'what') return placeCalled(argument.name())
   const [first = ''] = operands
+  if (argument.name() === 'branch') return { branchesOf: nameOfKind(Previews)(first) }
+  if (argument.name() !== 'what') return placeCalled(argument.name())
   return operands.length === 0 ? 'anything' : kindCalled(first.split('/')[0] ?? '')
 }
 
@@ -104,6 +106,12 @@ interface Source {
 async function namesOf({ kube, signal, namespace }: Source, kind: Kind): Promise<string[]> {
   const found: KubeObject[] = await kube.list(kind, { metadataOnly: true, ...(kind.namespaced && { namespace }) }, signal)
   return found.map(({ metadata }) => metadata.name)
+}
+
+/** Those that have an environment. */
+async function branchesOf({ kube, signal, namespace }: Source, name: string): Promise<string[]> {
+  const preview = await kube.get(Previews, { name, namespace }, signal)
+  return (preview?.status?.environments ?? []).map(({ branch }) => branch)
 }
 
 /** Where the kind stands before the name, it does so in the answer. */

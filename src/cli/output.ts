@@ -67,6 +67,21 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   return [head, ...body].map((line) => line.trimEnd()).join('\n')
 }
 
+/** The columns for which a table of 80 columns has room. Of those that are not needed the widest go first: addresses, hashes, paths. */
+export function fitting<Row>(columns: readonly Column<Row>[], rows: readonly Row[], needed: readonly string[]): Column<Row>[] {
+  const sized = columns.map((column) => ({ column, width: widthOf(column, rows) }))
+  const spare = sized.filter(({ column }) => !needed.includes(column.title)).toSorted((one, other) => other.width - one.width)
+  let kept = sized
+  for (const widest of spare) {
+    if (kept.reduce((sum, { width }) => sum + width + GAP, -GAP) <= WIDTH) break
+    kept = kept.filter((each) => each !== widest)
+  }
+  return kept.map(({ column }) => column)
+}
+
+const widthOf = <Row>({ title, of }: Column<Row>, rows: readonly Row[]): number =>
+  rows.reduce((most, row) => Math.max(most, harmlessLine(of(row)).length), title.length)
+
 const painted = <Row>(column: Column<Row> | undefined, row: Row, text: string): string => column?.paint?.(row, text) ?? text
 
 /** Lines of at most `width` characters, broken at blanks; a longer word stays whole, so that it can be copied. */

@@ -44,6 +44,11 @@ export const verbs: readonly VerbEntry[] = [
   { name: 'import', summary: 'make objects of Berth from those of Argo CD or Flux', load: () => import('./import/import.ts') },
   { name: 'poke', summary: 'let kas look for new commits of a GitProject now', load: () => import('./gitops/poke.ts') },
   {
+    name: 'preview',
+    summary: 'look after the environments of branches',
+    load: () => import('./preview/preview.ts'),
+  },
+  {
     name: 'create',
     summary: 'make a workspace, claim, environment, project or deployment',
     load: () => import('./objects/create.ts'),

@@ -1,7 +1,7 @@
 import type { Kube, ListQuery } from '../../adapters/kube/index.ts'
 import type { Kind, ObjectMeta, Ref } from '../../api/index.ts'
 import { harmlessLine } from '../../std/index.ts'
-import { type Column, table, WIDTH } from '../output.ts'
+import { type Column, fitting, table, WIDTH } from '../output.ts'
 
 const AS_TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1'
 const PAGE = 500
@@ -56,7 +56,7 @@ export function layOut({ columnDefinitions, rows }: ServerTable, { isWide, hasNa
     priority === 0 || isWide ? [{ title: name.toUpperCase(), of: ({ cells }) => textOf(cells[at]) }] : [],
   )
   if (hasNamespaces) columns.unshift({ title: 'NAMESPACE', of: ({ object }) => object.metadata.namespace ?? '' })
-  const kept = isWide ? columns : fitting(columns, rows)
+  const kept = isWide ? columns : fitting(columns, rows, NEEDED)
   const left = columns.filter((column) => !kept.includes(column)).map(({ title }) => title)
   return { text: table(rows, kept, isWide ? Number.POSITIVE_INFINITY : WIDTH), left }
 }
@@ -65,18 +65,3 @@ const textOf = (cell: unknown): string => (cell === null || cell === undefined ?
 
 /** What it is called, and how it is: without these a line says nothing. */
 const NEEDED = ['NAMESPACE', 'NAME', 'PHASE', 'STATE', 'READY', 'REASON']
-
-/** The widest go first: addresses, hashes, paths. */
-function fitting(columns: readonly Column<TableRow>[], rows: readonly TableRow[]): Column<TableRow>[] {
-  const sized = columns.map((column) => ({ column, width: widthOf(column, rows) }))
-  const spare = sized.filter(({ column }) => !NEEDED.includes(column.title)).toSorted((one, other) => other.width - one.width)
-  let kept = sized
-  for (const widest of spare) {
-    if (kept.reduce((sum, { width }) => sum + width + 2, -2) <= WIDTH) break
-    kept = kept.filter((each) => each !== widest)
-  }
-  return kept.map(({ column }) => column)
-}
-
-const widthOf = ({ title, of }: Column<TableRow>, rows: readonly TableRow[]): number =>
-  rows.reduce((most, row) => Math.max(most, of(row).length), title.length)

@@ -1,10 +1,10 @@
 import { nameOf, refOf, type Workspace, Workspaces, workspaceStateOf, workspaceWishOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
+import { isForBrowsers, openInBrowser } from '../browser.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { wholeNumber } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
-import { which } from '../which.ts'
 import { refuseStopped } from './inside.ts'
 import { setDesired } from './run-state.ts'
 import { commandFor, onWorkspace, type WatchOptions, type WorkspaceContext, withWorkspace } from './workspace.ts'
@@ -49,39 +49,20 @@ async function open(context: WorkspaceContext, options: Options): Promise<ExitCo
     shell.say(`${nameOf(workspace)} is ${workspaceStateOf(workspace)}: nothing may answer there yet.\n`)
   shell.print(url)
   if (options.print) return exitCodes.ok
-  const browser = browserOf(shell)
-  if (browser === undefined) {
-    shell.say('No browser is known on this machine: name one in BROWSER.\n')
-    return exitCodes.ok
-  }
-  return (await shell.handOver(browser, [url])) === 0 ? exitCodes.ok : exitCodes.failed
+  return openInBrowser(shell, url)
 }
 
 /** The address is all that standard output has. */
 const quiet = (shell: Shell): Shell => ({ ...shell, print: (text) => shell.say(`${text}\n`) })
 
-/** An address that somebody has written into a status is opened by no other program than a browser. */
 function urlOf(workspace: Workspace, port: string | undefined): string {
   const { url: own, ports = [] } = workspace.status ?? {}
   const url = port === undefined ? own : ports.find(({ name }) => name === port)?.url
-  if (url && ['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '')) return url
+  if (url && isForBrowsers(url)) return url
   const names = ports.flatMap((each) => (each.url ? [each.name] : [])).join(', ')
   throw new Failure('not-found', `${nameOf(workspace)} has no address${port === undefined ? '' : ` for a port ${port}`}.`, {
     remedy: names
       ? `Name one of its ports with --port: ${names}.`
       : `Its class gives addresses where it has a dnsZone (docs/proxy.md). To reach a port from here: \`${commandFor('forward', workspace)}\` and the port.`,
   })
-}
-
-/** Not in a terminal where nobody could see it. */
-function browserOf({ env, cwd }: Shell): string | undefined {
-  if (env.BROWSER) return env.BROWSER
-  for (const name of ['xdg-open', 'open']) {
-    try {
-      return which(name, env.PATH, cwd)
-    } catch {
-      // The next one may be there.
-    }
-  }
-  return undefined
 }

@@ -55,7 +55,7 @@ export function refuseTerminated(workspace: Workspace): void {
 
 /** The milliseconds that a flag names; `example` is how it may be written. */
 export function lengthOfTime(flag: string, text: string, example: string): number {
-  const length = /^(\d+[smh])+$/.test(text) ? durationOf(text) : 0
+  const length = /^(\d{1,6}[smh]){1,3}$/.test(text) ? durationOf(text) : 0
   if (length > 0) return length
   throw new Failure('invalid', `${flag} is "${text}", which is no length of time.`, { remedy: `Write it like ${example}.` })
 }

@@ -4,5 +4,5 @@
  */
 export { eventsOf, type WorkspaceEvent } from './events.ts'
 export { containersOf, firstContainerOf, isMainPod, isOfSimulatedNode, linesOfLog, SHELL_SCRIPT, youngestPodOf } from './pod.ts'
-export { type TargetLogin, type TargetReach, withTarget } from './target.ts'
+export { insideTarget, type TargetLogin, type TargetReach, withTarget } from './target.ts'
 export { createWholeOutput } from './whole-output.ts'

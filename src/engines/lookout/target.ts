@@ -1,5 +1,13 @@
 import type { Kube, readTarget, TargetOptions } from '../../adapters/kube/index.ts'
-import { DeploymentTargets, isPrivate, kubeconfigIn, nameOf, Secrets, type Workspace } from '../../api/index.ts'
+import {
+  type DeploymentTarget,
+  DeploymentTargets,
+  isPrivate,
+  kubeconfigIn,
+  nameOf,
+  Secrets,
+  type Workspace,
+} from '../../api/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 
 /** Limits where a target may lie, and how much it may say. */
@@ -27,7 +35,7 @@ export async function withTarget<T>(
   }
   const target = await kube.get(DeploymentTargets, { name, namespace })
   if (!target) throw gone(`DeploymentTarget ${name}`)
-  const { clusterCredentialsSecret, apiURL, allowInsecureSkipTLSVerify = false } = target.spec.kubernetesCredentials
+  const { apiURL } = target.spec.kubernetesCredentials
   // Somebody who changes a target must not lead those who look at its workspaces to a server of their choice.
   if (apiURL !== itsURL) {
     throw new Failure('not-found', `DeploymentTarget ${name} does not lead to the cluster of ${nameOf(workspace)} any more.`, {
@@ -35,6 +43,22 @@ export async function withTarget<T>(
     })
   }
   if (isPrivate(target)) return await work(kube, home).catch((thrown: unknown) => Promise.reject(refusalOf(thrown, workspace)))
+  return insideTarget(kube, target, reach, (there, login) => work(there, home, login))
+}
+
+/**
+ * Does the work in the cluster of a target, with the credentials beside it, which the person must be allowed to read; where the target is
+ * private, in the person's own name: then there is no login.
+ */
+export async function insideTarget<T>(
+  kube: Kube,
+  target: DeploymentTarget,
+  reach: TargetReach,
+  work: (there: Kube, login?: TargetLogin) => Promise<T>,
+): Promise<T> {
+  if (isPrivate(target)) return work(kube)
+  const { name, namespace = '' } = target.metadata
+  const { clusterCredentialsSecret, apiURL, allowInsecureSkipTLSVerify = false } = target.spec.kubernetesCredentials
   const secret = await kube.get(Secrets, { name: clusterCredentialsSecret, namespace })
   const kubeconfig = secret && kubeconfigIn(secret)
   if (!kubeconfig) throw gone(`Secret ${clusterCredentialsSecret} with the credentials of DeploymentTarget ${name}`)
@@ -42,7 +66,7 @@ export async function withTarget<T>(
   const wanted = { server: apiURL, insecureSkipTLSVerify: allowInsecureSkipTLSVerify }
   const there = kubeFromSecret(kubeconfig, { ...reach, tenant: namespace, ...wanted })
   try {
-    return await work(there, home, read(kubeconfig, wanted))
+    return await work(there, read(kubeconfig, wanted))
   } finally {
     await there.close()
   }
