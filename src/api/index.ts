@@ -160,6 +160,7 @@ export {
   BERTH_AUTHORITY,
   BERTH_NAMESPACE,
   CREDENTIALS_NAMESPACE,
+  FOREVER,
   finalizers,
   gitAudienceOf,
   KAS_PRESENCE,

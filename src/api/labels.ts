@@ -153,6 +153,9 @@ export const labels = {
 /** The version of Berth that an object says it is of. */
 export const labelledVersion = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[labels.version]
 
+/** Value of `annotations.previewKeep`. */
+export const FOREVER = 'forever'
+
 /** Value of `labels.managedBy`. */
 export const MANAGED_BY_BERTH = 'berth'
 

@@ -15,9 +15,6 @@ import { findObject, likely, type ObjectOptions, withObject } from '../find-obje
 import { withKube } from '../options.ts'
 import type { Shell } from '../shell.ts'
 
-/** How somebody writes that an environment never expires. */
-export const FOREVER = 'forever'
-
 export const LIST = '`berth preview list -A`'
 
 const listOf = ({ metadata: { name, namespace } }: Preview): string => `\`berth preview list ${name} -n ${namespace}\``

@@ -1,10 +1,10 @@
-import { annotations, nameOf } from '../../api/index.ts'
+import { annotations, FOREVER, nameOf } from '../../api/index.ts'
 import { systemClock, timestamp } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { actionVerb } from '../verb.ts'
 import { until } from '../workspace/time.ts'
 import { lengthOfTime } from '../workspace/workspace.ts'
-import { annotate, type BranchContext, commandFor, FOREVER, onBranch, titleOf, withBranch } from './branch.ts'
+import { annotate, type BranchContext, commandFor, onBranch, titleOf, withBranch } from './branch.ts'
 
 interface Options extends ObjectOptions {
   for?: string

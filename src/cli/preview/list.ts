@@ -5,6 +5,7 @@ import {
   conditionOf,
   type Environment,
   Environments,
+  FOREVER,
   keyOf,
   labels,
   nameOf,
@@ -19,7 +20,7 @@ import { type Column, fitting, marked, renderData, table } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { until } from '../workspace/time.ts'
-import { FOREVER, LIST, shortCommit } from './branch.ts'
+import { LIST, shortCommit } from './branch.ts'
 
 interface Options extends ObjectOptions, OutputOptions {
   allNamespaces?: boolean

@@ -1,4 +1,4 @@
-import { annotations, type Environment, type Preview, type PreviewStatus } from '../../api/index.ts'
+import { annotations, type Environment, FOREVER, type Preview, type PreviewStatus } from '../../api/index.ts'
 import { durationOf, timestamp } from '../../std/index.ts'
 import { slugOf } from '../repository-names/index.ts'
 
@@ -29,8 +29,6 @@ interface Seen {
 
 /** Short enough to read, and to be part of a host name. Where two branches have the same, the second waits until the first has gone. */
 const SLUG = { longest: 20, digits: 8 }
-
-const FOREVER = 'forever'
 
 /** Which branches have an environment, and which had one. Pure. */
 export function planOf({ metadata, spec, status }: Preview, { branches, there, now }: Seen): PreviewPlan {

@@ -99,7 +99,7 @@ function readiness({ spec }: Preview, environments: readonly Told[], { plan: { w
     return {
       status: 'True',
       reason: 'Ready',
-      message: asSentence(`all ${environments.length} environments are in effect and healthy${wait}`),
+      message: asSentence(`${healthy(environments.length)}${wait}`),
     }
   const more = others.length > 0 ? `, and ${others.length} more` : ''
   return {
@@ -107,6 +107,13 @@ function readiness({ spec }: Preview, environments: readonly Told[], { plan: { w
     reason: 'EnvironmentsNotReady',
     message: asSentence(`Environment ${first.name} of branch ${first.branch} (${first.reason})${more}: ${first.message}${wait}`),
   }
+}
+
+function healthy(count: number): string {
+  if (count === 0) return 'No branch has an environment'
+  return count === 1
+    ? 'The environment of 1 branch is in effect and healthy'
+    : `All ${count} environments are in effect and healthy`
 }
 
 /** What was seen last counts on. */
