@@ -5,8 +5,10 @@ import type { Project } from '../projects/project.ts'
 import type { PollPace, PollTurn } from './pace.ts'
 
 export interface PollWork {
-  /** Asks the Git server once. */
-  look: () => Promise<PollSighting>
+  /** Asks the Git server once, unless somebody else has asked it since then (milliseconds since 1970). */
+  look: (since: number) => Promise<PollSighting>
+  /** Whether a look asks nobody. */
+  isKnown?: (since: number) => boolean
   /** Somebody knows better than to wait after what failed. */
   hurry?: () => void
   /** The version of the credentials as they are now, where there are some to read. Must not reject. */
@@ -27,6 +29,8 @@ interface Follower {
 const LONGEST_WAIT = minutes(5)
 /** Polls of many repositories drift apart instead of coming in waves. */
 const JITTER = 0.1
+/** Intervals; whoever asks for many refs each interval may be late, and wakes the others where there is something new. */
+const OLDEST = 2
 /** Between a look and the next that a poke asks for: longer by this much each time, until nobody has poked for a while. */
 const GAP = seconds(0.5)
 const LONGEST_GAP = seconds(3)
@@ -125,6 +129,11 @@ export class Poll {
     this.#isUrgent = true
   }
 
+  /** Somebody else has found something new: it looks at once. */
+  wake(): void {
+    this.#alarm.abort()
+  }
+
   /** Returns when the signal aborts, or when it is no longer wanted. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -143,7 +152,17 @@ export class Poll {
     this.#hasEnded = true
   }
 
+  /** What was found before does not count. */
+  get #since(): number {
+    return Math.max(this.#pokedAt ?? 0, this.#work.clock.now() - this.#interval() * OLDEST)
+  }
+
+  /** What costs the Git server nothing has no turn. */
   async #turn(signal: AbortSignal): Promise<void> {
+    if (this.#work.isKnown?.(this.#since)) {
+      this.#isUrgent = false
+      return
+    }
     for (let isUrgent: boolean | undefined; isUrgent !== this.#isUrgent && !signal.aborted; ) {
       isUrgent = this.#isUrgent
       this.#standing = this.#work.pace.stand(this.#namespaces, isUrgent)
@@ -159,7 +178,7 @@ export class Poll {
     const since = pokedAt ?? this.#work.clock.now()
     // Asked before the look: a Secret that is mended meanwhile counts as changed.
     this.#version = this.#failures > 0 ? await this.#work.version?.() : undefined
-    const sighting = await this.#work.look()
+    const sighting = await this.#work.look(this.#since)
     if (signal.aborted) return
     // What the user has to mend in the cluster, or to sign, costs nothing to look at again, so it is not made to wait.
     const isOurs = 'failure' in sighting && !/^(?:Secret|Commit|NamespaceNotOnboarded$)/.test(sighting.failure.reason ?? '')

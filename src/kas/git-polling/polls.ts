@@ -8,6 +8,7 @@ import type { Project } from '../projects/project.ts'
 import { concerns } from './concerns.ts'
 import { createFetchBackoff } from './fetch-backoff.ts'
 import { createLanes, type Lanes } from './lanes.ts'
+import { createListings, type Listings, refIn } from './listings.ts'
 import { createPace, type PollPace } from './pace.ts'
 import { Poll } from './poll.ts'
 import { snapshotOfRefs } from './refs.ts'
@@ -30,12 +31,17 @@ export interface PollingOptions {
 /** All polls: one for each repository, ref and credential, however many follow it. */
 export function createPolls(options: PollingOptions): Polls {
   const { clock, log } = options
-  const polls = new Map<string, { poll: Poll; revision: Revision }>()
+  const polls = new Map<string, { poll: Poll; revision: Revision; repository: string }>()
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
   const listeners: ((outcome: PollOutcome) => void)[] = []
   const shared: Shared = {
     lanes: createLanes(options.concurrency),
+    listings: createListings(clock),
+    wake(repository, refs) {
+      for (const each of polls.values())
+        if (each.repository === repository && refs.includes(refIn(each.revision) ?? '')) each.poll.wake()
+    },
     pace: createPace(clock),
     keyrings: new LRUCache({ max: MOST_KEYRINGS }),
     trees: new LRUCache({ maxSize: MOST_LISTED, sizeCalculation: ({ bytes }) => bytes + 1 }),
@@ -58,7 +64,7 @@ export function createPolls(options: PollingOptions): Polls {
         for (const listener of listeners) listener({ projects, revision, sighting, isNews, refused, since })
       },
     })
-    polls.set(key, { poll, revision })
+    polls.set(key, { poll, revision, repository: repositoryOf(project) })
     return poll
   }
 
@@ -142,11 +148,17 @@ function createRefusalNews(): (sighting: PollSighting) => Failure | undefined {
 const keyFor = ({ ref, url, credentials, verify }: Project, revision: Revision): string =>
   JSON.stringify([url, ownerOf(credentials), revision, verify ? [keyOf(ref), verify] : ''])
 
+/** Who has the same credentials for it sees the same. */
+const repositoryOf = ({ url, credentials }: Project): string => JSON.stringify([url, ownerOf(credentials)])
+
 const ownerOf = (credentials: Ref | undefined): string => (credentials ? keyOf(credentials) : '')
 
 /** All polls share these. */
 interface Shared {
   lanes: Lanes
+  listings: Listings
+  /** The polls of these refs of a repository, which are others than before. */
+  wake: (repository: string, refs: readonly string[]) => void
   trees: Trees
   keyrings: Keyrings
   pace: PollPace
@@ -161,14 +173,14 @@ const MOST_KEYRINGS = 128
 /** Asks the Git server for one poll. Its commits are fetched by the same lane, when streams want them. */
 function createLooker(
   options: PollingOptions,
-  { lanes, trees, keyrings }: Shared,
+  { lanes, listings, wake, trees, keyrings }: Shared,
   project: Project,
   revision: Revision,
   signal: AbortSignal,
 ) {
   const { mirrors, credentials, protocols, clock, log, onLook } = options
   const { namespace } = project.ref
-  const repository = JSON.stringify([project.url, ownerOf(project.credentials)])
+  const repository = repositoryOf(project)
   const lane = lanes.lane(repository, namespace)
   const patience = createFetchBackoff(clock)
   const { lastServed } = options
@@ -181,7 +193,7 @@ function createLooker(
     if (!signal.aborted) log.warn('A commit could not be fetched', { project: keyOf(project.ref), ...logFieldsOf(commit), error })
   }
   const tools = { repository, lane, lanes, trees, namespace, patience, signal, onListed, onFailed }
-  const look = async (): Promise<PollSighting> => {
+  const look = async (since: number): Promise<PollSighting> => {
     const remote: Remote = {
       url: remoteUrl(project.url, protocols),
       ...(await credentials.forGit(project)),
@@ -198,10 +210,13 @@ function createLooker(
         }
       })
     if (revision.kind === 'refs') {
+      const at = clock.now()
       const refs = await ask(() => mirror.refs(revision.name, signal))
-      return refs ? { snapshot: snapshotOfRefs(refs) } : { empty: true }
+      if (!refs) return { empty: true }
+      wake(repository, listings.note(repository, revision.name, { refs, at }))
+      return { snapshot: snapshotOfRefs(refs) }
     }
-    const found = await ask(() => mirror.locate(revision, signal))
+    const found = listings.find(repository, revision, since) ?? (await ask(() => mirror.locate(revision, signal)))
     if (!found) return { empty: true }
     const served: Located & Partial<Verified> = verification
       ? await lane.pass(() => verification.verify(found, mirror, signal))
@@ -210,7 +225,8 @@ function createLooker(
     return { snapshot, ...(served.refused && { refused: served.refused }) }
   }
   return {
-    look: (): Promise<PollSighting> => look().catch((thrown: unknown) => ({ failure: Failure.from(thrown) })),
+    isKnown: (since: number) => listings.find(repository, revision, since) !== undefined,
+    look: (since: number): Promise<PollSighting> => look(since).catch((thrown: unknown) => ({ failure: Failure.from(thrown) })),
     hurry() {
       patience.forget()
       verification?.forget()
