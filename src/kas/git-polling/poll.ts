@@ -9,6 +9,8 @@ export interface PollWork {
   look: (since: number) => Promise<PollSighting>
   /** Whether a look asks nobody. */
   isKnown?: (since: number) => boolean
+  /** Others are answered by its looks: it comes before them. */
+  isShared?: boolean
   /** Somebody knows better than to wait after what failed. */
   hurry?: () => void
   /** The version of the credentials as they are now, where there are some to read. Must not reject. */
@@ -129,9 +131,10 @@ export class Poll {
     this.#isUrgent = true
   }
 
-  /** Somebody else has found something new: it looks at once. */
-  wake(): void {
-    this.#alarm.abort()
+  /** Somebody else has asked the Git server: where that found something new it looks at once, and nobody waits for a turn any more. */
+  wake(isNew: boolean): void {
+    if (isNew) this.#alarm.abort()
+    if (this.#standing && this.#work.isKnown?.(this.#since)) this.#standing.leave()
   }
 
   /** Returns when the signal aborts, or when it is no longer wanted. */
@@ -165,7 +168,7 @@ export class Poll {
     }
     for (let isUrgent: boolean | undefined; isUrgent !== this.#isUrgent && !signal.aborted; ) {
       isUrgent = this.#isUrgent
-      this.#standing = this.#work.pace.stand(this.#namespaces, isUrgent)
+      this.#standing = this.#work.pace.stand(this.#namespaces, isUrgent || this.#work.isShared === true)
       await unlessAborted(this.#standing.over, signal)
     }
     this.#standing?.leave()

@@ -40,7 +40,7 @@ export function createPolls(options: PollingOptions): Polls {
     listings: createListings(clock),
     wake(repository, refs) {
       for (const each of polls.values())
-        if (each.repository === repository && refs.includes(refIn(each.revision) ?? '')) each.poll.wake()
+        if (each.repository === repository) each.poll.wake(refs.includes(refIn(each.revision) ?? ''))
     },
     pace: createPace(clock),
     keyrings: new LRUCache({ max: MOST_KEYRINGS }),
@@ -157,7 +157,7 @@ const ownerOf = (credentials: Ref | undefined): string => (credentials ? keyOf(c
 interface Shared {
   lanes: Lanes
   listings: Listings
-  /** The polls of these refs of a repository, which are others than before. */
+  /** The polls of a repository that was listed, with the refs that are others than before. */
   wake: (repository: string, refs: readonly string[]) => void
   trees: Trees
   keyrings: Keyrings
@@ -225,6 +225,7 @@ function createLooker(
     return { snapshot, ...(served.refused && { refused: served.refused }) }
   }
   return {
+    isShared: revision.kind === 'refs',
     isKnown: (since: number) => listings.find(repository, revision, since) !== undefined,
     look: (since: number): Promise<PollSighting> => look(since).catch((thrown: unknown) => ({ failure: Failure.from(thrown) })),
     hurry() {

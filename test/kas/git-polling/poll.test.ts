@@ -30,9 +30,9 @@ const commitOf = (sighting: PollSighting | undefined): string | undefined =>
   sighting && 'snapshot' in sighting ? sighting.snapshot.commit : undefined
 
 /** A poll whose Git server says what `answer` says. */
-function given(interval = '20s') {
+function given(interval = '20s', isShared = false) {
   const clock = steppedClock()
-  const server = { answer: seen('c1'), looks: 0, before: async (): Promise<void> => undefined }
+  const server = { answer: seen('c1'), looks: 0, isKnown: false, before: async (): Promise<void> => undefined }
   const secret = { version: '1', reads: 0 }
   const sinces: number[] = []
   const pace = createPace(clock)
@@ -42,6 +42,8 @@ function given(interval = '20s') {
       sinces.push(since)
     },
     pace,
+    isShared,
+    isKnown: () => server.isKnown,
     async version() {
       secret.reads++
       return secret.version
@@ -260,6 +262,42 @@ describe('a poll', (it) => {
     await clock.step(seconds(2))
     is(poll.hasEnded, true)
     is(server.looks, 1)
+    await done
+  })
+
+  it('leaves the line when somebody else has asked, and stands in none while others ask for it', async () => {
+    const { clock, server, poll, follow, crowd, run, ending } = given('1s')
+    follow()
+    const done = run()
+    await clock.step(0)
+    crowd('home', 2000)
+    await clock.step(seconds(5))
+    is(server.looks, 1)
+    poll.wake(false)
+    await clock.step(0)
+    is(server.looks, 1, 'what was found says nothing of it')
+    server.isKnown = true
+    poll.wake(false)
+    await clock.step(0)
+    is(server.looks, 2)
+    poll.wake(true)
+    await clock.step(seconds(0.6))
+    is(server.looks, 3, 'before its interval is over')
+    await clock.step(seconds(3))
+    ok(server.looks >= 5, `${server.looks} looks`)
+    ending.abort()
+    await done
+  })
+
+  it('comes before others where these are answered by it', async () => {
+    const { clock, server, follow, crowd, run, ending } = given('1s', true)
+    follow()
+    const done = run()
+    await clock.step(0)
+    crowd('home', 2000)
+    await clock.step(seconds(5))
+    ok(server.looks >= 3, `${server.looks} looks`)
+    ending.abort()
     await done
   })
 
