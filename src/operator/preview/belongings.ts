@@ -1,5 +1,7 @@
+import { type Kube, mayUse } from '../../adapters/kube/index.ts'
 import {
   DeploymentTargetClaims,
+  DeploymentTargetClasses,
   Environments,
   GitOpsDeploymentSets,
   type GitProject,
@@ -10,8 +12,9 @@ import {
   nameOf,
   type Preview,
   refOf,
+  requesterOf,
 } from '../../api/index.ts'
-import { createUnlessThere, differences } from '../../engines/apply/index.ts'
+import { createUnlessThere, differences, keepExactly } from '../../engines/apply/index.ts'
 import { eachOf, Failure, isFailure, seconds } from '../../std/index.ts'
 import { claimFor, environmentFor, setFor } from './desired.ts'
 import type { PreviewEntry } from './plan.ts'
@@ -52,7 +55,8 @@ export async function writeAll(
   return refusals
 }
 
-function refusalsOf(preview: Preview, { refusals }: PreviewServices): Map<string, PreviewRefusal> {
+/** What was not accepted the last time. */
+export function refusalsOf(preview: Preview, { refusals }: PreviewServices): Map<string, PreviewRefusal> {
   const key = keyOf(refOf(preview))
   const known = refusals.get(key) ?? new Map<string, PreviewRefusal>()
   refusals.set(key, known)
@@ -65,8 +69,24 @@ const OF_ONE = ['invalid', 'conflict', 'already-exists', 'forbidden', 'not-found
 /** What a claim asks for stays as it was when it was made: its namespace was made for that. */
 async function keepClaim(preview: Preview, entry: PreviewEntry, { context, claims }: PreviewServices): Promise<void> {
   const claim = claims.get({ name: entry.name, namespace: preview.metadata.namespace })
-  if (!claim) return make(DeploymentTargetClaims, claimFor(preview, entry), context.kube)
-  requireOwn(claim, preview)
+  if (claim) return requireOwn(claim, preview)
+  await requireUse(preview, context.kube)
+  await make(DeploymentTargetClaims, claimFor(preview, entry), context.kube)
+}
+
+/** Admission has asked when the class was named; it is made long after that, and by us, who may use all. */
+async function requireUse(preview: Preview, kube: Kube): Promise<void> {
+  const { deploymentTargetClassName: name } = preview.spec
+  const requester = requesterOf(preview)
+  if (await mayUse(kube, requester, { kind: DeploymentTargetClasses, name, namespace: preview.metadata.namespace ?? '' })) return
+  const who = requester.split('\n')[0] || 'whoever made the Preview'
+  throw new Failure(
+    'forbidden',
+    `${who} may not use DeploymentTargetClass "${name}" of spec.deploymentTargetClassName any more`,
+    {
+      reason: 'Forbidden',
+    },
+  )
 }
 
 async function keepEnvironment(preview: Preview, entry: PreviewEntry, { context, environments }: PreviewServices): Promise<void> {
@@ -78,17 +98,18 @@ async function keepEnvironment(preview: Preview, entry: PreviewEntry, { context,
     await context.kube.apply(Environments, wanted, { manager: MANAGER, force: true })
 }
 
-export async function keepSet(preview: Preview, project: GitProject, { context, sets }: PreviewServices): Promise<void> {
+/** All of its spec is ours: what the template has no more is in effect no more. */
+export async function keepSet(preview: Preview, project: GitProject, services: PreviewServices): Promise<void> {
+  const { context, sets, canonical } = services
   const wanted = setFor(preview, project)
   const set = sets.get(refOf(wanted))
   if (!set) return make(GitOpsDeploymentSets, wanted, context.kube)
   requireOwn(set, preview)
-  if (differences(wanted, set).length > 0)
-    await context.kube.apply(GitOpsDeploymentSets, wanted, { manager: MANAGER, force: true })
+  await keepExactly({ kube: context.kube, canonical, manager: MANAGER }, { kind: GitOpsDeploymentSets, object: wanted }, set)
 }
 
 /** It is never taken from whoever has it. */
-async function make<T extends KubeObject>(kind: Kind<T>, object: T, kube: PreviewServices['context']['kube']): Promise<void> {
+async function make<T extends KubeObject>(kind: Kind<T>, object: T, kube: Kube): Promise<void> {
   if (!(await createUnlessThere(kube, kind, object, MANAGER))) throw occupied(object)
 }
 

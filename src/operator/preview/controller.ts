@@ -3,7 +3,6 @@ import {
   DeploymentTargetClaims,
   type Environment,
   Environments,
-  type GitOpsDeploymentSet,
   GitOpsDeploymentSets,
   GitOpsDeployments,
   type GitProject,
@@ -19,6 +18,7 @@ import {
   refOf,
   refsBeside,
 } from '../../api/index.ts'
+import { createCanonical } from '../../engines/apply/index.ts'
 import { type Controller, type ControllerContext, createWakeups, paced, settled } from '../../engines/controller/index.ts'
 import { seconds } from '../../std/index.ts'
 import { createRepositories, type NameSource, projectRef } from '../repository-names/index.ts'
@@ -52,16 +52,17 @@ export function previews(context: ControllerContext, source: NameSource): Contro
     sets: caches.of(GitOpsDeploymentSets),
     projects: caches.of(GitProjects),
     repositories,
-    byPreview: { environments: indexBy(previewKeys<Environment>), claims: indexBy(previewKeys<DeploymentTargetClaim>) },
+    canonical: createCanonical(context.kube, MANAGER),
+    byPreview: { environments: indexBy(ownerKeys<Environment>), claims: indexBy(ownerKeys<DeploymentTargetClaim>) },
     refusals: new Map(),
   }
   return {
     name: MANAGER,
     kind: Previews,
     watches: [
-      { kind: Environments, wakes: previewOf },
-      { kind: DeploymentTargetClaims, wakes: previewOf },
-      { kind: GitOpsDeploymentSets, wakes: (set: GitOpsDeploymentSet) => previewOf(set) },
+      { kind: Environments, wakes: ownersOf },
+      { kind: DeploymentTargetClaims, wakes: ownersOf },
+      { kind: GitOpsDeploymentSets, wakes: ownersOf },
       { kind: GitProjects, wakes: (project: GitProject) => all.by(byProject, keyOf(refOf(project))).map(refOf) },
       // So that they are held in memory; what they tell comes by the wake-ups above.
       { kind: GitOpsDeployments, wakes: () => [] },
@@ -79,6 +80,12 @@ export function previews(context: ControllerContext, source: NameSource): Contro
 
 const previewOf = (object: KubeObject): Ref[] => refsBeside(object, object.metadata.labels?.[labels.preview])
 
-const previewKeys = <T extends KubeObject>(object: T): string[] => previewOf(object).map(keyOf)
+/** Whatever somebody makes of its labels. */
+const ownersOf = (object: KubeObject): Ref[] =>
+  (object.metadata.ownerReferences ?? [])
+    .filter(({ kind }) => kind === Previews.kind)
+    .flatMap(({ name }) => refsBeside(object, name))
+
+const ownerKeys = <T extends KubeObject>(object: T): string[] => ownersOf(object).map(keyOf)
 
 const byProject = indexBy(({ metadata, spec }: Preview) => [keyOf(projectRef(spec.branches.project, metadata.namespace ?? ''))])

@@ -57,6 +57,9 @@ export function environmentFor(preview: Preview, { name, branch }: PreviewEntry)
  */
 export function setFor(preview: Preview, project: GitProject): GitOpsDeploymentSet {
   const { template } = preview.spec
+  // Without a policy nobody waits for its objects when it is deleted: the namespace takes them along, and may be gone before.
+  const { deletionPolicy: _, ...spec } = template.spec
+  const { semver: __, ...source } = isRecord(template.spec.source) ? template.spec.source : {}
   return {
     ...typeMetaOf(GitOpsDeploymentSets),
     metadata: metadataFor(preview, preview.metadata.name),
@@ -77,17 +80,15 @@ export function setFor(preview: Preview, project: GitProject): GitOpsDeploymentS
         },
         spec: {
           type: 'automated',
-          ...template.spec,
+          ...spec,
           source: {
             path: '.',
-            ...(isRecord(template.spec.source) && template.spec.source),
+            ...source,
             repoURL: project.spec.url,
             project: `${project.metadata.namespace}/${project.metadata.name}`,
             targetRevision: 'refs/heads/${branch}',
           },
           destination: { environment: '${environment}' },
-          // The namespace goes, with all that is in it: nobody has to delete one thing after the other.
-          deletionPolicy: 'Orphan',
         },
       },
       removal: { policy: 'Delete', maxPercent: 100, allowEmpty: true },

@@ -1,4 +1,4 @@
-import { annotations, type Environment, FOREVER, type Preview, type PreviewStatus } from '../../api/index.ts'
+import { annotations, type Environment, type Preview, type PreviewStatus } from '../../api/index.ts'
 import { durationOf, timestamp } from '../../std/index.ts'
 import { slugOf } from '../repository-names/index.ts'
 
@@ -34,20 +34,22 @@ const SLUG = { longest: 20, digits: 8 }
 export function planOf({ metadata, spec, status }: Preview, { branches, there, now }: Seen): PreviewPlan {
   const known = new Map((status?.environments ?? []).map((entry) => [entry.branch, entry]))
   const past = new Map((status?.expired ?? []).map(({ branch, commit }) => [branch, commit]))
-  const candidates: PreviewEntry[] = []
+  const candidates: Candidate[] = []
   const expired: Expired = []
   for (const [branch, commit] of branches) {
     const before = known.get(branch)
     const name = `${metadata.name}-${slugOf(branch, SLUG)}`
     const since = before?.commit === commit ? before.since : timestamp(now)
     const marks = there.get(name)?.metadata.annotations ?? {}
-    const end = endOf(spec.timeToLive, since, marks[annotations.previewKeep])
-    const isEnded =
-      past.get(branch) === commit || marks[annotations.previewExpire] === commit || (end !== undefined && end <= now)
-    if (isEnded) expired.push({ branch, commit })
-    else candidates.push({ name, branch, commit, since, ...(end !== undefined && { expires: timestamp(end) }) })
+    const kept = keptUntil(marks[annotations.previewKeep])
+    const end = spec.timeToLive === undefined ? FOR_EVER : Math.max(Date.parse(since) + durationOf(spec.timeToLive), kept)
+    if (past.get(branch) === commit || marks[annotations.previewExpire] === commit || end <= now) expired.push({ branch, commit })
+    else {
+      const entry = { name, branch, commit, since, ...(end !== FOR_EVER && { expires: timestamp(end) }) }
+      candidates.push({ entry, isThere: marks[annotations.branch] === branch, isKept: kept > now })
+    }
   }
-  const live = fitting(candidates, there, spec.maxEnvironments ?? MOST)
+  const live = fitting(candidates, spec.maxEnvironments ?? MOST)
   const ends = live.flatMap(({ expires }) => (expires === undefined ? [] : [Date.parse(expires) - now]))
   return {
     live,
@@ -60,20 +62,38 @@ export function planOf({ metadata, spec, status }: Preview, { branches, there, n
 /** As the schema has it. */
 const MOST = 20
 
-/** Those that are there stay, the ones with the newest commits first; then by name. */
-function fitting(candidates: readonly PreviewEntry[], there: ReadonlyMap<string, Environment>, most: number): PreviewEntry[] {
-  const isThere = ({ name, branch }: PreviewEntry) => there.get(name)?.metadata.annotations?.[annotations.branch] === branch
-  const old = candidates.filter(isThere).toSorted((one, other) => Date.parse(other.since) - Date.parse(one.since))
-  const all = [...old, ...candidates.filter((entry) => !isThere(entry))]
-  const names = new Set<string>()
-  const unique = all.filter(({ name }) => !names.has(name) && names.add(name))
-  return unique.slice(0, most).toSorted((one, other) => (one.branch < other.branch ? -1 : 1))
+const FOR_EVER = Number.POSITIVE_INFINITY
+
+/** A branch that may have an environment. */
+interface Candidate {
+  entry: PreviewEntry
+  isThere: boolean
+  isKept: boolean
 }
 
-/** When it goes by itself, milliseconds since 1970; `undefined`: with its branch. */
-function endOf(timeToLive: string | undefined, since: string, keep: string | undefined): number | undefined {
-  if (timeToLive === undefined || keep === FOREVER) return undefined
-  const end = Date.parse(since) + durationOf(timeToLive)
-  const until = Date.parse(keep ?? '')
-  return Number.isNaN(until) ? end : Math.max(end, until)
+/** Those that are there stay, first what somebody keeps, then the newest commits; then by name. */
+function fitting(candidates: readonly Candidate[], most: number): PreviewEntry[] {
+  const rank = ({ isThere, isKept }: Candidate) => (isKept ? 0 : isThere ? 1 : 2)
+  const bySince = (one: Candidate, other: Candidate) => Date.parse(other.entry.since) - Date.parse(one.entry.since)
+  const all = candidates.toSorted(
+    (one, other) => rank(one) - rank(other) || (one.isThere ? bySince(one, other) : 0) || byBranch(one.entry, other.entry),
+  )
+  const names = new Set<string>()
+  const unique = all.filter(({ entry: { name } }) => !names.has(name) && names.add(name))
+  return unique
+    .slice(0, most)
+    .map(({ entry }) => entry)
+    .toSorted(byBranch)
+}
+
+const byBranch = (one: PreviewEntry, other: PreviewEntry): number => (one.branch < other.branch ? -1 : 1)
+
+/** As RFC 3339 has it, and the API server takes it back. */
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/
+
+/** Milliseconds since 1970. A time that nobody can read keeps it: whoever wrote it did not want it to go. */
+function keptUntil(mark: string | undefined): number {
+  if (mark === undefined) return Number.NEGATIVE_INFINITY
+  const time = TIME.test(mark) ? Date.parse(mark) : Number.NaN
+  return Number.isNaN(time) ? FOR_EVER : time
 }

@@ -2,19 +2,21 @@ import { type GitProject, isDeleting, keyOf, type Preview, refOf } from '../../a
 import { again, type Next, settled } from '../../engines/controller/index.ts'
 import { Failure } from '../../std/index.ts'
 import { branchOf, isAskedFor, projectFor, refsOf } from '../repository-names/index.ts'
-import { AGAIN, isOwnedBy, keepSet, removeAll, writeAll } from './belongings.ts'
+import { AGAIN, isOwnedBy, keepSet, refusalsOf, removeAll, writeAll } from './belongings.ts'
 import { type PreviewPlan, planOf } from './plan.ts'
 import type { PreviewServices } from './services.ts'
-import { failedStatus, statusOf, suspendedStatus } from './status.ts'
+import { failedStatus, statusOf } from './status.ts'
 
 /** More branches than anybody has environments for, also one after the other. */
 const MOST_BRANCHES = 1000
 
-/** One Preview: which branches there are, which of them have an environment; then it is made, or goes, and is told. */
+/** kas delivers no branch with a longer name. */
+const LONGEST = 244
+
+/** One Preview: which branches there are, which of them have an environment; then it goes or is made, and is told. */
 export async function reconcilePreview(preview: Preview, services: PreviewServices, signal: AbortSignal): Promise<Next> {
   // What it owns is removed with it by the API server.
   if (isDeleting(preview)) return settled()
-  if (preview.spec.suspend) return settled({ status: suspendedStatus(preview) })
   const seen = look(preview, services)
   if (!seen.branches) return settled({ status: failedStatus(preview, seen.failure) })
   const { context, environments, claims, byPreview, sets } = services
@@ -22,26 +24,31 @@ export async function reconcilePreview(preview: Preview, services: PreviewServic
   const owned = environments.by(byPreview.environments, key).filter((one) => isOwnedBy(one, preview))
   const there = new Map(owned.filter((one) => !isDeleting(one)).map((one) => [one.metadata.name, one]))
   const plan = planOf(preview, { branches: seen.branches, there, now: context.clock.now() })
-  const set = sets.get(refOf(preview))
-  const found = { plan, set, unseen: seen.failure }
-  if (endsAnother(preview, plan)) {
-    const status = statusOf(preview, { ...found, refusals: new Map() }, services)
+  const staying = stayingIn(preview, plan)
+  const all = [...owned, ...claims.by(byPreview.claims, key).filter((one) => isOwnedBy(one, preview))]
+  const leaving = all.filter(({ metadata }) => !staying.has(metadata.name))
+  const found = { plan, there, leaving, set: sets.get(refOf(preview)), unseen: seen.failure }
+  if (preview.spec.suspend || endsAnother(preview, plan)) {
+    const status = statusOf(preview, { ...found, refusals: refusalsOf(preview, services) }, services)
+    if (preview.spec.suspend) return settled({ status })
+    tell(preview, { plan, branches: seen.branches }, services)
     return again({ after: 0, why: 'what has expired is written down before it goes', status })
   }
+  // Those that go make room for the others where there is a quota, and wait for nothing.
+  await removeAll(leaving, services, signal)
   await keepSet(preview, seen.project, services)
-  const all = [...owned, ...claims.by(byPreview.claims, key).filter((one) => isOwnedBy(one, preview))]
-  const live = new Set(plan.live.map(({ name }) => name))
-  // Those that go make room for the others where there is a quota.
-  await removeAll(
-    all.filter(({ metadata }) => !live.has(metadata.name)),
-    services,
-    signal,
-  )
-  const refusals = await writeAll(preview, plan.live, services, signal)
+  const live = plan.live.filter(({ name }) => staying.has(name))
+  const refusals = await writeAll(preview, live, services, signal)
+  tell(preview, { plan, branches: seen.branches }, services)
   const status = statusOf(preview, { ...found, refusals }, services)
-  tell(preview, plan, services)
   if (refusals.size > 0) return again({ after: AGAIN, why: 'an environment was not accepted', status })
   return settled({ status, recheck: plan.recheck })
+}
+
+/** Names of those that are for the branch that they were for: what one branch has had is never given to another. */
+function stayingIn({ status }: Preview, { live }: PreviewPlan): Set<string> {
+  const before = new Map((status?.environments ?? []).map(({ name, branch }) => [name, branch]))
+  return new Set(live.filter(({ name, branch }) => (before.get(name) ?? branch) === branch).map(({ name }) => name))
 }
 
 /** Whoever is started anew in the midst of it would make it anew. */
@@ -65,13 +72,19 @@ function look(preview: Preview, { projects, repositories }: PreviewServices): Lo
     const [seen] = repositories.of(ref, [wish])
     if (!seen?.names) return { branches: undefined, failure: seen?.failure ?? waiting() }
     const all = seen.names.map((name, at) => [branchOf(name), seen.commits?.[at] ?? ''] as const)
-    const branches = new Map(all.filter(([branch]) => isAskedFor(branch, wanted)))
-    if (branches.size > MOST_BRANCHES) return { branches: undefined, failure: tooMany(branches.size) }
-    return { branches, project, failure: seen.failure }
+    const branches = new Map(all.filter(([branch]) => branch.length <= LONGEST && isAskedFor(branch, wanted)))
+    if (branches.size <= MOST_BRANCHES) return { branches, project, failure: seen.failure }
+    return { branches: knownIn(preview, branches), project, failure: tooMany(branches.size) }
   } catch (thrown) {
     repositories.of(ref, [])
     return { branches: undefined, failure: Failure.from(thrown) }
   }
+}
+
+/** Nothing is made for the others; what is there goes with its branch, or in its time. */
+function knownIn({ status }: Preview, branches: ReadonlyMap<string, string>): Map<string, string> {
+  const known = new Set([...(status?.environments ?? []), ...(status?.expired ?? [])].map(({ branch }) => branch))
+  return new Map([...branches].filter(([branch]) => known.has(branch)))
 }
 
 const tooMany = (count: number): Failure =>
@@ -85,19 +98,23 @@ const waiting = (): Failure =>
     reason: 'WaitingForRepository',
   })
 
+interface News {
+  plan: PreviewPlan
+  branches: ReadonlyMap<string, string>
+}
+
 /** Who pushes a branch, or misses an environment, finds it among the Events. */
-function tell(preview: Preview, { live, expired }: PreviewPlan, { context }: PreviewServices): void {
+function tell(preview: Preview, { plan: { live, expired }, branches }: News, services: PreviewServices): void {
+  const { events } = services.context
+  const refusals = refusalsOf(preview, services)
   const before = new Set((preview.status?.environments ?? []).map(({ branch }) => branch))
-  const made = live.filter(({ branch }) => !before.delete(branch))
-  for (const { name, branch } of made)
-    context.events.record(preview, { type: 'Normal', reason: 'EnvironmentMade', message: `${name} is made for branch ${branch}` })
+  for (const { name, branch } of live)
+    if (!before.delete(branch) && !refusals.has(name))
+      events.record(preview, { type: 'Normal', reason: 'EnvironmentMade', message: `${name} is made for branch ${branch}` })
   const ended = new Set(expired.map(({ branch }) => branch))
   for (const branch of before) {
-    const why = ended.has(branch) ? '; the next push to the branch brings it back' : ''
-    context.events.record(preview, {
-      type: 'Normal',
-      reason: 'EnvironmentRemoved',
-      message: `that of branch ${branch} goes${why}`,
-    })
+    const why = branches.has(branch) ? 'there is no room for it any more' : 'the branch is gone, or not asked for any more'
+    const message = `that of branch ${branch} goes: ${ended.has(branch) ? 'it has expired, or was ended; the next push brings it back' : why}`
+    events.record(preview, { type: 'Normal', reason: 'EnvironmentRemoved', message })
   }
 }

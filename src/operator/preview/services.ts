@@ -7,6 +7,7 @@ import type {
   GitProject,
   Index,
 } from '../../api/index.ts'
+import type { Canonical } from '../../engines/apply/index.ts'
 import type { ControllerContext } from '../../engines/controller/index.ts'
 import type { Repositories } from '../repository-names/index.ts'
 
@@ -18,6 +19,7 @@ export interface PreviewServices {
   sets: Cache<GitOpsDeploymentSet>
   projects: Cache<GitProject>
   repositories: Repositories
+  canonical: Canonical
   /** By the Preview that they were made for. */
   byPreview: { environments: Index<Environment>; claims: Index<DeploymentTargetClaim> }
   /** What was not accepted, by the key of the Preview and the name of the environment. */

@@ -1,8 +1,10 @@
 import {
   conditionOf,
   type DeploymentTargetClaim,
+  type Environment,
   type GitOpsDeploymentSet,
   inEffect,
+  type KubeObject,
   labels,
   type Preview,
   type PreviewStatus,
@@ -18,6 +20,9 @@ type Told = NonNullable<PreviewStatus['environments']>[number]
 /** What one look has found. */
 interface Found {
   plan: PreviewPlan
+  /** Environments that there are, by name, and what of them and their claims is to go. */
+  there: ReadonlyMap<string, Environment>
+  leaving: readonly KubeObject[]
   refusals: ReadonlyMap<string, PreviewRefusal>
   set: GitOpsDeploymentSet | undefined
   /** Why nothing newer was seen of the repository. */
@@ -70,7 +75,8 @@ function howIs(
 /** What keeps the set from making anything at all. */
 function failureOf(set: GitOpsDeploymentSet | undefined): Omit<Statement, 'type'> | undefined {
   const { status, reason = '', message = '' } = conditionOf(set?.status?.conditions, 'Ready') ?? {}
-  return status === 'False' && !OF_ONE.includes(reason) ? { status, reason, message } : undefined
+  const isFailed = status === 'False' ? !OF_ONE.includes(reason) : reason === 'ReconcileFailed'
+  return isFailed ? { status: 'False', reason, message: `GitOpsDeploymentSet of the template: ${message}` } : undefined
 }
 
 /** Of these the entry of the environment tells. */
@@ -87,7 +93,13 @@ const notReady = (reason: string, message: string) => ({
   message: message.length > MOST_TEXT ? beginningOf(message, MOST_TEXT - 1) : message,
 })
 
-function readiness({ spec }: Preview, environments: readonly Told[], { plan: { waiting }, set }: Found): Omit<Statement, 'type'> {
+function readiness(
+  { spec }: Preview,
+  environments: readonly Told[],
+  { plan: { waiting }, set, there, leaving, unseen }: Found,
+): Omit<Statement, 'type'> {
+  if (spec.suspend) return suspended(environments, there, leaving)
+  if (unseen?.code === 'invalid') return { status: 'False', reason: unseen.reason ?? 'Invalid', message: sayFailure(unseen) }
   const failure = failureOf(set)
   if (failure) return failure
   const [first, ...others] = environments.filter(({ ready }) => !ready)
@@ -109,6 +121,21 @@ function readiness({ spec }: Preview, environments: readonly Told[], { plan: { w
   }
 }
 
+/** What would be, so that whoever changes a pattern sees it before. */
+function suspended(environments: readonly Told[], there: Found['there'], leaving: Found['leaving']): Omit<Statement, 'type'> {
+  const making = environments.filter(({ name }) => !there.has(name)).map(({ name }) => name)
+  const going = new Set(leaving.map(({ metadata }) => metadata.name))
+  const message = `spec.suspend: nothing is made, changed or removed; ${some('make', making)}, ${some('remove', [...going])}`
+  return { status: 'Unknown', reason: 'Suspended', message: asSentence(message) }
+}
+
+function some(verb: string, names: readonly string[]): string {
+  if (names.length === 0) return `there is none to ${verb}`
+  return `${names.length} to ${verb} (${names.slice(0, MOST_NAMED).join(', ')}${names.length > MOST_NAMED ? ', …' : ''})`
+}
+
+const MOST_NAMED = 3
+
 function healthy(count: number): string {
   if (count === 0) return 'No branch has an environment'
   return count === 1
@@ -124,18 +151,11 @@ function viewStatement(unseen: Failure | undefined): Statement {
   return { type, status: 'False', reason: unseen.reason ?? 'NotInView', message }
 }
 
-export function failedStatus(preview: Preview, failure: Failure): StatusDraft {
-  const [status, reason] =
-    failure.code === 'invalid' ? (['False', 'Invalid'] as const) : (['Unknown', 'ReconcileFailed'] as const)
-  return asItWas(preview, { status, reason: failure.reason ?? reason, message: sayFailure(failure) })
-}
-
-export const suspendedStatus = (preview: Preview): StatusDraft =>
-  asItWas(preview, { status: 'Unknown', reason: 'Suspended', message: 'spec.suspend: nothing is made, changed or removed.' })
-
 /** What is there stays as it is. */
-function asItWas({ metadata, status }: Preview, ready: Omit<Statement, 'type'>): StatusDraft {
+export function failedStatus({ metadata, status }: Preview, failure: Failure): StatusDraft {
   const { conditions: _, ...others } = status ?? {}
+  const [state, reason] = failure.code === 'invalid' ? (['False', 'Invalid'] as const) : (['Unknown', 'ReconcileFailed'] as const)
   const observedGeneration = metadata.generation ?? 0
+  const ready = { status: state, reason: failure.reason ?? reason, message: sayFailure(failure) }
   return { ...others, observedGeneration, conditions: [{ type: 'Ready', ...ready, observedGeneration }] }
 }

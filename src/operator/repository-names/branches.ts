@@ -39,7 +39,10 @@ export function slugOf(name: string, { longest, digits }: SlugSize = UNIQUE): st
   return plain === '' ? digest : `${plain}-${digest}`
 }
 
-const looksDigested = (name: string, digits: number): boolean =>
-  name.length > digits && /^-[0-9a-f]+$/.test(name.slice(-digits - 1))
+/** A digest alone, or at the end of a slug. */
+function looksDigested(name: string, digits: number): boolean {
+  const end = name.slice(-digits)
+  return end.length === digits && /^[0-9a-f]+$/.test(end) && (name.length === digits || name.at(-digits - 1) === '-')
+}
 
 const trimmed = (text: string): string => text.slice(text.startsWith('-') ? 1 : 0, text.endsWith('-') ? -1 : undefined)

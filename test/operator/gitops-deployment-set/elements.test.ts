@@ -73,6 +73,9 @@ describe('the elements of a GitOpsDeploymentSet', (it) => {
       'ö',
       'x'.repeat(300),
       `${'x'.repeat(299)}y`,
+      '功能',
+      slugOf('功能'),
+      slugOf('feature/x'),
     ]
     const slugs = names.map((name) => slugOf(name))
     for (const slug of slugs) match(slug, /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/)

@@ -51,6 +51,12 @@ describe('which branches have an environment', (it) => {
     const there = [environment('a'), environment('b'), environment('c')]
     const found = plan(previewOf({ maxEnvironments: 2 }, { environments }), { a: '1', b: '1', c: '1' }, there)
     equal(branchesOf(found), ['b', 'c'])
+    const kept = environment('a', { [annotations.previewKeep]: 'forever' })
+    const withKept = plan(previewOf({ maxEnvironments: 2 }, { environments }), { a: '1', b: '1', c: '1' }, [
+      kept,
+      ...there.slice(1),
+    ])
+    equal(branchesOf(withKept), ['a', 'b'])
   })
 
   it('gives each a name that is one, and another one, whatever the branch is called', () => {
@@ -93,7 +99,7 @@ describe('which branches have an environment', (it) => {
     is(kept('forever').recheck, undefined)
     is(kept(timestamp(NOW + hours(2))).live[0]?.expires, timestamp(NOW + hours(2)))
     equal(branchesOf(kept(timestamp(NOW - hours(2)))), [])
-    equal(branchesOf(kept('tomorrow')), [])
+    for (const mark of ['tomorrow', '2030-13-45', '12000', '72h']) is(kept(mark).live[0]?.expires, undefined)
   })
 
   it('is none that somebody ends, at that commit only', () => {

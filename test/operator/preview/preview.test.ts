@@ -16,6 +16,7 @@ import {
 import { deploymentSets } from '../../../src/operator/gitops-deployment-set/index.ts'
 import { previews } from '../../../src/operator/preview/index.ts'
 import { Failure, hours, systemClock } from '../../../src/std/index.ts'
+import { allowUse } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { namesInMemory } from '../../support/names-in-memory.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
@@ -23,6 +24,8 @@ import { refusalOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
 
+/** Not of the group system:authenticated, which may use all classes here. */
+const ADA = 'ada\ndevelopers'
 const BRANCHES = 'shop refs/heads/* ** false'
 const [MAIN, LOGIN, CART] = ['refs/heads/main a1', 'refs/heads/login b1', 'refs/heads/cart c1']
 
@@ -43,6 +46,7 @@ describe('a Preview', (it) => {
   }
   it.beforeEach(async () => {
     namespace = await cluster.namespace('preview')
+    await allowUse(kube, namespace, 'ada', { group: 'appstudio.redhat.com', resource: 'deploymenttargetclasses', name: 'dev' })
     ahead = 0
     names = namesInMemory()
     await start()
@@ -57,7 +61,7 @@ describe('a Preview', (it) => {
     await kube.create(Previews, {
       apiVersion: 'berth.dev/v1alpha1',
       kind: 'Preview',
-      metadata: ref('shop'),
+      metadata: { ...ref('shop'), annotations: { [annotations.requester]: ADA } },
       spec: {
         branches: { project: 'shop', except: ['main'] },
         deploymentTargetClassName: 'dev',
@@ -87,6 +91,13 @@ describe('a Preview', (it) => {
       const lists = await Promise.all(kinds.map((kind) => kube.list(kind, { namespace })))
       return lists.every((list) => String(list.map(({ metadata }) => metadata.name).sort()) === String(wanted))
     })
+  const eventOf = (reason: string, message: string) =>
+    eventually(async () => {
+      const { items } = await kube.read<{ items: { reason: string; message: string }[] }>(
+        `/api/v1/namespaces/${namespace}/events`,
+      )
+      return items.some((event) => event.reason === reason && event.message === message)
+    })
   /** As the controllers of claims and deployments would say it. */
   const bind = (name: string) =>
     kube.patch(DeploymentTargetClaims, ref(name), { status: { phase: 'Bound' } }, { subresource: 'status' })
@@ -111,7 +122,7 @@ describe('a Preview', (it) => {
       path: 'deploy',
       targetRevision: 'refs/heads/login',
     })
-    equal([spec.type, spec.destination, spec.deletionPolicy], ['automated', { environment: 'shop-login' }, 'Orphan'])
+    equal([spec.type, spec.destination, spec.deletionPolicy], ['automated', { environment: 'shop-login' }, undefined])
     equal(spec.variables?.values, { host: 'shop-login' })
     is(metadata.labels?.['berth.dev/preview'], 'shop')
     const claim = await expectObject(kube, DeploymentTargetClaims, ref('shop-login'), () => true)
@@ -184,6 +195,7 @@ describe('a Preview', (it) => {
     await said('EnvironmentsNotReady', ({ status }) => equal(status?.expired, [{ branch: 'cart', commit: 'c1' }]))
     await kube.patch(Environments, ref('shop-login'), { metadata: { annotations: { [annotations.previewExpire]: 'b1' } } })
     await there()
+    await eventOf('EnvironmentRemoved', 'that of branch login goes: it has expired, or was ended; the next push brings it back')
     await names.tell(BRANCHES, ['refs/heads/cart c2', LOGIN])
     await there('shop-cart')
     await said('EnvironmentsNotReady', ({ status }) => equal(status?.expired, [{ branch: 'login', commit: 'b1' }]))
@@ -225,6 +237,45 @@ describe('a Preview', (it) => {
     await said('TemplateInvalid', (_, message) => match(message, /nothing/))
   })
 
+  it('takes out of effect what its template has no more', async () => {
+    await create()
+    await said('WaitingForRepository')
+    await names.tell(BRANCHES, [LOGIN])
+    await there('shop-login')
+    const template = { spec: { source: { path: 'other' }, variables: null } }
+    await kube.patch(Previews, ref('shop'), { spec: { template } })
+    await expectObject(kube, GitOpsDeployments, ref('shop-login'), ({ spec }) =>
+      equal([spec.source.path, spec.variables], ['other', undefined]),
+    )
+    await kube.patch(GitOpsDeploymentSets, ref('shop'), { spec: { suspend: true } })
+    await expectObject(kube, GitOpsDeploymentSets, ref('shop'), ({ spec }) => ok(!spec.suspend))
+  })
+
+  it('gives nobody what another branch has had, and is stopped by no name', async () => {
+    await create()
+    await said('WaitingForRepository')
+    await names.tell(BRANCHES, [LOGIN, `refs/heads/${'x'.repeat(300)} d1`])
+    await there('shop-login')
+    const claim = await expectObject(kube, DeploymentTargetClaims, ref('shop-login'), () => true)
+    const [entry] = (await said('EnvironmentsNotReady', branches('login'))).status?.environments ?? []
+    const status = { environments: [{ ...entry, branch: 'of-the-same-name' }] }
+    await kube.patch(Previews, ref('shop'), { status }, { subresource: 'status' })
+    await kube.patch(Previews, ref('shop'), { spec: { maxEnvironments: 5 } })
+    await expectObject(kube, DeploymentTargetClaims, ref('shop-login'), ({ metadata }) => ok(metadata.uid !== claim.metadata.uid))
+    await said('EnvironmentsNotReady', branches('login'))
+  })
+
+  it('makes no claim of a class that nobody may use any more', async () => {
+    await create({ deploymentTargetClassName: 'for-others' })
+    await said('WaitingForRepository')
+    await names.tell(BRANCHES, [LOGIN])
+    await said('EnvironmentsNotReady', ({ status }, message) => {
+      is(status?.environments?.[0]?.reason, 'Forbidden')
+      match(message, 'ada may not use DeploymentTargetClass "for-others"')
+    })
+    equal(await kube.list(DeploymentTargetClaims, { namespace }), [])
+  })
+
   it('takes nothing more while it is suspended, and all with it when it is deleted', async () => {
     await create()
     await said('WaitingForRepository')
@@ -233,6 +284,7 @@ describe('a Preview', (it) => {
     await kube.patch(Previews, ref('shop'), { spec: { suspend: true } })
     await said('Suspended')
     await names.tell(BRANCHES, [CART])
+    await said('Suspended', (_, message) => match(message, '1 to make (shop-cart), 1 to remove (shop-login)'))
     await there('shop-login')
     await kube.delete(Previews, ref('shop'))
     await there()
