@@ -57,7 +57,7 @@ export interface PreviewSpec {
       annotations?: Record<string, string>
     }
     /**
-     * As in a GitOpsDeployment. What belongs to the branch is put in: `source.repoURL`, `source.project`, `source.targetRevision`, `destination`, and `deletionPolicy: Orphan`, for the namespace takes all with it. Without `type`, automated.
+     * As in a GitOpsDeployment. What belongs to the branch is put in: `source.repoURL`, `source.project`, `source.targetRevision` and `destination`; `deletionPolicy` is left out, for the namespace takes all with it. Without `type`, automated.
      */
     spec: Record<string, unknown>
   }

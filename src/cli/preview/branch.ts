@@ -56,6 +56,9 @@ function entryOf(preview: Preview, wanted: string): BranchEnvironment {
   })
 }
 
+/** Reasons of a Preview that knows its branches, and makes what they need. */
+export const AT_WORK = ['Ready', 'EnvironmentsNotReady']
+
 interface Absence {
   why: string
   remedy?: string
@@ -70,7 +73,9 @@ function absenceOf({ spec, status }: Preview, wanted: string): Absence {
   if (!matchesWildcard(pattern, wanted)) return { why: `the branch does not match spec.branches.pattern "${pattern}"` }
   const not = except.find((each) => matchesWildcard(each, wanted))
   if (not !== undefined) return { why: `the branch matches "${not}" of spec.branches.except` }
-  if (!status?.counts) return { why: 'its status says nothing yet', remedy: 'See with `berth doctor` whether the operator runs.' }
+  const ready = conditionOf(status?.conditions, 'Ready')
+  if (!ready) return { why: 'its status says nothing yet', remedy: 'See with `berth doctor` whether the operator runs.' }
+  if (!status?.counts || !AT_WORK.includes(ready.reason)) return { why: `${ready.reason}: ${ready.message}` }
   const view = conditionOf(status.conditions, 'RepositoryInView')
   if (view?.status === 'False') return { why: `the repository is not in view (${view.reason}: ${view.message})` }
   const { waiting } = status.counts

@@ -1,10 +1,10 @@
-import { annotations, nameOf, type Preview, Previews, refOf } from '../../api/index.ts'
+import { annotations, conditionOf, nameOf, type Preview, Previews, refOf } from '../../api/index.ts'
 import { Failure, harmlessLine, seconds } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { follow } from '../follow.ts'
 import { wholeNumber } from '../options.ts'
 import { actionVerb } from '../verb.ts'
-import { annotate, type BranchContext, commandFor, onBranch, shortCommit, titleOf, withBranch } from './branch.ts'
+import { AT_WORK, annotate, type BranchContext, commandFor, onBranch, shortCommit, titleOf, withBranch } from './branch.ts'
 
 interface Options extends ObjectOptions {
   wait?: boolean
@@ -34,6 +34,10 @@ async function endEnvironment(context: BranchContext, { wait, timeout }: Options
     })
   }
   await annotate(context, { [annotations.previewExpire]: entry.commit, [annotations.previewKeep]: null })
+  const ready = conditionOf(preview.status?.conditions, 'Ready')
+  // The mark stays, and counts when that is mended.
+  if (ready && !AT_WORK.includes(ready.reason))
+    shell.say(`${nameOf(preview)} removes nothing for now: ${harmlessLine(`${ready.reason}: ${ready.message}`)}\n`)
   const isGone = wait === true && (await untilGone(context, timeout))
   shell.print(
     `${titleOf(context)} ${isGone ? 'is gone' : 'goes'}, with commit ${shortCommit(entry.commit)}. The next push to the branch brings it back.`,

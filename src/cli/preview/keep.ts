@@ -28,7 +28,10 @@ async function keepEnvironment(context: BranchContext, options: Options): Promis
   const end = options.for === undefined ? FOREVER : timestamp(now + lengthOfTime('--for', options.for, '72h or 90m'))
   // Who keeps it has thought better of an end that the operator has not seen yet.
   await annotate(context, { [annotations.previewKeep]: end, [annotations.previewExpire]: null })
-  const how = end === FOREVER ? 'does not expire: it goes with its branch' : `does not expire before ${end} (${until(end, now)})`
+  const how =
+    end === FOREVER
+      ? 'does not expire: it goes with its branch, and is the last to go for lack of room'
+      : `does not expire before ${end} (${until(end, now)})`
   shell.print(`${titleOf(context)} ${how}.`)
   if (preview.spec.timeToLive === undefined) shell.say(`It would not have anyway: ${nameOf(preview)} has no spec.timeToLive.\n`)
   shell.say(`End it with \`${commandFor('delete', context)}\`.\n`)

@@ -131,9 +131,11 @@ const urlsAt = (target: DeploymentTarget, kube: Kube, places: readonly Place[]):
 function nothingToOpen(context: BranchContext, places: readonly Place[]): Failure {
   const seen = places.map(({ kind, ref }) => `${kind.kind} ${keyOf(ref)}`).join(', ')
   const has = seen === '' ? 'none of these at all' : `only ${seen}`
+  const { ready, reason, message = '' } = context.entry
+  const why = ready ? '' : ` It is not in effect yet: ${reason}: ${harmlessLine(message)}`
   return new Failure(
     'not-found',
-    `${titleOf(context)} has no address: no Ingress or HTTPRoute with a host, and no Service of type LoadBalancer with an address. Its GitOpsDeployment has deployed ${has}.`,
+    `${titleOf(context)} has no address: no Ingress or HTTPRoute with a host, and no Service of type LoadBalancer with an address. Its GitOpsDeployment has deployed ${has}.${why}`,
     { remedy: `Add one in Git, or wait until it has its address. All its objects: \`${treeOf(context)}\`.` },
   )
 }
