@@ -9,6 +9,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   RemovalHeld: 'More would go at once than may go by themselves; the message says what to set if it is meant',
   TooManyAtOnce:
     'Of RemovalHeld: more would go within minutes than may go by themselves; the message says what to set if it is meant',
+  Suspended: 'Nothing is made, changed or removed while spec.suspend is true; the message says what would be',
   Refused: 'The API server did not accept it, for what the message says',
   NotInView: 'Of RepositoryInView: nothing newer can be seen of a repository; what was seen last still counts',
   InView: 'Of RepositoryInView: kas tells of each branch and directory that comes or goes',

@@ -74,8 +74,8 @@ function absenceOf({ spec, status }: Preview, wanted: string): Absence {
   const not = except.find((each) => matchesWildcard(each, wanted))
   if (not !== undefined) return { why: `the branch matches "${not}" of spec.branches.except` }
   const ready = conditionOf(status?.conditions, 'Ready')
-  if (!ready) return { why: 'its status says nothing yet', remedy: 'See with `berth doctor` whether the operator runs.' }
-  if (!status?.counts || !AT_WORK.includes(ready.reason)) return { why: `${ready.reason}: ${ready.message}` }
+  if (ready && !AT_WORK.includes(ready.reason)) return { why: `${ready.reason}: ${ready.message}` }
+  if (!status?.counts) return { why: 'its status says nothing yet', remedy: 'See with `berth doctor` whether the operator runs.' }
   const view = conditionOf(status.conditions, 'RepositoryInView')
   if (view?.status === 'False') return { why: `the repository is not in view (${view.reason}: ${view.message})` }
   const { waiting } = status.counts

@@ -27,7 +27,7 @@ describe('berth preview keep and delete', (it) => {
   it('keep it as long as there is its branch', async () => {
     const { code, stdout, stderr } = await run('keep', ['shop', 'feature/cart'])
     is(code, 0, stderr)
-    is(stdout, `${title()} does not expire: it goes with its branch.\n`)
+    is(stdout, `${title()} does not expire: it goes with its branch, and is the last to go for lack of room.\n`)
     is(stderr, `End it with \`berth preview delete shop shop-cart -n ${namespace}\`.\n`)
     is((await marksOf('shop-cart'))?.[KEEP], 'forever')
   })
@@ -134,15 +134,10 @@ describe('berth preview keep and delete', (it) => {
   })
 
   it('say which branch they do not know, and why', async () => {
-    const conditions = [
-      {
-        type: 'RepositoryInView',
-        status: 'False' as const,
-        reason: 'Unreachable',
-        message: 'no answer',
-        lastTransitionTime: '2026-01-01T00:00:00Z',
-      },
-    ]
+    const condition = (type: string, reason: string, message: string) => ({
+      ...{ type, status: 'False' as const, reason, message },
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    })
     const environments = [entry('shop-cart', 'feature/cart'), entry('shop-card', 'feature/card')]
     const expired = [{ branch: 'feature/old', commit: OLD }]
     await preview('picky', { branches: { project: 'web', pattern: 'feature/*', except: ['*/wip-*'] }, maxEnvironments: 2 })
@@ -166,7 +161,16 @@ describe('berth preview keep and delete', (it) => {
         'feature/carp',
         'it may be one of the 3 branches of GitProject web for which there is no room.',
       ],
-      [{ conditions }, 'feature/carp', 'the repository is not in view (Unreachable: no answer). There is feature/'],
+      [
+        { conditions: [condition('RepositoryInView', 'Unreachable', 'no answer')] },
+        'feature/carp',
+        'the repository is not in view (Unreachable: no answer). There is feature/',
+      ],
+      [
+        { conditions: [condition('Ready', 'GitProjectNotFound', 'there is no GitProject web')] },
+        'feature/carp',
+        'GitProjectNotFound: there is no GitProject web. There is feature/',
+      ],
     ]
     for (const [status, branch, said] of cases) {
       await tell('picky', status)
