@@ -126,15 +126,18 @@ const occupied = (object: KubeObject): Failure =>
     { reason: 'NameOccupied' },
   )
 
-/** The claim takes its target and namespace along. */
+/** The claims first, which take their targets and namespaces along: the Environment says whose the name is until they are on their way. */
 export async function removeAll(
   leaving: readonly KubeObject[],
   { context }: PreviewServices,
   signal: AbortSignal,
 ): Promise<void> {
-  await eachOf(leaving, WRITES, async (one) => {
-    if (signal.aborted || isDeleting(one)) return
-    const kind = one.kind === Environments.kind ? Environments : DeploymentTargetClaims
-    await context.kube.delete(kind, refOf(one), { uid: one.metadata.uid })
-  })
+  for (const kind of [DeploymentTargetClaims, Environments])
+    await eachOf(
+      leaving.filter((one) => one.kind === kind.kind),
+      WRITES,
+      async (one) => {
+        if (!signal.aborted && !isDeleting(one)) await context.kube.delete(kind, refOf(one), { uid: one.metadata.uid })
+      },
+    )
 }

@@ -36,14 +36,18 @@ export function planOf({ metadata, spec, status }: Preview, { branches, there, n
   const past = new Map((status?.expired ?? []).map(({ branch, commit }) => [branch, commit]))
   const candidates: Candidate[] = []
   const expired: Expired = []
+  let taken = 0
   for (const [branch, commit] of branches) {
     const before = known.get(branch)
-    const name = `${metadata.name}-${slugOf(branch, SLUG)}`
+    const name = nameFor(metadata.name, branch)
     const since = before?.commit === commit ? before.since : timestamp(now)
     const marks = there.get(name)?.metadata.annotations ?? {}
     const kept = keptUntil(marks[annotations.previewKeep])
     const end = spec.timeToLive === undefined ? FOR_EVER : Math.max(Date.parse(since) + durationOf(spec.timeToLive), kept)
-    if (past.get(branch) === commit || marks[annotations.previewExpire] === commit || end <= now) expired.push({ branch, commit })
+    const isTaken = isOfAnother(marks[annotations.branch], branch, (other) => nameFor(metadata.name, other) === name)
+    const isEnded = !isTaken && (marks[annotations.previewExpire] === commit || end <= now)
+    if (isEnded || past.get(branch) === commit) expired.push({ branch, commit })
+    else if (isTaken) taken++
     else {
       const entry = { name, branch, commit, since, ...(end !== FOR_EVER && { expires: timestamp(end) }) }
       candidates.push({ entry, isThere: marks[annotations.branch] === branch, isKept: kept > now })
@@ -54,10 +58,16 @@ export function planOf({ metadata, spec, status }: Preview, { branches, there, n
   return {
     live,
     expired,
-    waiting: candidates.length - live.length,
+    waiting: candidates.length - live.length + taken,
     recheck: ends.length > 0 ? Math.max(Math.min(...ends), 0) : undefined,
   }
 }
+
+const nameFor = (preview: string, branch: string): string => `${preview}-${slugOf(branch, SLUG)}`
+
+/** What one branch has had is never given to another. Where a person has written another branch there, it is set back. */
+const isOfAnother = (has: string | undefined, branch: string, isCalledSo: (other: string) => boolean): boolean =>
+  has !== undefined && has !== branch && isCalledSo(has)
 
 /** As the schema has it. */
 const MOST = 20

@@ -1,4 +1,4 @@
-import { type GitProject, isDeleting, keyOf, type Preview, refOf } from '../../api/index.ts'
+import { type GitProject, isDeleting, type KubeObject, keyOf, type Preview, refOf } from '../../api/index.ts'
 import { again, type Next, settled } from '../../engines/controller/index.ts'
 import { Failure } from '../../std/index.ts'
 import { branchOf, isAskedFor, projectFor, refsOf } from '../repository-names/index.ts'
@@ -24,9 +24,9 @@ export async function reconcilePreview(preview: Preview, services: PreviewServic
   const owned = environments.by(byPreview.environments, key).filter((one) => isOwnedBy(one, preview))
   const there = new Map(owned.filter((one) => !isDeleting(one)).map((one) => [one.metadata.name, one]))
   const plan = planOf(preview, { branches: seen.branches, there, now: context.clock.now() })
-  const staying = stayingIn(preview, plan)
-  const all = [...owned, ...claims.by(byPreview.claims, key).filter((one) => isOwnedBy(one, preview))]
-  const leaving = all.filter(({ metadata }) => !staying.has(metadata.name))
+  const live = new Set(plan.live.map(({ name }) => name))
+  const leaves = ({ metadata }: KubeObject) => !live.has(metadata.name)
+  const leaving = [...claims.by(byPreview.claims, key).filter((one) => isOwnedBy(one, preview)), ...owned].filter(leaves)
   const found = { plan, there, leaving, set: sets.get(refOf(preview)), unseen: seen.failure }
   if (preview.spec.suspend || endsAnother(preview, plan)) {
     const status = statusOf(preview, { ...found, refusals: refusalsOf(preview, services) }, services)
@@ -37,18 +37,11 @@ export async function reconcilePreview(preview: Preview, services: PreviewServic
   // Those that go make room for the others where there is a quota, and wait for nothing.
   await removeAll(leaving, services, signal)
   await keepSet(preview, seen.project, services)
-  const live = plan.live.filter(({ name }) => staying.has(name))
-  const refusals = await writeAll(preview, live, services, signal)
+  const refusals = await writeAll(preview, plan.live, services, signal)
   tell(preview, { plan, branches: seen.branches }, services)
   const status = statusOf(preview, { ...found, refusals }, services)
   if (refusals.size > 0) return again({ after: AGAIN, why: 'an environment was not accepted', status })
   return settled({ status, recheck: plan.recheck })
-}
-
-/** Names of those that are for the branch that they were for: what one branch has had is never given to another. */
-function stayingIn({ status }: Preview, { live }: PreviewPlan): Set<string> {
-  const before = new Map((status?.environments ?? []).map(({ name, branch }) => [name, branch]))
-  return new Set(live.filter(({ name, branch }) => (before.get(name) ?? branch) === branch).map(({ name }) => name))
 }
 
 /** Whoever is started anew in the midst of it would make it anew. */

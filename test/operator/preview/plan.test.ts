@@ -2,6 +2,7 @@ import { equal, is, match, not } from 'uvu/assert'
 import { annotations, type Environment, type Preview, type PreviewSpec, type PreviewStatus } from '../../../src/api/index.ts'
 import { planOf } from '../../../src/operator/preview/plan.ts'
 import { hours, timestamp } from '../../../src/std/index.ts'
+import { branchesOfOneName } from '../../support/previews.ts'
 import { describe } from '../../support/suite.ts'
 
 const NOW = Date.parse('2030-01-02T00:00:00Z')
@@ -67,6 +68,24 @@ describe('which branches have an environment', (it) => {
     for (const { name } of live) match(name, /^shop-[a-z0-9](?:[a-z0-9-]{0,50}[a-z0-9])?$/)
     is(live.find(({ branch }) => branch === 'login')?.name, 'shop-login')
     match(live.find(({ branch }) => branch === 'feature/login')?.name ?? '', /^shop-feature-login-[0-9a-f]{8}$/)
+  })
+
+  it('is none of a branch whose name another one has, before that has gone', () => {
+    const [one, other] = branchesOfOneName()
+    const [entryOfOne] = plan(previewOf(), { [one]: '1' }).live
+    const { name = '' } = entryOfOne ?? {}
+    const [, { metadata, ...rest }] = environment('x')
+    const thereOf = (branch: string, marks = {}): [string, Environment][] => [
+      [name, { ...rest, metadata: { ...metadata, name, annotations: { [annotations.branch]: branch, ...marks } } }],
+    ]
+    const both = { [one]: '1', [other]: '1' }
+    equal([branchesOf(plan(previewOf(), both, thereOf(one))), plan(previewOf(), both, thereOf(one)).waiting], [[one], 1])
+    const alone = plan(previewOf(), { [other]: '1' }, thereOf(one))
+    equal([branchesOf(alone), alone.waiting], [[], 1])
+    const ended = plan(previewOf(), both, thereOf(one, { [annotations.previewExpire]: '1' }))
+    equal([branchesOf(ended), ended.expired], [[], [{ branch: one, commit: '1' }]])
+    equal(branchesOf(plan(previewOf(), { [other]: '1' })), [other])
+    equal(branchesOf(plan(previewOf(), { [one]: '1' }, thereOf('written-by-hand'))), [one])
   })
 
   it('keeps when a commit was seen first, and counts from there', () => {

@@ -20,6 +20,7 @@ import { allowUse } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { namesInMemory } from '../../support/names-in-memory.ts'
 import { type RunningOperator, startOperator } from '../../support/operator.ts'
+import { branchesOfOneName } from '../../support/previews.ts'
 import { refusalOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
@@ -252,17 +253,24 @@ describe('a Preview', (it) => {
   })
 
   it('gives nobody what another branch has had, and is stopped by no name', async () => {
+    const [one, other] = branchesOfOneName()
     await create()
     await said('WaitingForRepository')
-    await names.tell(BRANCHES, [LOGIN, `refs/heads/${'x'.repeat(300)} d1`])
-    await there('shop-login')
-    const claim = await expectObject(kube, DeploymentTargetClaims, ref('shop-login'), () => true)
-    const [entry] = (await said('EnvironmentsNotReady', branches('login'))).status?.environments ?? []
-    const status = { environments: [{ ...entry, branch: 'of-the-same-name' }] }
-    await kube.patch(Previews, ref('shop'), { status }, { subresource: 'status' })
-    await kube.patch(Previews, ref('shop'), { spec: { maxEnvironments: 5 } })
-    await expectObject(kube, DeploymentTargetClaims, ref('shop-login'), ({ metadata }) => ok(metadata.uid !== claim.metadata.uid))
-    await said('EnvironmentsNotReady', branches('login'))
+    const [first, second] = [`refs/heads/${one} a1`, `refs/heads/${other} a1`]
+    await names.tell(BRANCHES, [first, `refs/heads/${'x'.repeat(300)} d1`])
+    const [entry] = (await said('EnvironmentsNotReady', branches(one))).status?.environments ?? []
+    const claimOfIt = ref(entry?.name ?? '')
+    const claim = await expectObject(kube, DeploymentTargetClaims, claimOfIt, () => true)
+    await names.tell(BRANCHES, [first, second])
+    await said('EnvironmentsNotReady', ({ status }) => is(status?.counts?.waiting, 1))
+    await kube.patch(Environments, claimOfIt, { metadata: { annotations: { [annotations.previewExpire]: 'a1' } } })
+    await said('EnvironmentsNotReady', (now) => {
+      branches(other)(now)
+      equal(now.status?.expired, [{ branch: one, commit: 'a1' }])
+    })
+    await expectObject(kube, DeploymentTargetClaims, claimOfIt, ({ metadata }) => ok(metadata.uid !== claim.metadata.uid))
+    const environment = await expectObject(kube, Environments, claimOfIt, () => true)
+    is(environment.metadata.annotations?.[annotations.branch], other)
   })
 
   it('makes no claim of a class that nobody may use any more', async () => {
