@@ -39,6 +39,7 @@ const GROUPS: readonly Group[] = [
   },
   { title: 'GitOpsDeploymentSet', kinds: ['GitOpsDeploymentSet'], folders: ['operator/gitops-deployment-set/'] },
   { title: 'Preview', kinds: ['Preview'], folders: ['operator/preview/'] },
+  { title: 'GitOpsDeploymentSet and Preview: their repositories', folders: ['operator/repository-names/'] },
   {
     title: 'Workspace: its pod',
     intro:

@@ -140,6 +140,7 @@ export {
   groupOf,
   hasFinalizer,
   isDeleting,
+  isOwnedBy,
   type Kind,
   type KubeObject,
   keyOf,

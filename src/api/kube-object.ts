@@ -119,6 +119,10 @@ export const withoutFinalizer = ({ metadata }: KubeObject, finalizer: string) =>
   },
 })
 
+/** Of this very owner, and not of one that had its name before. */
+export const isOwnedBy = ({ metadata }: KubeObject, owner: KubeObject): boolean =>
+  (metadata.ownerReferences ?? []).some(({ uid }) => uid === owner.metadata.uid)
+
 /** A controller reference: garbage collection removes the dependent after the owner. */
 export const ownedBy = (owner: KubeObject): OwnerReference => ({
   apiVersion: owner.apiVersion,

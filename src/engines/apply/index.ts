@@ -18,5 +18,6 @@ export {
   sayIds,
   sayKey,
 } from './object-id.ts'
+export { isOfOneObject } from './of-one-object.ts'
 export { OBJECT_TAKEN, type OwnedObjects, ownedObjects, type Piece, removePiece } from './owned-objects.ts'
 export { partsOf, pointerOf, unescaped, valueAt, withValueAt } from './pointer.ts'

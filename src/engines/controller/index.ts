@@ -3,11 +3,12 @@
  * It knows no kind of ours. A controller is data (`Controller`) and one function (`Reconcile`).
  * Read reconcile.ts first, then loop.ts (the story), retry-policy.ts, wakeups.ts, run.ts, leader.ts, kinds.ts, meters.ts.
  */
+export { failedStatus } from './failed-status.ts'
 export { requireKinds } from './kinds.ts'
 export { type Candidate, type LeaderMeter, leadInTurns } from './leader.ts'
 export { type LoopMeter, type ReconcileOutcome, sentenceOf } from './loop.ts'
 export { leaderMeter, loopMeter, requestMeter } from './meters.ts'
-export { paced } from './paced.ts'
+export { wakeByChanges } from './paced.ts'
 export {
   again,
   type Controller,

@@ -39,8 +39,7 @@ export function createPolls(options: PollingOptions): Polls {
     lanes: createLanes(options.concurrency),
     listings: createListings(clock),
     wake(repository, refs) {
-      for (const each of polls.values())
-        if (each.repository === repository) each.poll.wake(refs.includes(refIn(each.revision) ?? ''))
+      for (const each of polls.values()) if (each.repository === repository) each.poll.wake(refs.has(refIn(each.revision) ?? ''))
     },
     pace: createPace(clock),
     keyrings: new LRUCache({ max: MOST_KEYRINGS }),
@@ -158,7 +157,7 @@ interface Shared {
   lanes: Lanes
   listings: Listings
   /** The polls of a repository that was listed, with the refs that are others than before. */
-  wake: (repository: string, refs: readonly string[]) => void
+  wake: (repository: string, refs: ReadonlySet<string>) => void
   trees: Trees
   keyrings: Keyrings
   pace: PollPace
@@ -213,7 +212,7 @@ function createLooker(
       const at = clock.now()
       const refs = await ask(() => mirror.refs(revision.name, signal))
       if (!refs) return { empty: true }
-      wake(repository, listings.note(repository, revision.name, { refs, at }))
+      wake(repository, new Set(listings.note(repository, revision.name, { refs, at })))
       return { snapshot: snapshotOfRefs(refs) }
     }
     const found = listings.find(repository, revision, since) ?? (await ask(() => mirror.locate(revision, signal)))

@@ -4,12 +4,14 @@ import {
   type GitOpsDeploymentSet,
   GitOpsDeployments,
   isDeleting,
+  isOwnedBy,
   type Kind,
   labels,
   type OwnerReference,
   ownedBy,
   refOf,
 } from '../../api/index.ts'
+import { isOfOneObject } from '../../engines/apply/index.ts'
 import { eachOf, Failure, isFailure, seconds } from '../../std/index.ts'
 import { markIn } from './desired.ts'
 import type { Plan } from './plan.ts'
@@ -82,7 +84,7 @@ const LEAVING = 'leaving'
 /** Whether they go with the set is no change of theirs: no rollout, hold or suspension stands in the way of it. */
 export async function settleOwners(made: readonly GitOpsDeployment[], writing: Writing): Promise<void> {
   const { set, signal } = writing
-  const wrong = made.filter((one) => !isDeleting(one) && isOwned(one, set) === isOrphaning(set))
+  const wrong = made.filter((one) => !isDeleting(one) && isOwnedBy(one, set) === isOrphaning(set))
   await eachOf(wrong, WRITES, async (one) => {
     if (signal.aborted) return
     const owners = { ownerReferences: ownersOf(one, set, !isOrphaning(set)) }
@@ -107,7 +109,7 @@ async function orRefused(
     if (known?.mark === mark) memory.refused.delete(name)
     return true
   } catch (thrown) {
-    if (!isFailure(thrown, ...OF_ONE)) throw thrown
+    if (!isOfOneObject(thrown)) throw thrown
     if (thrown.code === 'conflict') writing.wasLate = true
     else memory.refused.set(name, { name, reason: thrown.reason ?? 'Refused', message: thrown.message, mark, until: now + AGAIN })
     return false
@@ -122,9 +124,6 @@ export function forgetRefused({ refused, desired }: SetMemory, now: number): voi
   }
 }
 
-/** What is wrong with one of them, or with how many there are; all else is wrong with the API server. */
-const OF_ONE = ['invalid', 'conflict', 'already-exists', 'forbidden', 'not-found', 'too-large'] as const
-
 const taken = (name: string): Failure =>
   new Failure(
     'invalid',
@@ -133,9 +132,6 @@ const taken = (name: string): Failure =>
   )
 
 const isOrphaning = ({ spec }: GitOpsDeploymentSet): boolean => spec.removal?.policy === 'Orphan'
-
-const isOwned = ({ metadata }: GitOpsDeployment, set: GitOpsDeploymentSet): boolean =>
-  (metadata.ownerReferences ?? []).some(({ uid }) => uid === set.metadata.uid)
 
 function ownersOf({ metadata }: GitOpsDeployment, set: GitOpsDeploymentSet, isOwner: boolean): OwnerReference[] {
   const others = (metadata.ownerReferences ?? []).filter(({ uid }) => uid !== set.metadata.uid)

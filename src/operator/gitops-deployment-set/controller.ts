@@ -15,13 +15,19 @@ import {
   refOf,
   refsBeside,
 } from '../../api/index.ts'
-import { type Controller, type ControllerContext, createWakeups, paced, settled } from '../../engines/controller/index.ts'
+import {
+  type Controller,
+  type ControllerContext,
+  createWakeups,
+  failedStatus,
+  settled,
+  wakeByChanges,
+} from '../../engines/controller/index.ts'
 import { seconds } from '../../std/index.ts'
 import { createRepositories, type NameSource, projectRef } from '../repository-names/index.ts'
 import { asksForEnvironments, simpleGenerators } from './elements.ts'
 import { reconcileSet } from './reconcile.ts'
 import { MANAGER, type SetMemory, type SetServices } from './services.ts'
-import { failedStatus } from './status.ts'
 
 /** A thousand that come into effect tell of it a thousand times: their set looks so often at most. */
 const PACE = seconds(1)
@@ -32,15 +38,9 @@ export function deploymentSets(context: ControllerContext, source: NameSource): 
   const sets = caches.of(GitOpsDeploymentSets)
   const deployments = caches.of(GitOpsDeployments)
   const memories = new Map<string, SetMemory>()
+  const wakes = (one: GitOpsDeployment) => setsOf(one).filter((ref) => sets.get(ref))
   const wakeups = createWakeups(({ wake, signal }) => {
-    const slowly = paced(wake, PACE, { clock, signal })
-    const stop = deployments.onChange((now, before) => {
-      // Most are of no set, and then nothing of them is compared.
-      const theirs = [now, before].flatMap((one) => (one ? setsOf(one) : [])).filter((ref) => sets.get(ref))
-      if (theirs.length === 0 || (now && before && isSameToSet(now, before))) return
-      for (const ref of theirs) slowly(ref)
-    })
-    signal.addEventListener('abort', stop, { once: true })
+    wakeByChanges(deployments, { wakes, isSame: isSameToSet, pace: PACE }, { wake, signal, clock })
     signal.addEventListener('abort', () => repositories.stop(), { once: true })
   })
   const repositories = createRepositories(source, wakeups.wake)

@@ -9,15 +9,16 @@ import {
   refOf,
 } from '../../api/index.ts'
 import { differences } from '../../engines/apply/index.ts'
-import { again, type Next, settled } from '../../engines/controller/index.ts'
+import { again, failedStatus, type Next, settled } from '../../engines/controller/index.ts'
 import { Failure, seconds } from '../../std/index.ts'
+import { waitingFor } from '../repository-names/index.ts'
 import { AGAIN, forgetRefused, isMadeFor, removeAll, settleOwners, writeAll } from './children.ts'
 import { desiredOf, type WantedDeployment } from './desired.ts'
 import { annotationsAskedFor, asksForEnvironments, elementsOf, simpleGenerators } from './elements.ts'
 import { type Member, planOf } from './plan.ts'
 import { decideRemoval, type RemovalDecision, type Removals, TOGETHER } from './removal.ts'
 import type { SetMemory, SetServices } from './services.ts'
-import { failedStatus, REMOVAL_HELD, statusOf, tell } from './status.ts'
+import { REMOVAL_HELD, statusOf, tell } from './status.ts'
 import { wishOf } from './wishes.ts'
 
 /** After somebody else was quicker. */
@@ -92,7 +93,7 @@ function namesFor(set: GitOpsDeploymentSet, { projects, repositories }: SetServi
     const wishes = asked.map(({ wish }) => wish)
     const seen = repositories.of(refOf(set), wishes)
     const blind = seen.find((one) => one.names === undefined)
-    if (blind) return { names: undefined, failure: blind.failure ?? waiting() }
+    if (blind) return { names: undefined, failure: blind.failure ?? waitingFor('the names in the repository') }
     const names = new Map(asked.map(({ field }, at) => [field, seen[at]?.names ?? []]))
     return { names, failure: seen.find(({ failure }) => failure)?.failure }
   } catch (thrown) {
@@ -100,11 +101,6 @@ function namesFor(set: GitOpsDeploymentSet, { projects, repositories }: SetServi
     return { names: undefined, failure: Failure.from(thrown) }
   }
 }
-
-const waiting = (): Failure =>
-  new Failure('unavailable', 'kas was asked for the names in the repository; there are none before something was pushed', {
-    reason: 'WaitingForRepository',
-  })
 
 /** As long as the spec and what the elements are made of are the same. */
 async function rememberedDesired(

@@ -8,7 +8,8 @@ import {
   type Statement,
 } from '../../api/index.ts'
 import type { StatusDraft } from '../../engines/controller/index.ts'
-import { asSentence, beginningOf, type Failure, sayFailure } from '../../std/index.ts'
+import { asSentence, beginningOf, type Failure } from '../../std/index.ts'
+import { viewStatement } from '../repository-names/index.ts'
 import type { Member, Plan } from './plan.ts'
 import type { Removals } from './removal.ts'
 
@@ -40,7 +41,8 @@ export function statusOf(set: GitOpsDeploymentSet, told: Told): StatusDraft & { 
   const { members, plan, leaving, removals, hold } = told
   const unready = unreadyIn(told)
   const observedGeneration = set.metadata.generation ?? 0
-  const statements = [{ type: 'Ready', ...readiness(set, told, unready) }, ...removalStatement(set, hold), ...viewStatement(told)]
+  const view = told.asks ? [viewStatement(told.unseen, 'branches and directories')] : []
+  const statements = [{ type: 'Ready', ...readiness(set, told, unready) }, ...removalStatement(set, hold), ...view]
   return {
     deployments: {
       total: members.length,
@@ -75,15 +77,6 @@ function unreadyOf(name: string, live: GitOpsDeployment | undefined, isBlocked: 
 }
 
 export const REMOVAL_HELD = 'RemovalHeld'
-
-/** What was seen last counts on. */
-function viewStatement({ asks, unseen }: Told): Statement[] {
-  if (!asks) return []
-  const type = 'RepositoryInView'
-  if (!unseen) return [{ type, status: 'True', reason: 'InView', message: 'kas has the branches and directories in view.' }]
-  const message = asSentence(`what was seen last still counts: ${sayFailure(unseen)}`)
-  return [{ type, status: 'False', reason: unseen.reason ?? 'NotInView', message }]
-}
 
 /** Nothing is said of it before it was ever held. */
 function removalStatement({ status }: GitOpsDeploymentSet, hold: string | undefined): Statement[] {
@@ -133,19 +126,5 @@ export function tell(set: GitOpsDeploymentSet, { conditions }: { conditions: Sta
     const isWarning = type === REMOVAL_HELD ? status === 'True' : reason === 'DeploymentRefused'
     if (!isWarning || conditionOf(set.status?.conditions, type)?.message === message) continue
     events.record(set, { type: 'Warning', reason: type === REMOVAL_HELD ? REMOVAL_HELD : reason, message })
-  }
-}
-
-/** What is there stays as it is. */
-export const failedStatus = ({ metadata, status }: GitOpsDeploymentSet, failure: Failure): StatusDraft => {
-  const { conditions: _, ...others } = status ?? {}
-  const [state, reason] = failure.code === 'invalid' ? (['False', 'Invalid'] as const) : (['Unknown', 'ReconcileFailed'] as const)
-  const observedGeneration = metadata.generation ?? 0
-  return {
-    ...others,
-    observedGeneration,
-    conditions: [
-      { type: 'Ready', status: state, reason: failure.reason ?? reason, message: sayFailure(failure), observedGeneration },
-    ],
   }
 }

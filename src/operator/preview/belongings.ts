@@ -6,6 +6,7 @@ import {
   GitOpsDeploymentSets,
   type GitProject,
   isDeleting,
+  isOwnedBy,
   type Kind,
   type KubeObject,
   keyOf,
@@ -14,8 +15,8 @@ import {
   refOf,
   requesterOf,
 } from '../../api/index.ts'
-import { createUnlessThere, differences, keepExactly } from '../../engines/apply/index.ts'
-import { eachOf, Failure, isFailure, seconds } from '../../std/index.ts'
+import { createUnlessThere, differences, isOfOneObject, keepExactly } from '../../engines/apply/index.ts'
+import { eachOf, Failure, seconds } from '../../std/index.ts'
 import { claimFor, environmentFor, setFor } from './desired.ts'
 import type { PreviewEntry } from './plan.ts'
 import { MANAGER, type PreviewRefusal, type PreviewServices } from './services.ts'
@@ -25,9 +26,6 @@ const WRITES = 16
 
 /** After one was not accepted. */
 export const AGAIN = seconds(30)
-
-export const isOwnedBy = ({ metadata }: KubeObject, { metadata: { uid } }: Preview): boolean =>
-  (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid)
 
 /** Makes what is missing of one environment, each for itself: one that is not accepted does not keep the others away. */
 export async function writeAll(
@@ -40,13 +38,19 @@ export async function writeAll(
   const now = services.context.clock.now()
   const names = new Set(entries.map(({ name }) => name))
   for (const [name, { until }] of refusals) if (!names.has(name) || until <= now) refusals.delete(name)
+  let use: Promise<void> | undefined
+  // Asked once for all that are made in this pass.
+  const requireUse = () => {
+    use ??= requireUseOf(preview, services.context.kube)
+    return use
+  }
   await eachOf(entries, WRITES, async (entry) => {
     if (signal.aborted || refusals.has(entry.name)) return
     try {
-      await keepClaim(preview, entry, services)
+      await keepClaim(preview, entry, { ...services, requireUse })
       await keepEnvironment(preview, entry, services)
     } catch (thrown) {
-      if (!isFailure(thrown, ...OF_ONE)) throw thrown
+      if (!isOfOneObject(thrown)) throw thrown
       // Of a conflict something else brings the end about, and tells.
       const until = thrown.code === 'conflict' ? now : now + AGAIN
       refusals.set(entry.name, { reason: thrown.reason ?? 'Refused', message: thrown.message, until })
@@ -63,19 +67,20 @@ export function refusalsOf(preview: Preview, { refusals }: PreviewServices): Map
   return known
 }
 
-/** What is wrong with one of them, or with how many there are; all else is wrong with the API server. */
-const OF_ONE = ['invalid', 'conflict', 'already-exists', 'forbidden', 'not-found', 'too-large'] as const
-
 /** What a claim asks for stays as it was when it was made: its namespace was made for that. */
-async function keepClaim(preview: Preview, entry: PreviewEntry, { context, claims }: PreviewServices): Promise<void> {
+async function keepClaim(
+  preview: Preview,
+  entry: PreviewEntry,
+  { context, claims, requireUse }: PreviewServices & { requireUse: () => Promise<void> },
+): Promise<void> {
   const claim = claims.get({ name: entry.name, namespace: preview.metadata.namespace })
   if (claim) return requireOwn(claim, preview)
-  await requireUse(preview, context.kube)
+  await requireUse()
   await make(DeploymentTargetClaims, claimFor(preview, entry), context.kube)
 }
 
 /** Admission has asked when the class was named; it is made long after that, and by us, who may use all. */
-async function requireUse(preview: Preview, kube: Kube): Promise<void> {
+async function requireUseOf(preview: Preview, kube: Kube): Promise<void> {
   const { deploymentTargetClassName: name } = preview.spec
   const requester = requesterOf(preview)
   if (await mayUse(kube, requester, { kind: DeploymentTargetClasses, name, namespace: preview.metadata.namespace ?? '' })) return

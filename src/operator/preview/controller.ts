@@ -3,6 +3,7 @@ import {
   DeploymentTargetClaims,
   type Environment,
   Environments,
+  type GitOpsDeployment,
   GitOpsDeploymentSets,
   GitOpsDeployments,
   type GitProject,
@@ -19,12 +20,18 @@ import {
   refsBeside,
 } from '../../api/index.ts'
 import { createCanonical } from '../../engines/apply/index.ts'
-import { type Controller, type ControllerContext, createWakeups, paced, settled } from '../../engines/controller/index.ts'
+import {
+  type Controller,
+  type ControllerContext,
+  createWakeups,
+  failedStatus,
+  settled,
+  wakeByChanges,
+} from '../../engines/controller/index.ts'
 import { seconds } from '../../std/index.ts'
 import { createRepositories, type NameSource, projectRef } from '../repository-names/index.ts'
 import { reconcilePreview } from './reconcile.ts'
 import { MANAGER, type PreviewServices } from './services.ts'
-import { failedStatus } from './status.ts'
 
 /** Two hundred environments that come into effect tell of it one by one: their Preview looks so often at most. */
 const PACE = seconds(1)
@@ -34,13 +41,9 @@ export function previews(context: ControllerContext, source: NameSource): Contro
   const { caches, clock } = context
   const all = caches.of(Previews)
   const deployments = caches.of(GitOpsDeployments)
+  const wakes = (one: GitOpsDeployment) => previewOf(one).filter((ref) => all.get(ref))
   const wakeups = createWakeups(({ wake, signal }) => {
-    const slowly = paced(wake, PACE, { clock, signal })
-    const stop = deployments.onChange((now, before) => {
-      if (now && before && inEffect(now).said === inEffect(before).said) return
-      for (const one of [now, before]) for (const ref of one ? previewOf(one) : []) if (all.get(ref)) slowly(ref)
-    })
-    signal.addEventListener('abort', stop, { once: true })
+    wakeByChanges(deployments, { wakes, isSame: isSameToPreview, pace: PACE }, { wake, signal, clock })
     signal.addEventListener('abort', () => repositories.stop(), { once: true })
   })
   const repositories = createRepositories(source, wakeups.wake)
@@ -77,6 +80,8 @@ export function previews(context: ControllerContext, source: NameSource): Contro
     failed: failedStatus,
   }
 }
+
+const isSameToPreview = (now: GitOpsDeployment, before: GitOpsDeployment): boolean => inEffect(now).said === inEffect(before).said
 
 const previewOf = (object: KubeObject): Ref[] => refsBeside(object, object.metadata.labels?.[labels.preview])
 

@@ -16,7 +16,7 @@ import {
 import { defined, isRecord } from '../../std/index.ts'
 import type { PreviewEntry } from './plan.ts'
 
-/** What the claim and the Environment of a branch have in common. */
+/** What all that is made for a Preview has in common. */
 const metadataFor = (preview: Preview, name: string) => ({
   name,
   ...defined({ namespace: preview.metadata.namespace }),

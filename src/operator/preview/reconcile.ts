@@ -1,11 +1,11 @@
-import { type GitProject, isDeleting, type KubeObject, keyOf, type Preview, refOf } from '../../api/index.ts'
-import { again, type Next, settled } from '../../engines/controller/index.ts'
+import { type GitProject, isDeleting, isOwnedBy, type KubeObject, keyOf, type Preview, refOf } from '../../api/index.ts'
+import { again, failedStatus, type Next, settled } from '../../engines/controller/index.ts'
 import { Failure } from '../../std/index.ts'
-import { branchOf, isAskedFor, projectFor, refsOf } from '../repository-names/index.ts'
-import { AGAIN, isOwnedBy, keepSet, refusalsOf, removeAll, writeAll } from './belongings.ts'
+import { branchOf, isAskedFor, projectFor, refsOf, waitingFor } from '../repository-names/index.ts'
+import { AGAIN, keepSet, refusalsOf, removeAll, writeAll } from './belongings.ts'
 import { type PreviewPlan, planOf } from './plan.ts'
 import type { PreviewServices } from './services.ts'
-import { failedStatus, statusOf } from './status.ts'
+import { statusOf } from './status.ts'
 
 /** More branches than anybody has environments for, also one after the other. */
 const MOST_BRANCHES = 1000
@@ -63,7 +63,7 @@ function look(preview: Preview, { projects, repositories }: PreviewServices): Lo
     const { project, asked } = projectFor(wanted.project, asking, projects)
     const wish = { ...asked, ref: { kind: 'refs' as const, name: refsOf(wanted) }, globs: ['**'], commits: true as const }
     const [seen] = repositories.of(ref, [wish])
-    if (!seen?.names) return { branches: undefined, failure: seen?.failure ?? waiting() }
+    if (!seen?.names) return { branches: undefined, failure: seen?.failure ?? waitingFor('the branches of the repository') }
     const all = seen.names.map((name, at) => [branchOf(name), seen.commits?.[at] ?? ''] as const)
     const branches = new Map(all.filter(([branch]) => branch.length <= LONGEST && isAskedFor(branch, wanted)))
     if (branches.size <= MOST_BRANCHES) return { branches, project, failure: seen.failure }
@@ -84,11 +84,6 @@ const tooMany = (count: number): Failure =>
   new Failure('invalid', `spec.branches gives ${count} branches; at most ${MOST_BRANCHES} are looked at`, {
     reason: 'TooManyBranches',
     remedy: 'Choose fewer by pattern and except.',
-  })
-
-const waiting = (): Failure =>
-  new Failure('unavailable', 'kas was asked for the branches of the repository; there are none before something was pushed', {
-    reason: 'WaitingForRepository',
   })
 
 interface News {

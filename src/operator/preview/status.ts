@@ -12,6 +12,7 @@ import {
 } from '../../api/index.ts'
 import type { StatusDraft } from '../../engines/controller/index.ts'
 import { asSentence, beginningOf, type Failure, sayFailure } from '../../std/index.ts'
+import { viewStatement } from '../repository-names/index.ts'
 import type { PreviewEntry, PreviewPlan } from './plan.ts'
 import type { PreviewRefusal, PreviewServices } from './services.ts'
 
@@ -36,7 +37,7 @@ export function statusOf(preview: Preview, found: Found, services: PreviewServic
   const { plan, unseen } = found
   const environments = plan.live.map((entry) => ({ ...entry, ...howIs(preview, entry, found, services) }))
   const observedGeneration = preview.metadata.generation ?? 0
-  const statements = [{ type: 'Ready', ...readiness(preview, environments, found) }, viewStatement(unseen)]
+  const statements = [{ type: 'Ready', ...readiness(preview, environments, found) }, viewStatement(unseen, 'branches')]
   return {
     counts: {
       environments: environments.length,
@@ -141,21 +142,4 @@ function healthy(count: number): string {
   return count === 1
     ? 'The environment of 1 branch is in effect and healthy'
     : `All ${count} environments are in effect and healthy`
-}
-
-/** What was seen last counts on. */
-function viewStatement(unseen: Failure | undefined): Statement {
-  const type = 'RepositoryInView'
-  if (!unseen) return { type, status: 'True', reason: 'InView', message: 'kas has the branches in view.' }
-  const message = asSentence(`what was seen last still counts: ${sayFailure(unseen)}`)
-  return { type, status: 'False', reason: unseen.reason ?? 'NotInView', message }
-}
-
-/** What is there stays as it is. */
-export function failedStatus({ metadata, status }: Preview, failure: Failure): StatusDraft {
-  const { conditions: _, ...others } = status ?? {}
-  const [state, reason] = failure.code === 'invalid' ? (['False', 'Invalid'] as const) : (['Unknown', 'ReconcileFailed'] as const)
-  const observedGeneration = metadata.generation ?? 0
-  const ready = { status: state, reason: failure.reason ?? reason, message: sayFailure(failure) }
-  return { ...others, observedGeneration, conditions: [{ type: 'Ready', ...ready, observedGeneration }] }
 }

@@ -5,3 +5,4 @@
 export { branchOf, isAskedFor, refsOf, slugOf } from './branches.ts'
 export { projectFor, projectRef } from './project.ts'
 export { createRepositories, type NameSource, type NamesWish, type Repositories } from './repositories.ts'
+export { viewStatement, waitingFor } from './view.ts'

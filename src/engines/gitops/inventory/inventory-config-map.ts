@@ -1,5 +1,5 @@
 import type { Cache, Kube } from '../../../adapters/kube/index.ts'
-import { type ConfigMap, ConfigMaps, type KubeObject, keyOf, type Ref } from '../../../api/index.ts'
+import { type ConfigMap, ConfigMaps, isOwnedBy, type KubeObject, keyOf, type Ref } from '../../../api/index.ts'
 import { eachOf, Failure, isRecord, recordIn } from '../../../std/index.ts'
 import { keyOfId } from '../../apply/index.ts'
 import { turnover } from '../objects/lists.ts'
@@ -72,11 +72,11 @@ function read({ cache, ref, owner }: ConfigMapInventory): Loaded {
   const head = cache.get(ref)
   if (!head) {
     const second = cache.get(refOfShard(ref, 1))
-    if (second && isOwnedBy(second, owner)) throw damaged(ref, 'is missing')
+    if (second && mayBeOf(second, owner)) throw damaged(ref, 'is missing')
     return unread()
   }
   const maps = new Map([[0, head]])
-  if (!isOwnedBy(head, owner)) return unread(maps)
+  if (!mayBeOf(head, owner)) return unread(maps)
   const shards = shardsIn(head)
   for (let index = 1; index < shards; index++) {
     const shard = cache.get(refOfShard(ref, index))
@@ -91,8 +91,8 @@ function read({ cache, ref, owner }: ConfigMapInventory): Loaded {
   return { inventory: { server: head.data?.server ?? '', held: [...held.values()] }, shards, maps, isTidy: false }
 }
 
-const isOwnedBy = ({ metadata: { ownerReferences = [] } }: ConfigMap, owner: KubeObject | undefined): boolean =>
-  !owner || ownerReferences.length === 0 || ownerReferences.some(({ uid }) => uid === owner.metadata.uid)
+const mayBeOf = (map: ConfigMap, owner: KubeObject | undefined): boolean =>
+  !owner || (map.metadata.ownerReferences ?? []).length === 0 || isOwnedBy(map, owner)
 
 function shardsIn({ metadata, data = {} }: ConfigMap): number {
   if (data.format === FORMER) return 1
