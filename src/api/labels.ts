@@ -35,7 +35,7 @@ export const annotations = {
   reclaimFailed: 'provisioner.appstudio.redhat.com/reclaim-failed',
   /** On what a provisioner makes: the reclaim policy of the class at that time, so that a class that is gone does not matter. */
   reclaimPolicy: 'berth.dev/reclaim-policy',
-  /** On a workspace, claim and SpaceRequest: who asked for it, name and groups on a line each. Admission writes it. */
+  /** On a workspace, Preview, claim, SpaceRequest and GitOpsDeploymentSyncRun: who asked for it, name and groups on a line each. Admission writes it. */
   requester: 'berth.dev/requester',
   /** On a SpaceRequest: the Agent, as `namespace/name`, in whose cluster the namespace is made. Absent: in this cluster. */
   agent: 'berth.dev/agent',

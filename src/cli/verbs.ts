@@ -40,6 +40,7 @@ export const verbs: readonly VerbEntry[] = [
   { name: 'tree', summary: 'show the objects of a GitOpsDeployment', load: () => import('./gitops/tree.ts') },
   { name: 'history', summary: 'list what a GitOpsDeployment had in effect', load: () => import('./gitops/history.ts') },
   { name: 'rollback', summary: 'take a GitOpsDeployment back to a commit', load: () => import('./gitops/rollback.ts') },
+  { name: 'promote', summary: 'let a commit go on to the next deployment', load: () => import('./gitops/promote.ts') },
   { name: 'adopt', summary: 'take over what other tools have applied', load: () => import('./adopt/adopt.ts') },
   { name: 'import', summary: 'make objects of Berth from those of Argo CD or Flux', load: () => import('./import/import.ts') },
   { name: 'poke', summary: 'let kas look for new commits of a GitProject now', load: () => import('./gitops/poke.ts') },

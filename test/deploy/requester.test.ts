@@ -3,6 +3,7 @@ import type { Kube } from '../../src/adapters/kube/index.ts'
 import {
   annotations,
   DeploymentTargetClaims,
+  GitOpsDeploymentSyncRuns,
   type Kind,
   type KubeObject,
   Previews,
@@ -47,6 +48,15 @@ const ASKED: Asked[] = [
     kind: Previews,
     object: preview,
     renamed: { deploymentTargetClassName: 'another' },
+  },
+  {
+    what: 'GitOpsDeploymentSyncRun',
+    kind: GitOpsDeploymentSyncRuns,
+    object: (namespace, name) => ({
+      ...{ apiVersion: 'managed-gitops.redhat.com/v1alpha1', kind: 'GitOpsDeploymentSyncRun' },
+      metadata: { name, namespace },
+      spec: { gitopsDeploymentName: 'shop' },
+    }),
   },
   {
     what: 'Workspace',

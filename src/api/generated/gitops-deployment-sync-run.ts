@@ -10,9 +10,22 @@ export interface GitOpsDeploymentSyncRunSpec {
    */
   gitopsDeploymentName: string
   /**
-   * Commit, branch or tag to apply, of a manual GitOpsDeployment only. Without it the `targetRevision` of the GitOpsDeployment.
+   * Commit, branch or tag to apply, of a GitOpsDeployment that is manual or takes its commits from another one. Without it the one that the GitOpsDeployment is to have.
    */
   revisionID?: string
+  /**
+   * What the person who asks for it was shown. It stays as a record; who it was stands in the annotation `berth.dev/requester`.
+   */
+  approval?: {
+    /**
+     * The commit that was in effect then, empty where there was none. Where it is another one by now, the run fails, for it would do something else.
+     */
+    from: string
+    /**
+     * What a dry run said then.
+     */
+    seen: string
+  }
   /**
    * Whether it is only told, in `status.dryRun`, what would be done. Nothing is applied; also for a GitOpsDeployment that is automated or suspended. Default: false.
    */

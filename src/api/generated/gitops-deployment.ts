@@ -26,6 +26,19 @@ export interface GitOpsDeploymentSpec {
      */
     targetRevision?: string
     /**
+     * Promotion: the commit comes from another GitOpsDeployment of the same repository and namespace, which has it in effect and in good health. Of type automated it is taken by itself, where no sync window forbids it; of type manual when a GitOpsDeploymentSyncRun names it, as `berth promote` does. Instead of targetRevision and semver.
+     */
+    follow?: {
+      /**
+       * Name of the GitOpsDeployment whose commits are taken.
+       */
+      deployment: string
+      /**
+       * How long it has to be in good health with a commit before that is taken, such as `10m`. Default: 0s.
+       */
+      healthyFor?: string
+    }
+    /**
      * A range such as `>=1.2.0 <2.0.0` or `1.x`; the highest tag in it is deployed. Instead of targetRevision.
      */
     semver?: string
@@ -574,6 +587,44 @@ export interface GitOpsDeploymentStatus {
      * The generation of the spec.
      */
     generation: number
+  }
+  /**
+   * The commit that was taken from the deployment that `spec.source.follow` names, and the one that would be next.
+   */
+  promotion?: {
+    /**
+     * The commit that was taken last, or gone back to.
+     */
+    revision?: string
+    /**
+     * When that was.
+     */
+    at?: string
+    /**
+     * Who asked for it by a GitOpsDeploymentSyncRun; nobody where it came by itself.
+     */
+    by?: string
+    /**
+     * Name of that GitOpsDeploymentSyncRun.
+     */
+    run?: string
+    /**
+     * What is not taken, and why.
+     */
+    next?: {
+      /**
+       * Commit.
+       */
+      revision?: string
+      /**
+       * In one word.
+       */
+      reason: string
+      /**
+       * What it waits for, or who decides.
+       */
+      message: string
+    }
   }
   /**
    * The value of the annotation `gitops.berth.dev/sync` that was answered last; another value asks for a synchronisation now.

@@ -5,6 +5,7 @@ import { createSyncMemories, createTellSync, createWants } from '../../engines/g
 import { minutes, silentTracer } from '../../std/index.ts'
 import { createNotifier } from './notify/notifier.ts'
 import { withSecretsMasked } from './pass/masked.ts'
+import { createWakeIn } from './promotion/promotion.ts'
 import { reconcileDeployment } from './reconcile.ts'
 import { releaseFormer } from './removal/removal.ts'
 import { rememberedOpenings } from './schedule/windows.ts'
@@ -68,6 +69,7 @@ export function gitopsDeployments(context: ControllerContext, settings: GitOpsSe
     tellSync: createTellSync({ log, tracer }),
     wants: createWants({ clock, exists: (uid) => caches.deployments.by(byUid, uid).length > 0 }),
     wakeups,
+    wakeIn: createWakeIn(wakeups, clock),
   }
   const close = () => {
     memories.close()

@@ -12,6 +12,7 @@ import { again, type Next, type StatusDraft, sentenceOf, settled } from '../../e
 import type { Snapshot } from '../../engines/render/index.ts'
 import { type Clock, defined, Failure, hours, isFailure, seconds, unlessFailed } from '../../std/index.ts'
 import { keepInEffect, type Pass, syncCommit, watchHealth } from './pass/sync-commit.ts'
+import { withPromotion } from './promotion/promotion.ts'
 import { keepFinalizer } from './removal/deletion-policy.ts'
 import { releaseFormer, remove } from './removal/removal.ts'
 import { runToCarryOut } from './runs/sync-run.ts'
@@ -46,8 +47,28 @@ export async function reconcileDeployment(
   }
 
   const run = runToCarryOut(deployment, caches)
+  if (!deployment.spec.source.follow) return followCommits({ deployment, run, revision: run?.spec.revisionID }, services, signal)
+  return withPromotion(deployment, run, services, (chosen) => {
+    const revision = run?.spec.revisionID ?? chosen
+    return revision === undefined
+      ? waitForPromotion(deployment, services)
+      : followCommits({ deployment, run, revision }, services, signal)
+  })
+}
+
+/** Brings the commit of a revision, or else the newest, into effect as soon as it may be. */
+async function followCommits(
+  {
+    deployment,
+    run,
+    revision,
+  }: { deployment: GitOpsDeployment; run: GitOpsDeploymentSyncRun | undefined; revision?: string | undefined },
+  services: SyncServices,
+  signal: AbortSignal,
+): Promise<Next> {
+  const { caches, following } = services
   const project = projectOf(deployment, caches)
-  const { snapshot, failure } = following.of(refOf(deployment), wishOf(deployment, project, run?.spec.revisionID))
+  const { snapshot, failure } = following.of(refOf(deployment), wishOf(deployment, project, revision))
   if (!snapshot) return waitForSource(deployment, { failure, run, project }, services)
   noteArrival(deployment, snapshot, services)
 
@@ -69,6 +90,17 @@ export async function reconcileDeployment(
     // If the newest commit cannot be fetched, that is told instead of the older commit's error.
     throw isFailure(failure, 'too-large', 'invalid', 'not-found', 'forbidden') ? failure : thrown
   }
+}
+
+/** What waits is said by the status of the promotion. */
+function waitForPromotion(
+  deployment: GitOpsDeployment,
+  { following, wants }: Pick<SyncServices, 'following' | 'wants'>,
+): Promise<Next> {
+  following.end(refOf(deployment))
+  wants.rest(ownerOf(deployment).id)
+  const message = `no commit of GitOpsDeployment ${deployment.spec.source.follow?.deployment} is taken yet; status.promotion says why`
+  return Promise.resolve(settled({ status: statusWhile(deployment, 'WaitingForPromotion', message) }))
 }
 
 function waitForTurn(

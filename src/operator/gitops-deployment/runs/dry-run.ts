@@ -23,6 +23,7 @@ import {
 import { ignoreRules, type Previewed, preview } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, seconds, timestamp } from '../../../std/index.ts'
+import { choiceOf } from '../promotion/choice.ts'
 import { chartOf } from '../services/chart.ts'
 import { readDecryption } from '../services/decryptions.ts'
 import { type GitOpsSettings, inventoryOf, ownerOf } from '../services/services.ts'
@@ -107,7 +108,8 @@ async function reconcileDryRun(run: GitOpsDeploymentSyncRun, services: DryRunSer
   try {
     const deployment = await deploymentOf(run, services)
     const project = projectOf(deployment, services.caches)
-    const { snapshot, failure } = following.of(refOf(run), wishOf(deployment, project, run.spec.revisionID))
+    const revision = run.spec.revisionID ?? promotedTo(deployment, services.caches, context.clock.now())
+    const { snapshot, failure } = following.of(refOf(run), wishOf(deployment, project, revision))
     if (!snapshot) {
       if (failure) throw failure
       if (isEmpty(project) && isLate(run, now)) throw nothingPushed(project)
@@ -124,6 +126,17 @@ async function reconcileDryRun(run: GitOpsDeploymentSyncRun, services: DryRunSer
     if (!isFailure(failure, 'invalid', 'not-found', 'forbidden', 'unauthorized', 'too-large')) throw failure
     return settled({ status: over(run, { result: 'Failed', message: sentenceOf(failure).slice(0, 4096) }, now) })
   }
+}
+
+/** The commit that a run of it would apply, where it takes that from another one. */
+function promotedTo(deployment: GitOpsDeployment, { deployments }: SyncCaches, now: number): string | undefined {
+  if (!deployment.spec.source.follow) return undefined
+  const { revision } = choiceOf(deployment, deployments, { now })
+  if (revision !== undefined) return revision
+  throw new Failure('invalid', `no commit of GitOpsDeployment ${deployment.spec.source.follow.deployment} is taken yet`, {
+    reason: 'WaitingForPromotion',
+    remedy: 'Its status.promotion says why; or name a revision',
+  })
 }
 
 /** The files come sooner than a GitProject says that its repository is empty no more. */

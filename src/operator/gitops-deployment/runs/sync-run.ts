@@ -112,10 +112,15 @@ function ownedBy(
   return kube.patch(GitOpsDeploymentSyncRuns, refOf(run), { metadata })
 }
 
-function mistakeOf({ spec }: GitOpsDeploymentSyncRun, deployment: GitOpsDeployment | undefined): string | undefined {
+function mistakeOf({ metadata, spec }: GitOpsDeploymentSyncRun, deployment: GitOpsDeployment | undefined): string | undefined {
   if (!deployment)
     return `spec.gitopsDeploymentName: there is no GitOpsDeployment ${spec.gitopsDeploymentName} in this namespace. Create it, then another run`
-  if (spec.revisionID && deployment.spec.type === 'automated')
+  // It was carried out: what was changed since is no mistake of it.
+  if (deployment.status?.lastSyncRun?.uid === metadata.uid) return undefined
+  const { revision = '' } = deployment.status?.sync ?? {}
+  if (spec.approval && revision !== spec.approval.from && revision !== spec.revisionID)
+    return `spec.approval.from: ${spec.approval.from || 'nothing'} was in effect when it was looked at, and by now ${revision} is. Look again, then approve again`
+  if (spec.revisionID && deployment.spec.type === 'automated' && !deployment.spec.source.follow)
     return `spec.revisionID cannot be applied: GitOpsDeployment ${spec.gitopsDeploymentName} is of type automated and follows its targetRevision. Make it manual, then create another run`
   return undefined
 }

@@ -1,5 +1,5 @@
 import type { Cache } from '../../../adapters/kube/index.ts'
-import { conditionOf, type GitOpsDeployment, keyOf } from '../../../api/index.ts'
+import { conditionOf, type GitOpsDeployment, keyOf, type Ref } from '../../../api/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { Failure } from '../../../std/index.ts'
 import { dependenciesOf, sameRepository } from '../watch/caches.ts'
@@ -47,13 +47,25 @@ export function syncWaitOf(
     const why = dependency
       ? shortcomingOf(dependency, deployment, asked === 'this-revision' ? undefined : commitId)
       : 'does not exist'
-    if (why !== undefined)
-      return { reason: 'DependencyNotReady', message: `waits for GitOpsDeployment ${keyOf(ref)}, which ${why}` }
+    if (why !== undefined) return waitFor(ref, why)
   }
   return closedWindow(opening, commitId)
 }
 
+/** `why` goes on with a sentence about the deployment that is waited for. */
+export const waitFor = (ref: Ref, why: string): SyncWait => ({
+  reason: 'DependencyNotReady',
+  message: `waits for GitOpsDeployment ${keyOf(ref)}, which ${why}`,
+})
+
 const OPEN: Opening = { isOpen: true, until: undefined }
+
+/** Why nothing may be built on a deployment as it is now. */
+export function unreadinessOf({ status, metadata }: GitOpsDeployment): string | undefined {
+  const ready = conditionOf(status?.conditions, 'Ready')
+  if (status?.observedGeneration !== metadata.generation) return 'was changed and is not looked at yet'
+  return ready?.status === 'True' ? undefined : `is not Ready${ready?.reason ? ` (${ready.reason})` : ''}`
+}
 
 /** Without a commit, whichever the dependency is at will do. */
 function shortcomingOf(
@@ -61,11 +73,9 @@ function shortcomingOf(
   deployment: GitOpsDeployment,
   commitId: string | undefined,
 ): string | undefined {
-  const { status, metadata } = dependency
-  const ready = conditionOf(status?.conditions, 'Ready')
-  if (status?.observedGeneration !== metadata.generation) return 'was changed and is not looked at yet'
-  if (ready?.status !== 'True') return `is not Ready${ready?.reason ? ` (${ready.reason})` : ''}`
-  const revision = status?.sync?.revision
+  const unready = unreadinessOf(dependency)
+  if (unready !== undefined) return unready
+  const revision = dependency.status?.sync?.revision
   if (commitId !== undefined && followsTheSame(dependency, deployment) && revision !== commitId)
     return `has not applied commit ${commitId.slice(0, 12)} of the same repository yet`
   return undefined
@@ -74,7 +84,8 @@ function shortcomingOf(
 /** Two that follow one line of commits go through it together: the dependent never runs ahead. */
 function followsTheSame({ spec: { source: a } }: GitOpsDeployment, { spec: { source: b } }: GitOpsDeployment): boolean {
   const isSame = sameRepository(a.repoURL) === sameRepository(b.repoURL)
-  return isSame && (a.targetRevision ?? '') === (b.targetRevision ?? '') && a.semver === b.semver
+  const isSameWay = a.semver === b.semver && a.follow?.deployment === b.follow?.deployment
+  return isSame && isSameWay && (a.targetRevision ?? '') === (b.targetRevision ?? '')
 }
 
 function refuseMistakes(deployment: GitOpsDeployment, deployments: Deployments, crossNamespace: boolean): void {
@@ -85,11 +96,21 @@ function refuseMistakes(deployment: GitOpsDeployment, deployments: Deployments, 
       reason: 'CrossNamespaceRefused',
       remedy: 'Depend on one of this namespace, or have the operator started with --cross-namespace-dependencies',
     })
-  const cycle = cycleOf(deployment, deployments)
+  refuseCycle(deployment, deployments, { ways: dependenciesOf, field: 'spec.dependsOn' })
+}
+
+interface Ways {
+  ways: (deployment: GitOpsDeployment) => Ref[]
+  field: string
+}
+
+/** Throws `invalid` where the way from a deployment leads back to itself. */
+export function refuseCycle(deployment: GitOpsDeployment, deployments: Deployments, { ways, field }: Ways): void {
+  const cycle = cycleOf(deployment, deployments, ways)
   if (cycle)
-    throw new Failure('invalid', `spec.dependsOn goes round in a circle: ${sayCycle(cycle)}`, {
+    throw new Failure('invalid', `${field} goes round in a circle: ${sayCycle(cycle)}`, {
       reason: 'DependencyCycle',
-      remedy: 'Take one of them out of its spec.dependsOn',
+      remedy: `Take one of them out of its ${field}`,
     })
 }
 
@@ -99,14 +120,14 @@ const NAMED = 8
 const sayCycle = (cycle: readonly string[]): string =>
   (cycle.length > NAMED ? [...cycle.slice(0, NAMED - 2), '…', ...cycle.slice(-1)] : cycle).join(' -> ')
 
-/** The way from a deployment through its dependencies back to itself. A chain may be as long as a namespace has deployments. */
-function cycleOf(deployment: GitOpsDeployment, deployments: Deployments): string[] | undefined {
+/** The way from a deployment through those that it waits for back to itself. A chain may be as long as a namespace has deployments. */
+function cycleOf(deployment: GitOpsDeployment, deployments: Deployments, ways: Ways['ways']): string[] | undefined {
   const start = keyOf(deployment.metadata)
   /** By key: who was the first to lead there. */
   const leadIn = new Map<string, string>()
   const open = [deployment]
   for (let from = open.pop(); from; from = open.pop()) {
-    for (const ref of dependenciesOf(from)) {
+    for (const ref of ways(from)) {
       const key = keyOf(ref)
       if (key === start) return [...wayTo(keyOf(from.metadata), leadIn), key]
       if (leadIn.has(key)) continue
@@ -129,7 +150,7 @@ function wayTo(end: string, leadIn: ReadonlyMap<string, string>): string[] {
 const isInEffect = ({ metadata, status }: GitOpsDeployment, commitId: string): boolean =>
   status?.admitted?.revision === commitId && status.admitted.generation === metadata.generation
 
-function closedWindow({ isOpen, until }: Opening, commitId: string): SyncWait | undefined {
+export function closedWindow({ isOpen, until }: Opening, commitId: string): SyncWait | undefined {
   if (isOpen) return undefined
   const when =
     until === undefined

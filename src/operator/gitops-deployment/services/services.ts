@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Reach } from '../../../adapters/kube/index.ts'
-import { type GitOpsDeployment, refOf } from '../../../api/index.ts'
+import { type GitOpsDeployment, type Ref, refOf } from '../../../api/index.ts'
 import { keyOfId } from '../../../engines/apply/index.ts'
 import type { ControllerContext, Waker } from '../../../engines/controller/index.ts'
 import {
@@ -97,6 +97,8 @@ export interface SyncServices {
   memories: SyncMemories
   wants: Wants
   wakeups: Pick<Waker, 'wake'>
+  /** Has a deployment looked at again after so many milliseconds, though it failed. */
+  wakeIn(ref: Ref, milliseconds: number): void
 }
 
 /** The memory of a deployment between two passes, kept up to date by watches. */

@@ -255,7 +255,7 @@ function readiness({ health: { status, message = '' }, objects }: Observed, revi
 }
 
 /** A status is always written whole; this is what a reconcile does not decide anew each time. */
-function kept({ status }: GitOpsDeployment): StatusDraft {
+export function kept({ status }: GitOpsDeployment): StatusDraft {
   const { conditions: _, observedGeneration: __, nextWindow: ___, ...rest } = status ?? {}
   return rest
 }

@@ -47,8 +47,8 @@ export const byRepository = {
   deployments: indexBy(({ spec }: GitOpsDeployment) => [sameRepository(spec.source.repoURL)]),
   projects: indexBy(({ spec }: GitProject) => [sameRepository(spec.url)]),
 }
-/** By the deployments that one waits for. */
-const byDependency = indexBy((deployment: GitOpsDeployment) => dependenciesOf(deployment).map(keyOf))
+/** By the deployments that one waits for, or takes its commits from. */
+const byLeader = indexBy((deployment: GitOpsDeployment) => [...dependenciesOf(deployment), ...followedBy(deployment)].map(keyOf))
 /** By the managed environments that may be meant. */
 export const byEnvironment = indexBy((deployment: GitOpsDeployment) =>
   environmentNames(deployment.spec).flatMap((name) => keysBeside(deployment, name)),
@@ -73,6 +73,10 @@ export const openCaches = ({ caches }: ControllerContext): SyncCaches => ({
 /** The GitOpsDeployments that have to be Ready before this one. */
 export const dependenciesOf = ({ metadata, spec }: GitOpsDeployment): Ref[] =>
   (spec.dependsOn ?? []).map(({ namespace, name }) => ({ namespace: namespace || metadata.namespace, name }))
+
+/** The GitOpsDeployment from which this one takes its commits, if there is one. */
+export const followedBy = ({ metadata: { namespace }, spec: { source } }: GitOpsDeployment): Ref[] =>
+  source.follow ? [{ namespace, name: source.follow.deployment }] : []
 
 /** Two spellings of one repository give the same text: the host's case, `.git` and a slash at the end do not matter. */
 export function sameRepository(url: string): string {
@@ -170,9 +174,9 @@ export function watchesOf({ deployments, environments }: SyncCaches): Watch[] {
     kind: GitOpsDeploymentSyncRuns,
     wakes: ({ metadata, spec }) => [{ namespace: metadata.namespace, name: spec.gitopsDeploymentName }],
   }
-  const ofDependency: Watch<GitOpsDeployment> = {
+  const ofLeader: Watch<GitOpsDeployment> = {
     kind: GitOpsDeployments,
-    wakes: (deployment) => deployments.by(byDependency, keyOf(deployment.metadata)).map(refOf),
+    wakes: (deployment) => deployments.by(byLeader, keyOf(deployment.metadata)).map(refOf),
   }
-  return [ofDependency, ofEnvironment, ofSecret, ofProject, ofRun]
+  return [ofLeader, ofEnvironment, ofSecret, ofProject, ofRun]
 }

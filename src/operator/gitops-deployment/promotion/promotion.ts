@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, keyOf, type Ref, refOf, requesterOf } from '../../../api/index.ts'
+import { again, type Next, type StatusDraft, type Waker } from '../../../engines/controller/index.ts'
+import { type Clock, isRecord, timestamp } from '../../../std/index.ts'
+import type { SyncServices } from '../services/services.ts'
+import { askedOf } from '../status/requests.ts'
+import { kept, statusWhile } from '../status/status.ts'
+import { type Choice, choiceOf, type Promotion } from './choice.ts'
+
+/** The commit that a deployment with `spec.source.follow` is to have; throws what is wrong with the spec. */
+export function chosenFor(
+  deployment: GitOpsDeployment,
+  { caches, context: { clock }, findOpening }: Pick<SyncServices, 'caches' | 'context' | 'findOpening'>,
+): Choice {
+  const rules = { now: clock.now(), isAsked: askedOf(deployment) !== undefined, findOpening }
+  return choiceOf(deployment, caches.deployments, rules)
+}
+
+/** Goes on with the commit that is chosen, or with none; the status says which one that is, and what is not taken. */
+export async function withPromotion(
+  deployment: GitOpsDeployment,
+  run: GitOpsDeploymentSyncRun | undefined,
+  services: SyncServices,
+  goOn: (revision: string | undefined) => Promise<Next>,
+): Promise<Next> {
+  const choice = chosenFor(deployment, services)
+  const { clock } = services.context
+  if (choice.isTaken && !run) return take(deployment, choice, services)
+  try {
+    const next = await goOn(choice.revision)
+    const promoted = run && next.status && promotedBy(run, next.status, choice.promotion, clock.now())
+    const promotion = promoted ?? choice.promotion
+    const status = next.status ? { ...next.status, promotion } : unsaid(deployment, promotion)
+    if (next.word === 'again' || choice.recheck === undefined) return { ...next, status }
+    return { ...next, status, recheck: Math.min(next.recheck ?? choice.recheck, choice.recheck) }
+  } catch (thrown) {
+    // What only a user can mend is looked at seldom, and here another commit comes with time alone.
+    if (choice.recheck !== undefined) services.wakeIn(refOf(deployment), choice.recheck)
+    throw thrown
+  }
+}
+
+/** Written down before it is applied: whatever becomes of the other one in between, the way leads on from there. */
+function take(
+  deployment: GitOpsDeployment,
+  { promotion, revision = '' }: Choice,
+  { context }: Pick<SyncServices, 'context'>,
+): Next {
+  const message = `commit ${revision.slice(0, 12)} is taken from ${deployment.spec.source.follow?.deployment}`
+  context.events.record(deployment, { type: 'Normal', reason: 'Promoted', message })
+  const status = unsaid(deployment, promotion) ?? { ...statusWhile(deployment, 'Promoted', message, revision), promotion }
+  return again({ after: 0, why: 'what is taken is written down before it is applied', status })
+}
+
+/** Of a spec that was not looked at yet nothing is said that was said of the one before. */
+function unsaid(deployment: GitOpsDeployment, promotion: Promotion): StatusDraft | undefined {
+  const { metadata, status } = deployment
+  if (status?.observedGeneration !== metadata.generation || isDeepStrictEqual(status?.promotion ?? {}, promotion))
+    return undefined
+  return { ...kept(deployment), promotion }
+}
+
+/** What a person has had applied stays from then on, an older commit too. */
+function promotedBy(
+  run: GitOpsDeploymentSyncRun,
+  { lastSyncRun: last }: StatusDraft,
+  before: Promotion,
+  now: number,
+): Promotion | undefined {
+  if (!isRecord(last) || last.uid !== run.metadata.uid || last.result !== 'Succeeded') return undefined
+  const { revision } = last
+  if (typeof revision !== 'string' || revision === before.revision) return undefined
+  const by = requesterOf(run).split('\n')[0]?.slice(0, MOST_OF_NAME)
+  return { revision, at: timestamp(now), ...(by && { by }), run: run.metadata.name }
+}
+
+/** The schema takes so many characters. */
+const MOST_OF_NAME = 1024
+
+/** Wakes each deployment at one time, the last that was asked for. */
+export function createWakeIn(
+  { wake, signal }: Pick<Waker, 'wake' | 'signal'>,
+  clock: Clock,
+): (ref: Ref, milliseconds: number) => void {
+  const due = new Map<string, () => void>()
+  const cancelAll = () => {
+    for (const cancel of due.values()) cancel()
+  }
+  signal.addEventListener('abort', cancelAll, { once: true })
+  return (ref, milliseconds) => {
+    const key = keyOf(ref)
+    due.get(key)?.()
+    const ring = () => {
+      due.delete(key)
+      wake(ref)
+    }
+    due.set(key, clock.after(milliseconds, ring))
+  }
+}
