@@ -182,9 +182,10 @@ export {
 } from './labels.ts'
 export { notOnboarded, tenantRoles } from './onboarding.ts'
 export { credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf, workspacesOwning } from './privacy.ts'
+export { type PromotionLink, promotionChainOf, promotionRowOf } from './promotion-chain.ts'
 export { dataOf, kubeconfigIn, textIn, whyNotRead } from './secret-content.ts'
 export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } from './service-account.ts'
-export { ANYBODY, isMadeFor, requesterOf } from './space-request.ts'
+export { ANYBODY, isMadeFor, requesterNameOf, requesterOf } from './space-request.ts'
 export {
   type CertificateWish,
   certificateCommand,

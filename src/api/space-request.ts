@@ -23,5 +23,8 @@ export function isMadeFor(request: SpaceRequest, claim: KubeObject): boolean {
 export const requesterOf = ({ metadata }: KubeObject, otherwise?: string): string =>
   metadata.annotations?.[annotations.requester] || otherwise || ANYBODY
 
+/** The user's name alone; nothing where nobody in particular asked. */
+export const requesterNameOf = (object: KubeObject): string | undefined => requesterOf(object).split('\n')[0] || undefined
+
 /** Nobody in particular: it is for whoever may log in. */
 export const ANYBODY = '\nsystem:authenticated'

@@ -1,4 +1,11 @@
-import { conditionOf, type GitOpsDeployment, type GitOpsDeploymentSyncRun } from '../api/index.ts'
+import {
+  conditionOf,
+  type GitOpsDeployment,
+  type GitOpsDeploymentSyncRun,
+  type PromotionLink,
+  promotionRowOf,
+  requesterNameOf,
+} from '../api/index.ts'
 import { beginningOf, spelled } from '../std/index.ts'
 import { type Child, type Html, html } from './html.ts'
 import { healthOf, troubleOf } from './object-list.ts'
@@ -54,10 +61,32 @@ ${trouble && html`<p class="wrong">${trouble}</p>`}
 ${spec.suspend && html`<p>It is suspended: nothing is applied. <code>berth resume ${metadata.name} -n ${metadata.namespace}</code> lets it go on.</p>`}
 ${nextWindow && html`<p>New commits wait for a sync window, which opens ${until(nextWindow, now)}.</p>`}
 ${pendingPrune && html`<p>${pendingPrune.count} deletions wait: ${pendingPrune.reason}. <code>berth sync ${metadata.name} -n ${metadata.namespace} --confirm-prune</code> shows them.</p>`}
-${factsLine([spec.source.repoURL, spec.source.path, spec.source.semver ?? spec.source.targetRevision, spec.type === 'manual' && 'manual: new commits wait for somebody'])}
+${factsLine([spec.source.repoURL, spec.source.path, spec.source.semver ?? spec.source.targetRevision, spec.source.follow && `commits of ${spec.source.follow.deployment}`, spec.type === 'manual' && 'manual: new commits wait for somebody'])}
 ${maySync && html`<div class="buttons">${deploymentForm(deployment, 'sync', { label: 'Synchronise now', kind: 'main', id: 'sync' })}</div>`}`,
   )
   return { ...section, say: `${metadata.name} is ${health.word.toLowerCase()}` }
+}
+
+/** The deployments that commits go through, one after the other; nothing for one that is in no such chain. */
+export function chainPart(
+  { metadata }: GitOpsDeployment,
+  links: readonly PromotionLink[],
+  { now }: DeploymentViewer,
+): Fragment | undefined {
+  if (links.length < 2) return undefined
+  const { name: own, namespace } = metadata
+  const rows = links.map(promotionRowOf).map(({ name, revision, state, since: at, by, next }) => {
+    const title = name === own ? html`<strong>${name}</strong>` : html`<a href="/deployments/${namespace}/${name}">${name}</a>`
+    const facts = [
+      revision && html`commit <code>${shortOf(revision)}</code>`,
+      state,
+      at && html`taken ${since(at, now)} ago`,
+      by && `by ${by}`,
+    ]
+    const waits = next && html`<p>${next.reason}: ${beginningOf(next.message, MOST_TEXT)}</p>`
+    return html`<li>${title} ${factsLine(facts)}${waits}</li>`
+  })
+  return { ...sectionOf('chain', 'The chain that commits go through', html`<ol class="lines">${rows}</ol>`), list: 'parts' }
 }
 
 /** Commits that were in effect, and a way back to them: for one that is manual it is an object, else `berth rollback` knows the steps. */
@@ -100,13 +129,17 @@ const PHASES: Readonly<Record<string, Tone>> = { Succeeded: 'good', Failed: 'bad
 
 /** Synchronisations that somebody asked for, the newest first. */
 export function runsPart(runs: readonly GitOpsDeploymentSyncRun[], { now }: DeploymentViewer): Fragment {
-  const rows = runs.slice(0, MOST_RUNS).map(({ metadata, spec, status = {} }) => {
+  const rows = runs.slice(0, MOST_RUNS).map((run) => {
+    const { metadata, spec, status = {} } = run
     const { phase = 'Pending', revision = spec.revisionID, startedAt, completedAt } = status
     const { message = '' } = conditionOf(status.conditions, 'Ready') ?? {}
     const took = startedAt && completedAt && `took ${spelled(Date.parse(completedAt) - Date.parse(startedAt))}`
-    const asked = metadata.creationTimestamp && html`asked for ${since(metadata.creationTimestamp, now)} ago`
+    const asked =
+      metadata.creationTimestamp &&
+      html`${spec.approval ? 'approved' : 'asked for'} ${since(metadata.creationTimestamp, now)} ago`
+    const who = requesterNameOf(run)
     return html`<li>${badge({ word: phase, tone: PHASES[phase] ?? 'off' })}
-${factsLine([revision && html`commit <code>${shortOf(revision)}</code>`, asked, took, metadata.name])}
+${factsLine([revision && html`commit <code>${shortOf(revision)}</code>`, asked, who && html`by ${who}`, took, metadata.name])}
 ${message !== '' && html`<p>${beginningOf(message, MOST_TEXT)}</p>`}</li>`
   })
   const list = rows.length > 0 ? html`<ul class="runs">${rows}</ul>` : html`<p>None is kept.</p>`

@@ -7,10 +7,11 @@ import {
   indexBy,
   keyOf,
   keysBeside,
+  promotionChainOf,
   type Ref,
 } from '../api/index.ts'
 import { objectRows } from './deployment-objects.ts'
-import { historyPart, runsPart, statePart } from './deployment-parts.ts'
+import { chainPart, historyPart, runsPart, statePart } from './deployment-parts.ts'
 import { dryRunPart } from './dry-run.ts'
 import { html } from './html.ts'
 import type { ListServices } from './object-list.ts'
@@ -31,10 +32,16 @@ export async function deploymentView(
   const cache = await shared.of(GitOpsDeployments)
   if (!(cache.get(ref) && (await may('get')))) return
   const runs = await shared.of(GitOpsDeploymentSyncRuns)
+  const chainNow = () => {
+    const deployment = cache.get(ref)
+    return deployment ? promotionChainOf(deployment, cache.in(namespace)) : []
+  }
+  const namesInChain = () => [...new Set([name, ...chainNow().map(({ deployment }) => deployment.metadata.name)])]
   return {
     async fragments(now) {
-      const [maySee, mayChange, maySeeRuns, mayRun] = await Promise.all([
+      const [maySee, mayList, mayChange, maySeeRuns, mayRun] = await Promise.all([
         may('get'),
+        permissions.may(person, { verb: 'list', kind: GitOpsDeployments, namespace }),
         may('patch'),
         mayRuns('list'),
         mayRuns('create'),
@@ -46,7 +53,8 @@ export async function deploymentView(
       const [first, ...more] = [statePart, historyPart].map((part) => part(deployment, viewer))
       const look = maySeeRuns ? dryRunPart(deployment, looks[0], viewer) : undefined
       const past = maySeeRuns ? [runsPart(syncs, viewer)] : []
-      return [first, look, ...objectRows(deployment), ...more, ...past].filter((part) => part !== undefined)
+      const chain = mayList ? chainPart(deployment, chainNow(), viewer) : undefined
+      return [first, chain, look, ...objectRows(deployment), ...more, ...past].filter((part) => part !== undefined)
     },
     page: (fragments) => ({
       title: name,
@@ -59,7 +67,8 @@ export async function deploymentView(
 <div id="past" class="parts">${inList(fragments, 'past')}</div>`,
     }),
     watch: (listener) => [
-      cache.onChangeOf(ref, listener),
+      // Its own, and those of the others in its chain as it is when the page is opened.
+      ...namesInChain().map((one) => cache.onChangeOf({ name: one, namespace }, listener)),
       runs.onChangeBy(byDeployment, keyOf(ref), listener),
       permissions.onChange(listener),
     ],

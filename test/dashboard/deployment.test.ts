@@ -98,6 +98,27 @@ describe('the page about a deployment', (it) => {
     not.match(seen.body, /<form/)
   })
 
+  it('shows the chain that commits go through, on the page of each', async () => {
+    const { git } = gitops
+    const repoURL = 'https://git.example.com/team-a/shop'
+    await gitops.deploy({ source: { repoURL, path: 'first' }, type: 'automated' }, 'first')
+    const source = { repoURL, path: 'second', follow: { deployment: 'first' } }
+    await gitops.deploy({ source, type: 'manual' }, 'second')
+    const commit = await git.push({ 'first/a.yaml': configMap('first'), 'second/a.yaml': configMap('second') })
+    const short = commit.slice(0, 12)
+    const ada = await visitor(stage, ADA)
+    const shows = (name: string, words: RegExp) =>
+      eventually(async () => {
+        match(wordsIn(parseHtml((await ada.page(path(name))).body)).replace(/\s+/g, ' '), words)
+        return true
+      })
+    const waits = `second WaitingForSyncRunWaitingForApproval: commit ${short} has been in good health at first`
+    await shows('first', new RegExp(`The chain that commits go through first commit ${short} · Ready${waits}`))
+    await shows('second', new RegExp(waits))
+    match((await ada.page(path('first'))).body, new RegExp(`<a href="${path('second')}">second</a>`))
+    not.match((await ada.page(path())).body, /The chain that commits go through/)
+  })
+
   it('synchronises one that is manual by a run, and goes back to a commit that it had', async () => {
     const { git, namespace } = gitops
     await gitops.deploy({ source: { repoURL: 'https://git.example.com/team-a/shop', path: 'back' }, type: 'automated' }, 'back')

@@ -1,11 +1,19 @@
-import { type GitOpsDeployment, GitOpsDeploymentSyncRuns, GitOpsDeployments, nameOf, syncRunOf } from '../../api/index.ts'
+import {
+  type GitOpsDeployment,
+  GitOpsDeploymentSyncRuns,
+  GitOpsDeployments,
+  nameOf,
+  type PromotionLink,
+  promotionChainOf,
+  promotionRowOf,
+  syncRunOf,
+} from '../../api/index.ts'
 import { beginningOf, Failure, harmlessLine, seconds } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { type OutputOptions, withOutput } from '../options.ts'
 import { renderData, table, wrap } from '../output.ts'
 import { type Paint, plain } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
-import { chainOf, followersOf, type Link, linkRow } from './chain.ts'
 import {
   commandFor,
   type DeploymentContext,
@@ -48,10 +56,10 @@ async function promote(context: DeploymentContext, options: Options): Promise<Ex
   const { shell, kube } = context
   const all = await kube.list(GitOpsDeployments, { namespace: context.deployment.metadata.namespace ?? '' })
   const deployment = takerOf(context.deployment, all, options.to)
-  const links = chainOf(deployment, all)
+  const links = promotionChainOf(deployment, all)
   if (options.output !== 'table') {
     if (options.approve) throw new Failure('invalid', '-o prints the chain and changes nothing; leave it out, or --approve.')
-    shell.print(renderData(options.output, links.map(linkRow)))
+    shell.print(renderData(options.output, links.map(promotionRowOf)))
     return exitCodes.ok
   }
   shell.print(pictureOf(links, deployment, shell.paint))
@@ -99,7 +107,7 @@ export function takerOf(
   all: readonly GitOpsDeployment[],
   to: string | undefined,
 ): GitOpsDeployment {
-  const followers = followersOf(deployment.metadata.name, all)
+  const followers = all.filter(({ spec }) => spec.source.follow?.deployment === deployment.metadata.name)
   const known = followers.map(({ metadata }) => metadata.name).join(', ')
   if (to === undefined) {
     if (deployment.spec.source.follow) return deployment
@@ -133,8 +141,8 @@ function offeredTo(deployment: GitOpsDeployment): string | undefined {
 }
 
 /** The chain, with the deployment that is asked about in colour. */
-function pictureOf(links: readonly Link[], deployment: GitOpsDeployment, paint: Paint): string {
-  const rows = links.map(linkRow)
+function pictureOf(links: readonly PromotionLink[], deployment: GitOpsDeployment, paint: Paint): string {
+  const rows = links.map(promotionRowOf)
   const columns = [
     {
       title: 'DEPLOYMENT',
@@ -149,4 +157,4 @@ function pictureOf(links: readonly Link[], deployment: GitOpsDeployment, paint: 
   return [table(rows, columns), ...(waiting.length > 0 ? ['', ...waiting] : [])].join('\n')
 }
 
-type Row = ReturnType<typeof linkRow>
+type Row = ReturnType<typeof promotionRowOf>

@@ -1,6 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type GitOpsDeployment, GitOpsDeploymentSyncRuns, GitOpsDeployments } from '../../../src/api/index.ts'
-import { chainOf } from '../../../src/cli/gitops/chain.ts'
+import { type GitOpsDeployment, GitOpsDeploymentSyncRuns, GitOpsDeployments, promotionChainOf } from '../../../src/api/index.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { at, openStage, type Stage } from '../../support/deployments.ts'
@@ -20,7 +19,7 @@ const named = (name: string, follows?: string): GitOpsDeployment => ({
 
 describe('the chain that commits go through', (it) => {
   const drawn = (name: string, all: GitOpsDeployment[]) =>
-    chainOf(all.find(({ metadata }) => metadata.name === name) ?? named(name), all).map(
+    promotionChainOf(all.find(({ metadata }) => metadata.name === name) ?? named(name), all).map(
       ({ deployment, depth }) => `${depth} ${deployment.metadata.name}`,
     )
 

@@ -7,7 +7,7 @@ import { followedBy, sameRepository } from '../watch/caches.ts'
 export type Promotion = NonNullable<NonNullable<GitOpsDeployment['status']>['promotion']>
 
 /** What a deployment with `spec.source.follow` is to have. */
-export interface Choice {
+export interface PromotionChoice {
   /** The commit that is to be in effect; of a manual one that which a run would apply. Nothing until there is one. */
   revision: string | undefined
   promotion: Promotion
@@ -32,7 +32,7 @@ export function choiceOf(
   deployment: GitOpsDeployment,
   deployments: { get(ref: Ref): GitOpsDeployment | undefined },
   { now, isAsked = false, findOpening = openingAt }: Rules,
-): Choice {
+): PromotionChoice {
   refuseCycle(deployment, deployments, { ways: followedBy, field: 'spec.source.follow' })
   const { next: _, ...taken } = deployment.status?.promotion ?? {}
   const stays = taken.revision ?? deployment.status?.sync?.revision

@@ -1,17 +1,24 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, keyOf, type Ref, refOf, requesterOf } from '../../../api/index.ts'
+import {
+  type GitOpsDeployment,
+  type GitOpsDeploymentSyncRun,
+  keyOf,
+  type Ref,
+  refOf,
+  requesterNameOf,
+} from '../../../api/index.ts'
 import { again, type Next, type StatusDraft, type Waker } from '../../../engines/controller/index.ts'
 import { type Clock, isRecord, timestamp } from '../../../std/index.ts'
 import type { SyncServices } from '../services/services.ts'
 import { askedOf } from '../status/requests.ts'
 import { kept, statusWhile } from '../status/status.ts'
-import { type Choice, choiceOf, type Promotion } from './choice.ts'
+import { choiceOf, type Promotion, type PromotionChoice } from './choice.ts'
 
 /** The commit that a deployment with `spec.source.follow` is to have; throws what is wrong with the spec. */
 export function chosenFor(
   deployment: GitOpsDeployment,
   { caches, context: { clock }, findOpening }: Pick<SyncServices, 'caches' | 'context' | 'findOpening'>,
-): Choice {
+): PromotionChoice {
   const rules = { now: clock.now(), isAsked: askedOf(deployment) !== undefined, findOpening }
   return choiceOf(deployment, caches.deployments, rules)
 }
@@ -43,7 +50,7 @@ export async function withPromotion(
 /** Written down before it is applied: whatever becomes of the other one in between, the way leads on from there. */
 function take(
   deployment: GitOpsDeployment,
-  { promotion, revision = '' }: Choice,
+  { promotion, revision = '' }: PromotionChoice,
   { context }: Pick<SyncServices, 'context'>,
 ): Next {
   const message = `commit ${revision.slice(0, 12)} is taken from ${deployment.spec.source.follow?.deployment}`
@@ -70,7 +77,7 @@ function promotedBy(
   if (!isRecord(last) || last.uid !== run.metadata.uid || last.result !== 'Succeeded') return undefined
   const { revision } = last
   if (typeof revision !== 'string' || revision === before.revision) return undefined
-  const by = requesterOf(run).split('\n')[0]?.slice(0, MOST_OF_NAME)
+  const by = requesterNameOf(run)?.slice(0, MOST_OF_NAME)
   return { revision, at: timestamp(now), ...(by && { by }), run: run.metadata.name }
 }
 
