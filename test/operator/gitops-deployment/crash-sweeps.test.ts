@@ -1,12 +1,12 @@
 import * as assert from 'uvu/assert'
-import { ConfigMaps, type GitOpsDeployment, GitOpsDeployments } from '../../../src/api/index.ts'
+import { ConfigMaps, type GitOpsDeployment, GitOpsDeploymentSyncRuns, GitOpsDeployments } from '../../../src/api/index.ts'
 import { INVENTORY_LABEL, OWNER_LABEL } from '../../../src/engines/gitops/index.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
-import { at, openStage } from '../../support/deployments.ts'
+import { at, makeSyncRun, openStage } from '../../support/deployments.ts'
 import { deathsOf, dieAtEach, lifeOf, mortal } from '../../support/mortal.ts'
 import { describe } from '../../support/suite.ts'
-import { eventually, expectGone } from '../../support/verbs.ts'
+import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
 
 type Policy = NonNullable<GitOpsDeployment['spec']['deletionPolicy']>
 
@@ -119,6 +119,55 @@ describe('an operator that is killed after any of its writes for a GitOpsDeploym
   it('is heir to what was on its way when it died and has left the repository since', async () => {
     const all = await leaveAnHeir(Number.POSITIVE_INFINITY)
     await dieAtEach(deathsOf(all), AT_ONCE, leaveAnHeir)
+  })
+
+  /** Commits are taken from another deployment, and a run goes back; how many writes that takes. */
+  async function promote(writes: number): Promise<number> {
+    const life = lifeOf(writes)
+    let isMortal = true
+    const stage = await openStage(cluster, { via: (api) => (isMortal ? mortal(api, life) : api) })
+    const replaced = life.end.then(() => {
+      isMortal = false
+      return stage.restart()
+    })
+    const { namespace } = stage
+    const files = (x: string) => ({ 'deploy/a.yaml': configMap('a', { x }), 'prod/b.yaml': configMap('b', { x }) })
+    const has = (revision: string) => stage.synced(revision, 'prod', PATIENCE)
+    await stage.deploy()
+    const { source } = at('prod')
+    assert.ok(source)
+    await stage.deploy({ source: { ...source, follow: { deployment: 'shop' } } }, 'prod')
+    const first = await stage.git.push(files('1'))
+    await has(first)
+    const second = await stage.git.push(files('2'))
+    await has(second)
+    await kube.patch(GitOpsDeployments, { name: 'prod', namespace }, { spec: { type: 'manual' } })
+    await makeSyncRun(kube, { name: 'back', namespace }, { gitopsDeploymentName: 'prod', revisionID: first })
+    await expectObject(
+      kube,
+      GitOpsDeploymentSyncRuns,
+      { name: 'back', namespace },
+      ({ status }) => assert.is(status?.phase, 'Succeeded', JSON.stringify(status)),
+      PATIENCE,
+    )
+    await eventually(async () => {
+      const { promotion } = await stage.status('prod')
+      assert.equal([promotion?.revision, promotion?.run, promotion?.next?.reason], [first, 'back', 'WasInEffect'])
+      return true
+    }, PATIENCE)
+    assert.is((await stage.configMap('b'))?.data?.x, '1')
+    if (life.left <= 0) await replaced
+    await stage.stop()
+    if (life.left <= 0) {
+      await replaced
+      await stage.stop()
+    }
+    return life.written
+  }
+
+  it('takes the commits of another one as one that lives on does', async () => {
+    const all = await promote(Number.POSITIVE_INFINITY)
+    await dieAtEach(deathsOf(all), AT_ONCE, promote)
   })
 
   for (const policy of ['Delete', 'Orphan'] as const) {
