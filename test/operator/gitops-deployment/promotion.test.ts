@@ -128,6 +128,7 @@ describe('a GitOpsDeployment that takes the commits of another', (it) => {
       return now?.revision === first && now.next === undefined ? now : undefined
     })
     assert.is(taken.run, 'yes')
+    assert.match((await stage.events('Promoted'))[0] ?? '', `commit ${first.slice(0, 12)} is taken by `)
 
     // What was seen was another change than what it would be now.
     const second = await stage.git.push(files('2'))
@@ -176,6 +177,20 @@ describe('a GitOpsDeployment that takes the commits of another', (it) => {
     await kube.patch(ConfigMaps, ref('prod'), { data: { x: '9' } }, { manager: 'somebody' })
     await eventually(async () => (await dataOf('prod')) === '1')
     await stage.synced(first, 'prod')
+  })
+
+  it('forgets what it took when it follows a branch again', async () => {
+    await stage.deploy(at('dev'), 'dev')
+    await stage.deploy(from('dev'), 'prod')
+    await stage.synced(await stage.git.push(files('1')), 'prod')
+    await touch('prod', { source: { follow: null } })
+    const second = await stage.git.push(files('2'))
+    await stage.synced(second, 'prod')
+    await eventually(async () => (await stage.status('prod')).promotion === undefined)
+    await touch('prod', { source: { follow: { deployment: 'missing' } } })
+    await waitsFor('DependencyNotReady')
+    await stage.synced(second, 'prod')
+    assert.is(await dataOf('prod'), '2')
   })
 
   it('says what is wrong with the spec', async () => {

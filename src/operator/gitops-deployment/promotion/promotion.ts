@@ -37,6 +37,7 @@ export async function withPromotion(
     const next = await goOn(choice.revision)
     const promoted = run && next.status && promotedBy(run, next.status, choice.promotion, clock.now())
     const promotion = promoted ?? choice.promotion
+    if (promoted) tellPromoted(deployment, promoted, services)
     const status = next.status ? { ...next.status, promotion } : unsaid(deployment, promotion)
     if (next.word === 'again' || choice.recheck === undefined) return { ...next, status }
     return { ...next, status, recheck: Math.min(next.recheck ?? choice.recheck, choice.recheck) }
@@ -47,15 +48,26 @@ export async function withPromotion(
   }
 }
 
-/** Written down before it is applied: whatever becomes of the other one in between, the way leads on from there. */
-function take(
+/** Gives what it says. */
+function tellPromoted(
   deployment: GitOpsDeployment,
-  { promotion, revision = '' }: PromotionChoice,
-  { context }: Pick<SyncServices, 'context'>,
-): Next {
-  const message = `commit ${revision.slice(0, 12)} is taken from ${deployment.spec.source.follow?.deployment}`
-  context.events.record(deployment, { type: 'Normal', reason: 'Promoted', message })
-  const status = unsaid(deployment, promotion) ?? { ...statusWhile(deployment, 'Promoted', message, revision), promotion }
+  { revision = '', by, run }: Promotion,
+  { context: { events } }: Pick<SyncServices, 'context'>,
+): string {
+  const how =
+    run === undefined ? `from ${deployment.spec.source.follow?.deployment}` : `by ${by ?? 'somebody'}, who asked with ${run}`
+  const message = `commit ${revision.slice(0, 12)} is taken ${how}`
+  events.record(deployment, { type: 'Normal', reason: 'Promoted', message })
+  return message
+}
+
+/** Written down before it is applied: whatever becomes of the other one in between, the way leads on from there. */
+function take(deployment: GitOpsDeployment, { promotion }: PromotionChoice, services: Pick<SyncServices, 'context'>): Next {
+  const message = tellPromoted(deployment, promotion, services)
+  const status = unsaid(deployment, promotion) ?? {
+    ...statusWhile(deployment, 'Promoted', message, promotion.revision),
+    promotion,
+  }
   return again({ after: 0, why: 'what is taken is written down before it is applied', status })
 }
 

@@ -255,9 +255,10 @@ function readiness({ health: { status, message = '' }, objects }: Observed, revi
 }
 
 /** A status is always written whole; this is what a reconcile does not decide anew each time. */
-export function kept({ status }: GitOpsDeployment): StatusDraft {
-  const { conditions: _, observedGeneration: __, nextWindow: ___, ...rest } = status ?? {}
-  return rest
+export function kept({ spec, status }: GitOpsDeployment): StatusDraft {
+  const { conditions: _, observedGeneration: __, nextWindow: ___, promotion, ...rest } = status ?? {}
+  // Who follows a branch again has left the way of promotion: what was taken there once says nothing of what is in effect.
+  return spec.source.follow && promotion ? { ...rest, promotion } : rest
 }
 
 function resourcesOf({ objects }: Observed, entries: readonly Entry[]) {
