@@ -57,7 +57,7 @@ function entryOf(preview: Preview, wanted: string): BranchEnvironment {
 }
 
 /** Reasons of a Preview that knows its branches, and makes what they need. */
-export const AT_WORK = ['Ready', 'EnvironmentsNotReady']
+export const AT_WORK = ['Ready', 'EnvironmentsNotReady', 'RemovalHeld']
 
 interface Absence {
   why: string

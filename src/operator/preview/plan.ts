@@ -18,7 +18,7 @@ export interface PreviewPlan {
   readonly recheck: number | undefined
 }
 
-interface Seen {
+export interface SeenBranches {
   /** Commits by branch. */
   branches: ReadonlyMap<string, string>
   /** The Environments of the Preview, by name. */
@@ -31,7 +31,7 @@ interface Seen {
 const SLUG = { longest: 20, digits: 8 }
 
 /** Which branches have an environment, and which had one. Pure. */
-export function planOf({ metadata, spec, status }: Preview, { branches, there, now }: Seen): PreviewPlan {
+export function planOf({ metadata, spec, status }: Preview, { branches, there, now }: SeenBranches): PreviewPlan {
   const known = new Map((status?.environments ?? []).map((entry) => [entry.branch, entry]))
   const past = new Map((status?.expired ?? []).map(({ branch, commit }) => [branch, commit]))
   const candidates: Candidate[] = []

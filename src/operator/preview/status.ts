@@ -12,6 +12,7 @@ import {
 } from '../../api/index.ts'
 import type { StatusDraft } from '../../engines/controller/index.ts'
 import { asSentence, beginningOf, type Failure, sayFailure } from '../../std/index.ts'
+import { REMOVAL_HELD, type Removals, removalStatement } from '../removal-guard/index.ts'
 import { viewStatement } from '../repository-names/index.ts'
 import type { PreviewEntry, PreviewPlan } from './plan.ts'
 import type { PreviewRefusal, PreviewServices } from './services.ts'
@@ -24,6 +25,10 @@ interface Found {
   /** Environments that there are, by name, and what of them and their claims is to go. */
   there: ReadonlyMap<string, Environment>
   leaving: readonly KubeObject[]
+  /** Why some stay although their branch is gone, and their names. */
+  hold: string | undefined
+  held: ReadonlySet<string>
+  removals: Removals | undefined
   refusals: ReadonlyMap<string, PreviewRefusal>
   set: GitOpsDeploymentSet | undefined
   /** Why nothing newer was seen of the repository. */
@@ -34,10 +39,14 @@ interface Found {
 const MOST_TEXT = 512
 
 export function statusOf(preview: Preview, found: Found, services: PreviewServices): StatusDraft & { conditions: Statement[] } {
-  const { plan, unseen } = found
+  const { plan, unseen, hold, removals } = found
   const environments = plan.live.map((entry) => ({ ...entry, ...howIs(preview, entry, found, services) }))
   const observedGeneration = preview.metadata.generation ?? 0
-  const statements = [{ type: 'Ready', ...readiness(preview, environments, found) }, viewStatement(unseen, 'branches')]
+  const statements = [
+    { type: 'Ready', ...readiness(preview, environments, found) },
+    ...removalStatement(preview, hold),
+    viewStatement(unseen, 'branches'),
+  ]
   return {
     counts: {
       environments: environments.length,
@@ -47,6 +56,7 @@ export function statusOf(preview: Preview, found: Found, services: PreviewServic
     },
     environments,
     expired: plan.expired,
+    ...(removals && { removals }),
     observedGeneration,
     conditions: statements.map((statement) => ({ ...statement, observedGeneration })),
   }
@@ -56,9 +66,11 @@ export function statusOf(preview: Preview, found: Found, services: PreviewServic
 function howIs(
   { metadata }: Preview,
   { name }: PreviewEntry,
-  { refusals, set }: Found,
+  { refusals, held, set }: Found,
   { claims, deployments }: PreviewServices,
 ): Pick<Told, 'ready' | 'reason' | 'message'> {
+  if (held.has(name))
+    return notReady('BranchGone', 'Its branch is gone from the repository. Condition RemovalHeld says why it stays.')
   const refusal = refusals.get(name)
   if (refusal) return notReady(refusal.reason, refusal.message)
   const ref = { name, namespace: metadata.namespace }
@@ -97,12 +109,14 @@ const notReady = (reason: string, message: string) => ({
 function readiness(
   { spec }: Preview,
   environments: readonly Told[],
-  { plan: { waiting }, set, there, leaving, unseen }: Found,
+  { plan: { waiting }, set, there, leaving, unseen, hold }: Found,
 ): Omit<Statement, 'type'> {
   if (spec.suspend) return suspended(environments, there, leaving)
   if (unseen?.code === 'invalid') return { status: 'False', reason: unseen.reason ?? 'Invalid', message: sayFailure(unseen) }
   const failure = failureOf(set)
   if (failure) return failure
+  // Before the others: what has no branch any more is not in effect and healthy, either.
+  if (hold !== undefined) return { status: 'False', reason: REMOVAL_HELD, message: asSentence(hold) }
   const [first, ...others] = environments.filter(({ ready }) => !ready)
   const wait =
     waiting > 0
