@@ -164,6 +164,19 @@ export interface PreviewStatus {
     commit: string
   }[]
   /**
+   * The first of the branches that wait for room, by name, and their commits.
+   */
+  waiting?: {
+    /**
+     * Branch.
+     */
+    branch: string
+    /**
+     * Its last commit.
+     */
+    commit: string
+  }[]
+  /**
    * Those that go one after the other within ten minutes because their branches are gone, and together must not be too many.
    */
   removals?: {

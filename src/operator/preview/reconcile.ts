@@ -43,7 +43,8 @@ export async function reconcilePreview(preview: Preview, services: PreviewServic
   // Those that go make room for the others where there is a quota, and wait for nothing.
   await removeAll(leaving, services, signal)
   await keepSet(preview, seen.project, services)
-  const making = plan.live.filter(({ name }) => !held.has(name))
+  // What is held is kept as it is, and not made anew.
+  const making = plan.live.filter(({ name }) => !held.has(name) || there.has(name))
   const refusals = await writeAll(preview, making, services, signal)
   tell(preview, news, services)
   const status = statusOf(preview, { ...found, refusals }, services)

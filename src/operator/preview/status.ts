@@ -37,6 +37,7 @@ interface Found {
 
 /** The schema takes so much. */
 const MOST_TEXT = 512
+const MOST_WAITING = 100
 
 export function statusOf(preview: Preview, found: Found, services: PreviewServices): StatusDraft & { conditions: Statement[] } {
   const { plan, unseen, hold, removals } = found
@@ -51,11 +52,12 @@ export function statusOf(preview: Preview, found: Found, services: PreviewServic
     counts: {
       environments: environments.length,
       ready: environments.filter(({ ready }) => ready).length,
-      waiting: plan.waiting,
+      waiting: plan.waiting.length,
       expired: plan.expired.length,
     },
     environments,
     expired: plan.expired,
+    ...(plan.waiting.length > 0 && { waiting: plan.waiting.slice(0, MOST_WAITING) }),
     ...(removals && { removals }),
     observedGeneration,
     conditions: statements.map((statement) => ({ ...statement, observedGeneration })),
@@ -81,16 +83,34 @@ function howIs(
     const { isReady, reason, message } = inEffect(deployment)
     return isReady ? { ready: true, reason } : notReady(reason, message)
   }
-  const refused = set?.status?.unready?.find((one) => one.name === name)
+  const { unready = [], conditions } = set?.status ?? {}
+  const refused = unready.find((one) => one.name === name)
+  const ready = conditionOf(conditions, 'Ready')
+  if (!refused && unready.length >= MOST_NAMED_BY_SET && ready?.reason === 'DeploymentRefused')
+    return notReady(ready.reason, `It is not accepted, like others. ${ready.message}`)
   return notReady(refused?.reason ?? 'Pending', refused?.message ?? 'It is about to be deployed.')
 }
+
+/** So many that are not accepted stand in the status of a set, and those first. */
+const MOST_NAMED_BY_SET = 20
 
 /** What keeps the set from making anything at all. */
 function failureOf(set: GitOpsDeploymentSet | undefined): Omit<Statement, 'type'> | undefined {
   const { status, reason = '', message = '' } = conditionOf(set?.status?.conditions, 'Ready') ?? {}
   const isFailed = status === 'False' ? !OF_ONE.includes(reason) : reason === 'ReconcileFailed'
-  return isFailed ? { status: 'False', reason, message: `GitOpsDeploymentSet of the template: ${message}` } : undefined
+  return isFailed ? { status: 'False', reason, message: inOwnWords(message) } : undefined
 }
+
+/** Nobody has written the generators of the set, and nobody can change them. */
+const inOwnWords = (message: string): string => WORDS.reduce((said, [theirs, ours]) => said.replace(theirs, ours), message)
+
+const WORDS: readonly (readonly [theirs: string, ours: string])[] = [
+  ['spec.generators[0].environments.annotations.branch: ', `label ${labels.preview}: `],
+  ['Add the annotation, or choose by labelSelector none but those that have it', 'Take the label from it'],
+  ['spec.generators[0].environments: ', ''],
+  [': GitOpsDeployment.managed-gitops.redhat.com ${environment}.', '.'],
+  ['Have a generator give it, give it a default', 'Use ${environment} or ${branch}, give it a default'],
+]
 
 /** Of these the entry of the environment tells. */
 const OF_ONE = ['DeploymentsNotReady', 'DeploymentRefused']
@@ -119,8 +139,8 @@ function readiness(
   if (hold !== undefined) return { status: 'False', reason: REMOVAL_HELD, message: asSentence(hold) }
   const [first, ...others] = environments.filter(({ ready }) => !ready)
   const wait =
-    waiting > 0
-      ? `; ${waiting === 1 ? '1 branch waits' : `${waiting} branches wait`}, for spec.maxEnvironments is ${spec.maxEnvironments}`
+    waiting.length > 0
+      ? `; ${waiting.length === 1 ? '1 branch waits' : `${waiting.length} branches wait`}, for spec.maxEnvironments is ${spec.maxEnvironments}`
       : ''
   if (!first)
     return {

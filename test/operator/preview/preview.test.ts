@@ -7,8 +7,10 @@ import {
   GitOpsDeployments,
   isTrue,
   Previews,
+  typeMetaOf,
 } from '../../../src/api/index.ts'
 import { Failure, hours } from '../../../src/std/index.ts'
+import { environment } from '../../support/builders/environments.ts'
 import { branchesOfOneName } from '../../support/previews.ts'
 import { refusalOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
@@ -16,6 +18,9 @@ import { expectGone, expectObject } from '../../support/verbs.ts'
 import { previewStage } from './stage.ts'
 
 const [MAIN, LOGIN, CART] = ['refs/heads/main a1', 'refs/heads/login b1', 'refs/heads/cart c1']
+
+const WITHOUT_VALUE =
+  'Environment shop-login: no value for ${nothing} in spec.template. Use ${environment} or ${branch}, give it a default as in ${name:=default}, or write $${name} if it is meant as it stands.'
 
 describe('a Preview', (it) => {
   const stage = previewStage(it)
@@ -79,6 +84,7 @@ describe('a Preview', (it) => {
     await tell([CART, LOGIN])
     await said('EnvironmentsNotReady', ({ status }, message) => {
       is(status?.counts?.waiting, 1)
+      equal(status?.waiting, [{ branch: 'cart', commit: 'c1' }])
       match(message, '1 branch waits')
     })
     await there('shop-login')
@@ -142,7 +148,29 @@ describe('a Preview', (it) => {
     await kube.delete(GitOpsDeploymentSets, ref('shop'))
     await there('shop-login')
     await change({ template: { spec: { source: { path: '${nothing}' } } } })
-    await said('TemplateInvalid', (_, message) => match(message, /nothing/))
+    await said('TemplateInvalid', (_, message) => is(message, WITHOUT_VALUE))
+    await change({ template: { spec: { source: { path: 'deploy' } } } })
+    await kube.create(Environments, environment(stage.namespace, 'mine', {}, { labels: { 'berth.dev/preview': 'shop' } }))
+    await said('ElementsInvalid', (_, message) =>
+      is(message, 'label berth.dev/preview: Environment mine has no annotation berth.dev/branch. Take the label from it.'),
+    )
+  })
+
+  it('says of each that is not accepted that it is not, however many they are', async () => {
+    await create({ maxEnvironments: 30 })
+    const all = Array.from({ length: 22 }, (_, at) => `b${at + 10}`)
+    const spec = { source: { repoURL: 'https://example.com/other', path: '.' }, type: 'manual' as const }
+    for (const branch of all)
+      await kube.create(GitOpsDeployments, { ...typeMetaOf(GitOpsDeployments), metadata: ref(`shop-${branch}`), spec })
+    await said('WaitingForRepository')
+    await tell(all.map((branch) => `refs/heads/${branch} a1`))
+    await there(...all.map((branch) => `shop-${branch}`))
+    for (const branch of all) await bind(`shop-${branch}`)
+    await said('EnvironmentsNotReady', ({ status }) => {
+      const reasons = status?.environments?.map(({ reason }) => reason)
+      equal([...new Set(reasons)].sort(), ['DeploymentRefused', 'NameOccupied'])
+      match(status?.environments?.at(-1)?.message ?? '', 'It is not accepted, like others. GitOpsDeployment shop-b10: ')
+    })
   })
 
   it('takes out of effect what its template has no more', async () => {
@@ -176,8 +204,8 @@ describe('a Preview', (it) => {
       equal(now.status?.expired, [{ branch: one, commit: 'a1' }])
     })
     await expectObject(kube, DeploymentTargetClaims, claimOfIt, ({ metadata }) => ok(metadata.uid !== claim.metadata.uid))
-    const environment = await expectObject(kube, Environments, claimOfIt, () => true)
-    is(environment.metadata.annotations?.[annotations.branch], other)
+    const taken = await expectObject(kube, Environments, claimOfIt, () => true)
+    is(taken.metadata.annotations?.[annotations.branch], other)
   })
 
   it('makes no claim of a class that nobody may use any more', async () => {
