@@ -39,7 +39,10 @@ const GROUPS: readonly Group[] = [
   },
   { title: 'GitOpsDeploymentSet', kinds: ['GitOpsDeploymentSet'], folders: ['operator/gitops-deployment-set/'] },
   { title: 'Preview', kinds: ['Preview'], folders: ['operator/preview/'] },
-  { title: 'GitOpsDeploymentSet and Preview: their repositories', folders: ['operator/repository-names/'] },
+  {
+    title: 'GitOpsDeploymentSet and Preview: their repositories, and what may go',
+    folders: ['operator/repository-names/', 'operator/removal-guard/'],
+  },
   {
     title: 'Workspace: its pod',
     intro:

@@ -89,7 +89,7 @@ export const LAW: Record<string, Room> = {
       'engines/targets',
     ],
     isProgram: true,
-    ground: ['repository-names'],
+    ground: ['repository-names', 'removal-guard'],
   },
   kas: {
     imports: [

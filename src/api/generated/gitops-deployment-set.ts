@@ -244,7 +244,7 @@ export interface GitOpsDeploymentSetStatus {
      */
     since: string
     /**
-     * How many GitOpsDeployments there were then.
+     * How many GitOpsDeployments there were then, or came since.
      */
     total: number
     /**

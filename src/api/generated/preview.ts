@@ -70,6 +70,19 @@ export interface PreviewSpec {
    */
   timeToLive?: string
   /**
+   * When an environment stays although its branch is gone from the repository. One to three of a larger number always go; what has expired, was ended, is not asked for any more or has no room is not counted.
+   */
+  removal?: {
+    /**
+     * More than this share of them within ten minutes stays until this is changed, in percent. Counts from four that go on. Default: 50.
+     */
+    maxPercent?: number
+    /**
+     * Whether all of two or more may go at once. Default: false.
+     */
+    allowEmpty?: boolean
+  }
+  /**
    * Whether nothing is made, changed or removed for the time being. Default: false.
    */
   suspend?: boolean
@@ -151,11 +164,41 @@ export interface PreviewStatus {
     commit: string
   }[]
   /**
+   * The first of the branches that wait for room, by name, and their commits.
+   */
+  waiting?: {
+    /**
+     * Branch.
+     */
+    branch: string
+    /**
+     * Its last commit.
+     */
+    commit: string
+  }[]
+  /**
+   * Those that go one after the other within ten minutes because their branches are gone, and together must not be too many.
+   */
+  removals?: {
+    /**
+     * When the first of them went, or was to go.
+     */
+    since: string
+    /**
+     * How many environments there were then, or came since.
+     */
+    total: number
+    /**
+     * How many have gone since.
+     */
+    gone: number
+  }
+  /**
    * The generation of the spec that this status speaks of.
    */
   observedGeneration?: number
   /**
-   * Ready, True when each environment is made, in effect and healthy, and RepositoryInView.
+   * Ready, True when each environment is made, in effect and healthy, RemovalHeld where removals wait, or waited, for somebody, and RepositoryInView.
    */
   conditions?: Condition[]
 }

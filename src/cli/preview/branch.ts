@@ -57,14 +57,14 @@ function entryOf(preview: Preview, wanted: string): BranchEnvironment {
 }
 
 /** Reasons of a Preview that knows its branches, and makes what they need. */
-export const AT_WORK = ['Ready', 'EnvironmentsNotReady']
+export const AT_WORK = ['Ready', 'EnvironmentsNotReady', 'RemovalHeld']
 
 interface Absence {
   why: string
   remedy?: string
 }
 
-/** Pure. As far as the Preview tells it: which branches wait, it does not say. */
+/** Pure. As far as the Preview tells it: of the branches that wait it names the first. */
 function absenceOf({ spec, status }: Preview, wanted: string): Absence {
   const { project, pattern = '*', except = [] } = spec.branches
   const expired = status?.expired?.find(({ branch }) => branch === wanted)
@@ -79,9 +79,14 @@ function absenceOf({ spec, status }: Preview, wanted: string): Absence {
   const view = conditionOf(status.conditions, 'RepositoryInView')
   if (view?.status === 'False') return { why: `the repository is not in view (${view.reason}: ${view.message})` }
   const { waiting } = status.counts
-  if (waiting === 0) return { why: `no such branch was seen in GitProject ${project}`, remedy: 'Is it pushed?' }
+  const isNamed = status.waiting?.some(({ branch }) => branch === wanted)
+  if (!isNamed && waiting <= (status.waiting?.length ?? 0))
+    return { why: `no such branch was seen in GitProject ${project}`, remedy: 'Is it pushed?' }
+  const why = isNamed
+    ? 'it waits for room'
+    : `it may be one of the ${waiting} branches of GitProject ${project} that wait for room`
   return {
-    why: `it may be ${waiting === 1 ? 'the branch' : `one of the ${waiting} branches`} of GitProject ${project} for which there is no room`,
+    why,
     remedy: `Raise spec.maxEnvironments, which is ${spec.maxEnvironments}, or end another one with \`berth preview delete\`.`,
   }
 }

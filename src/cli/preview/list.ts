@@ -28,7 +28,7 @@ interface Options extends ObjectOptions, OutputOptions {
 
 export const list = actionVerb({
   description:
-    'List the environments of Previews with their branches, how each does, and when it expires; then the branches whose environment has expired. With -o json or yaml each line is a row.',
+    'List the environments of Previews with their branches, how each does, and when it expires; then the branches whose environment has expired, and those that wait for room. With -o json or yaml each line is a row.',
   examples: [
     ['berth preview list -n team-a', 'of all Previews of a namespace'],
     ['berth preview list shop -o json | jq -r .[].branch', 'for scripts'],
@@ -73,7 +73,7 @@ interface Row {
   namespace: string
   preview: string
   branch: string
-  /** Nothing where it has expired. */
+  /** Nothing where it has expired, or waits for room. */
   environment?: string
   state: string
   message?: string
@@ -98,7 +98,8 @@ function rowsOf({ metadata, status }: Preview, keeps: ReadonlyMap<string, string
     }
   })
   const gone = (status?.expired ?? []).map((entry): Row => ({ namespace, preview, state: 'Expired', ...entry }))
-  return [...live, ...gone]
+  const waiting = (status?.waiting ?? []).map((entry): Row => ({ namespace, preview, state: 'Waiting', ...entry }))
+  return [...live, ...gone, ...waiting]
 }
 
 const NEEDED = ['NAMESPACE', 'PREVIEW', 'BRANCH', 'STATE', 'EXPIRES']
@@ -136,10 +137,12 @@ function remarksOn(preview: Preview): string[] {
   const { environments = [], expired = [], counts, conditions } = status ?? {}
   const ready = conditionOf(conditions, 'Ready')
   const isEmpty = environments.length + expired.length === 0
+  const held = conditionOf(conditions, 'RemovalHeld')
   const why = ready && ready.status !== 'True' ? `: ${ready.reason}: ${ready.message}` : '.'
   const waiting = counts?.waiting ?? 0
   return [
     ...(isEmpty ? [`${nameOf(preview)} has no environments${why}`] : []),
+    ...(held?.status === 'True' ? [`${nameOf(preview)}: RemovalHeld: ${held.message}`] : []),
     ...(waiting > 0
       ? [
           `${nameOf(preview)}: ${waiting === 1 ? 'a branch waits' : `${waiting} branches wait`} for room; spec.maxEnvironments is ${spec.maxEnvironments}.`,

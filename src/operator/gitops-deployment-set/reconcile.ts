@@ -4,21 +4,20 @@ import {
   type GitOpsDeploymentSet,
   inEffect,
   isDeleting,
-  isTrue,
   keyOf,
   refOf,
 } from '../../api/index.ts'
 import { differences } from '../../engines/apply/index.ts'
 import { again, failedStatus, type Next, settled } from '../../engines/controller/index.ts'
 import { Failure, seconds } from '../../std/index.ts'
+import { decideRemoval, endOfRemovals, isRemovalHeld, type RemovalRule } from '../removal-guard/index.ts'
 import { waitingFor } from '../repository-names/index.ts'
 import { AGAIN, forgetRefused, isMadeFor, removeAll, settleOwners, writeAll } from './children.ts'
 import { desiredOf, type WantedDeployment } from './desired.ts'
 import { annotationsAskedFor, asksForEnvironments, elementsOf, simpleGenerators } from './elements.ts'
 import { type Member, planOf } from './plan.ts'
-import { decideRemoval, type RemovalDecision, type Removals, TOGETHER } from './removal.ts'
 import type { SetMemory, SetServices } from './services.ts'
-import { REMOVAL_HELD, statusOf, tell } from './status.ts'
+import { statusOf, tell } from './status.ts'
 import { wishOf } from './wishes.ts'
 
 /** After somebody else was quicker. */
@@ -56,25 +55,24 @@ export async function reconcileSet(set: GitOpsDeploymentSet, services: SetServic
   const refused = [...memory.refused.values()]
   const told = { members, plan, leaving: without.length, hold: removal.hold, removals, there, refused }
   const status = statusOf(set, { ...told, unseen: seen.failure, asks: seen.names.size > 0 })
-  tell(set, status, context.events)
+  tell(set, { conditions: status.conditions, hold: removal.hold }, context.events)
   if (writing.wasLate) return again({ after: SOON, why: 'somebody else has changed one of them', status })
   if (refused.length > 0) return again({ after: AGAIN, why: 'a GitOpsDeployment was not accepted', status })
-  return settled({ status, recheck: endOf(removals, now) })
+  return settled({ status, recheck: endOfRemovals(removals, now) })
 }
 
 /** While it is suspended nothing goes, and nothing is held from going. */
 function removalOf(
-  { spec, status }: GitOpsDeploymentSet,
+  set: GitOpsDeploymentSet,
   counted: { leaving: number; made: number; now: number },
-): RemovalDecision {
-  const before = status?.removals
-  if (spec.suspend) return { hold: undefined, removals: before }
-  return decideRemoval({ ...counted, before, isHeld: isTrue(status?.conditions, REMOVAL_HELD) }, spec.removal ?? {})
+): ReturnType<typeof decideRemoval> {
+  const before = set.status?.removals
+  if (set.spec.suspend) return { hold: undefined, removals: before }
+  return decideRemoval({ ...counted, before, isHeld: isRemovalHeld(set) }, set.spec.removal ?? {}, RULE)
 }
 
-/** When they do not count any more. */
-const endOf = (removals: Removals | undefined, now: number): number | undefined =>
-  removals && Math.max(Date.parse(removals.since) + TOGETHER - now, SOON)
+/** A wrong selector, or a new name in the template, takes one as it takes all. */
+const RULE: RemovalRule = { what: 'GitOpsDeployments', because: '', all: 1, share: { of: 10, from: 1 } }
 
 type SeenInRepositories =
   | { names: ReadonlyMap<string, readonly string[]>; failure: Failure | undefined }

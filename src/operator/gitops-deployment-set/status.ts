@@ -9,9 +9,9 @@ import {
 } from '../../api/index.ts'
 import type { StatusDraft } from '../../engines/controller/index.ts'
 import { asSentence, beginningOf, type Failure } from '../../std/index.ts'
+import { type Removals, removalStatement, tellOfRemoval } from '../removal-guard/index.ts'
 import { viewStatement } from '../repository-names/index.ts'
 import type { Member, Plan } from './plan.ts'
-import type { Removals } from './removal.ts'
 
 export type Unready = NonNullable<GitOpsDeploymentSetStatus['unready']>[number]
 
@@ -76,15 +76,6 @@ function unreadyOf(name: string, live: GitOpsDeployment | undefined, isBlocked: 
   return live ? { name, ...inEffect(live) } : { name, reason: 'Pending' }
 }
 
-export const REMOVAL_HELD = 'RemovalHeld'
-
-/** Nothing is said of it before it was ever held. */
-function removalStatement({ status }: GitOpsDeploymentSet, hold: string | undefined): Statement[] {
-  if (hold !== undefined) return [{ type: REMOVAL_HELD, status: 'True', reason: 'TooManyAtOnce', message: asSentence(hold) }]
-  const wasHeld = conditionOf(status?.conditions, REMOVAL_HELD) !== undefined
-  return wasHeld ? [{ type: REMOVAL_HELD, status: 'False', reason: 'NothingHeld', message: 'Nothing is kept from going.' }] : []
-}
-
 function readiness(
   { spec }: GitOpsDeploymentSet,
   { members, plan, hold, leaving, refused }: Told,
@@ -121,10 +112,13 @@ function readiness(
 const more = (count: number): string => (count > 0 ? `, and so are ${count} more` : '')
 
 /** What somebody has to do something about, once. */
-export function tell(set: GitOpsDeploymentSet, { conditions }: { conditions: Statement[] }, events: EventRecorder): void {
-  for (const { type, status, reason, message } of conditions) {
-    const isWarning = type === REMOVAL_HELD ? status === 'True' : reason === 'DeploymentRefused'
-    if (!isWarning || conditionOf(set.status?.conditions, type)?.message === message) continue
-    events.record(set, { type: 'Warning', reason: type === REMOVAL_HELD ? REMOVAL_HELD : reason, message })
-  }
+export function tell(
+  set: GitOpsDeploymentSet,
+  { conditions, hold }: { conditions: Statement[]; hold: string | undefined },
+  events: EventRecorder,
+): void {
+  tellOfRemoval(set, hold, events)
+  const { reason, message = '' } = conditions.find(({ type }) => type === 'Ready') ?? {}
+  if (reason !== 'DeploymentRefused' || conditionOf(set.status?.conditions, 'Ready')?.message === message) return
+  events.record(set, { type: 'Warning', reason, message })
 }

@@ -8,17 +8,18 @@ export type PreviewEntry = Pick<
   'name' | 'branch' | 'commit' | 'since' | 'expires'
 >
 export type Expired = NonNullable<PreviewStatus['expired']>
+type Waiting = NonNullable<PreviewStatus['waiting']>
 
 export interface PreviewPlan {
   readonly live: readonly PreviewEntry[]
   readonly expired: Expired
-  /** Branches for which there is no room. */
-  readonly waiting: number
+  /** Branches for which there is no room, by name. */
+  readonly waiting: Waiting
   /** Milliseconds until the next one expires. */
   readonly recheck: number | undefined
 }
 
-interface Seen {
+export interface SeenBranches {
   /** Commits by branch. */
   branches: ReadonlyMap<string, string>
   /** The Environments of the Preview, by name. */
@@ -31,12 +32,12 @@ interface Seen {
 const SLUG = { longest: 20, digits: 8 }
 
 /** Which branches have an environment, and which had one. Pure. */
-export function planOf({ metadata, spec, status }: Preview, { branches, there, now }: Seen): PreviewPlan {
+export function planOf({ metadata, spec, status }: Preview, { branches, there, now }: SeenBranches): PreviewPlan {
   const known = new Map((status?.environments ?? []).map((entry) => [entry.branch, entry]))
   const past = new Map((status?.expired ?? []).map(({ branch, commit }) => [branch, commit]))
   const candidates: Candidate[] = []
   const expired: Expired = []
-  let taken = 0
+  const taken: Waiting = []
   for (const [branch, commit] of branches) {
     const before = known.get(branch)
     const name = nameFor(metadata.name, branch)
@@ -47,18 +48,20 @@ export function planOf({ metadata, spec, status }: Preview, { branches, there, n
     const isTaken = isOfAnother(marks[annotations.branch], branch, (other) => nameFor(metadata.name, other) === name)
     const isEnded = !isTaken && (marks[annotations.previewExpire] === commit || end <= now)
     if (isEnded || past.get(branch) === commit) expired.push({ branch, commit })
-    else if (isTaken) taken++
+    else if (isTaken) taken.push({ branch, commit })
     else {
       const entry = { name, branch, commit, since, ...(end !== FOR_EVER && { expires: timestamp(end) }) }
       candidates.push({ entry, isThere: marks[annotations.branch] === branch, isKept: kept > now })
     }
   }
   const live = fitting(candidates, spec.maxEnvironments ?? MOST)
+  const hasRoom = new Set(live.map(({ branch }) => branch))
+  const others = candidates.flatMap(({ entry: { branch, commit } }) => (hasRoom.has(branch) ? [] : [{ branch, commit }]))
   const ends = live.flatMap(({ expires }) => (expires === undefined ? [] : [Date.parse(expires) - now]))
   return {
     live,
     expired,
-    waiting: candidates.length - live.length + taken,
+    waiting: [...others, ...taken].toSorted(byBranch),
     recheck: ends.length > 0 ? Math.max(Math.min(...ends), 0) : undefined,
   }
 }
@@ -96,7 +99,7 @@ function fitting(candidates: readonly Candidate[], most: number): PreviewEntry[]
     .toSorted(byBranch)
 }
 
-const byBranch = (one: PreviewEntry, other: PreviewEntry): number => (one.branch < other.branch ? -1 : 1)
+const byBranch = (one: { branch: string }, other: { branch: string }): number => (one.branch < other.branch ? -1 : 1)
 
 /** As RFC 3339 has it, and the API server takes it back. */
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/

@@ -1,9 +1,11 @@
-import { type GitProject, isDeleting, isOwnedBy, type KubeObject, keyOf, type Preview, refOf } from '../../api/index.ts'
+import { type GitProject, isDeleting, isOwnedBy, keyOf, type Preview, refOf } from '../../api/index.ts'
 import { again, failedStatus, type Next, settled } from '../../engines/controller/index.ts'
 import { Failure } from '../../std/index.ts'
+import { endOfRemovals, tellOfRemoval } from '../removal-guard/index.ts'
 import { branchOf, isAskedFor, projectFor, refsOf, waitingFor } from '../repository-names/index.ts'
 import { AGAIN, keepSet, refusalsOf, removeAll, writeAll } from './belongings.ts'
-import { type PreviewPlan, planOf } from './plan.ts'
+import { guardedPlan } from './guard.ts'
+import type { PreviewPlan } from './plan.ts'
 import type { PreviewServices } from './services.ts'
 import { statusOf } from './status.ts'
 
@@ -23,26 +25,35 @@ export async function reconcilePreview(preview: Preview, services: PreviewServic
   const key = keyOf(refOf(preview))
   const owned = environments.by(byPreview.environments, key).filter((one) => isOwnedBy(one, preview))
   const there = new Map(owned.filter((one) => !isDeleting(one)).map((one) => [one.metadata.name, one]))
-  const plan = planOf(preview, { branches: seen.branches, there, now: context.clock.now() })
+  const all = [...claims.by(byPreview.claims, key).filter((one) => isOwnedBy(one, preview)), ...owned]
+  const made = new Set(all.filter((one) => !isDeleting(one)).map(({ metadata }) => metadata.name))
+  const now = context.clock.now()
+  const guarded = guardedPlan(preview, { branches: seen.branches, there, made, now })
+  const { plan, held } = guarded
   const live = new Set(plan.live.map(({ name }) => name))
-  const leaves = ({ metadata }: KubeObject) => !live.has(metadata.name)
-  const leaving = [...claims.by(byPreview.claims, key).filter((one) => isOwnedBy(one, preview)), ...owned].filter(leaves)
-  const found = { plan, there, leaving, set: sets.get(refOf(preview)), unseen: seen.failure }
-  if (preview.spec.suspend || endsAnother(preview, plan)) {
+  const leaving = all.filter(({ metadata }) => !live.has(metadata.name))
+  const found = { ...guarded, there, leaving, set: sets.get(refOf(preview)), unseen: seen.failure }
+  const news = { plan, branches: seen.branches, hold: guarded.hold }
+  if (preview.spec.suspend || guarded.letsGo || endsAnother(preview, plan)) {
     const status = statusOf(preview, { ...found, refusals: refusalsOf(preview, services) }, services)
     if (preview.spec.suspend) return settled({ status })
-    tell(preview, { plan, branches: seen.branches }, services)
-    return again({ after: 0, why: 'what has expired is written down before it goes', status })
+    tell(preview, news, services)
+    return again({ after: 0, why: 'what goes is written down before', status })
   }
   // Those that go make room for the others where there is a quota, and wait for nothing.
   await removeAll(leaving, services, signal)
   await keepSet(preview, seen.project, services)
-  const refusals = await writeAll(preview, plan.live, services, signal)
-  tell(preview, { plan, branches: seen.branches }, services)
+  // What is held is kept as it is, and not made anew.
+  const making = plan.live.filter(({ name }) => !held.has(name) || there.has(name))
+  const refusals = await writeAll(preview, making, services, signal)
+  tell(preview, news, services)
   const status = statusOf(preview, { ...found, refusals }, services)
   if (refusals.size > 0) return again({ after: AGAIN, why: 'an environment was not accepted', status })
-  return settled({ status, recheck: plan.recheck })
+  return settled({ status, recheck: soonest(plan.recheck, endOfRemovals(guarded.removals, now)) })
 }
+
+const soonest = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 
 /** Whoever is started anew in the midst of it would make it anew. */
 function endsAnother({ status }: Preview, { expired }: PreviewPlan): boolean {
@@ -89,11 +100,14 @@ const tooMany = (count: number): Failure =>
 interface News {
   plan: PreviewPlan
   branches: ReadonlyMap<string, string>
+  /** Why some stay although their branch is gone. */
+  hold: string | undefined
 }
 
 /** Who pushes a branch, or misses an environment, finds it among the Events. */
-function tell(preview: Preview, { plan: { live, expired }, branches }: News, services: PreviewServices): void {
+function tell(preview: Preview, { plan: { live, expired }, branches, hold }: News, services: PreviewServices): void {
   const { events } = services.context
+  tellOfRemoval(preview, hold, events)
   const refusals = refusalsOf(preview, services)
   const before = new Set((preview.status?.environments ?? []).map(({ branch }) => branch))
   for (const { name, branch } of live)

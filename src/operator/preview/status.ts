@@ -12,6 +12,7 @@ import {
 } from '../../api/index.ts'
 import type { StatusDraft } from '../../engines/controller/index.ts'
 import { asSentence, beginningOf, type Failure, sayFailure } from '../../std/index.ts'
+import { REMOVAL_HELD, type Removals, removalStatement } from '../removal-guard/index.ts'
 import { viewStatement } from '../repository-names/index.ts'
 import type { PreviewEntry, PreviewPlan } from './plan.ts'
 import type { PreviewRefusal, PreviewServices } from './services.ts'
@@ -24,6 +25,10 @@ interface Found {
   /** Environments that there are, by name, and what of them and their claims is to go. */
   there: ReadonlyMap<string, Environment>
   leaving: readonly KubeObject[]
+  /** Why some stay although their branch is gone, and their names. */
+  hold: string | undefined
+  held: ReadonlySet<string>
+  removals: Removals | undefined
   refusals: ReadonlyMap<string, PreviewRefusal>
   set: GitOpsDeploymentSet | undefined
   /** Why nothing newer was seen of the repository. */
@@ -32,21 +37,28 @@ interface Found {
 
 /** The schema takes so much. */
 const MOST_TEXT = 512
+const MOST_WAITING = 100
 
 export function statusOf(preview: Preview, found: Found, services: PreviewServices): StatusDraft & { conditions: Statement[] } {
-  const { plan, unseen } = found
+  const { plan, unseen, hold, removals } = found
   const environments = plan.live.map((entry) => ({ ...entry, ...howIs(preview, entry, found, services) }))
   const observedGeneration = preview.metadata.generation ?? 0
-  const statements = [{ type: 'Ready', ...readiness(preview, environments, found) }, viewStatement(unseen, 'branches')]
+  const statements = [
+    { type: 'Ready', ...readiness(preview, environments, found) },
+    ...removalStatement(preview, hold),
+    viewStatement(unseen, 'branches'),
+  ]
   return {
     counts: {
       environments: environments.length,
       ready: environments.filter(({ ready }) => ready).length,
-      waiting: plan.waiting,
+      waiting: plan.waiting.length,
       expired: plan.expired.length,
     },
     environments,
     expired: plan.expired,
+    ...(plan.waiting.length > 0 && { waiting: plan.waiting.slice(0, MOST_WAITING) }),
+    ...(removals && { removals }),
     observedGeneration,
     conditions: statements.map((statement) => ({ ...statement, observedGeneration })),
   }
@@ -56,9 +68,11 @@ export function statusOf(preview: Preview, found: Found, services: PreviewServic
 function howIs(
   { metadata }: Preview,
   { name }: PreviewEntry,
-  { refusals, set }: Found,
+  { refusals, held, set }: Found,
   { claims, deployments }: PreviewServices,
 ): Pick<Told, 'ready' | 'reason' | 'message'> {
+  if (held.has(name))
+    return notReady('BranchGone', 'Its branch is gone from the repository. Condition RemovalHeld says why it stays.')
   const refusal = refusals.get(name)
   if (refusal) return notReady(refusal.reason, refusal.message)
   const ref = { name, namespace: metadata.namespace }
@@ -69,16 +83,34 @@ function howIs(
     const { isReady, reason, message } = inEffect(deployment)
     return isReady ? { ready: true, reason } : notReady(reason, message)
   }
-  const refused = set?.status?.unready?.find((one) => one.name === name)
+  const { unready = [], conditions } = set?.status ?? {}
+  const refused = unready.find((one) => one.name === name)
+  const ready = conditionOf(conditions, 'Ready')
+  if (!refused && unready.length >= MOST_NAMED_BY_SET && ready?.reason === 'DeploymentRefused')
+    return notReady(ready.reason, `It is not accepted, like others. ${ready.message}`)
   return notReady(refused?.reason ?? 'Pending', refused?.message ?? 'It is about to be deployed.')
 }
+
+/** So many that are not accepted stand in the status of a set, and those first. */
+const MOST_NAMED_BY_SET = 20
 
 /** What keeps the set from making anything at all. */
 function failureOf(set: GitOpsDeploymentSet | undefined): Omit<Statement, 'type'> | undefined {
   const { status, reason = '', message = '' } = conditionOf(set?.status?.conditions, 'Ready') ?? {}
   const isFailed = status === 'False' ? !OF_ONE.includes(reason) : reason === 'ReconcileFailed'
-  return isFailed ? { status: 'False', reason, message: `GitOpsDeploymentSet of the template: ${message}` } : undefined
+  return isFailed ? { status: 'False', reason, message: inOwnWords(message) } : undefined
 }
+
+/** Nobody has written the generators of the set, and nobody can change them. */
+const inOwnWords = (message: string): string => WORDS.reduce((said, [theirs, ours]) => said.replace(theirs, ours), message)
+
+const WORDS: readonly (readonly [theirs: string, ours: string])[] = [
+  ['spec.generators[0].environments.annotations.branch: ', `label ${labels.preview}: `],
+  ['Add the annotation, or choose by labelSelector none but those that have it', 'Take the label from it'],
+  ['spec.generators[0].environments: ', ''],
+  [': GitOpsDeployment.managed-gitops.redhat.com ${environment}.', '.'],
+  ['Have a generator give it, give it a default', 'Use ${environment} or ${branch}, give it a default'],
+]
 
 /** Of these the entry of the environment tells. */
 const OF_ONE = ['DeploymentsNotReady', 'DeploymentRefused']
@@ -97,16 +129,18 @@ const notReady = (reason: string, message: string) => ({
 function readiness(
   { spec }: Preview,
   environments: readonly Told[],
-  { plan: { waiting }, set, there, leaving, unseen }: Found,
+  { plan: { waiting }, set, there, leaving, unseen, hold }: Found,
 ): Omit<Statement, 'type'> {
   if (spec.suspend) return suspended(environments, there, leaving)
   if (unseen?.code === 'invalid') return { status: 'False', reason: unseen.reason ?? 'Invalid', message: sayFailure(unseen) }
   const failure = failureOf(set)
   if (failure) return failure
+  // Before the others: what has no branch any more is not in effect and healthy, either.
+  if (hold !== undefined) return { status: 'False', reason: REMOVAL_HELD, message: asSentence(hold) }
   const [first, ...others] = environments.filter(({ ready }) => !ready)
   const wait =
-    waiting > 0
-      ? `; ${waiting === 1 ? '1 branch waits' : `${waiting} branches wait`}, for spec.maxEnvironments is ${spec.maxEnvironments}`
+    waiting.length > 0
+      ? `; ${waiting.length === 1 ? '1 branch waits' : `${waiting.length} branches wait`}, for spec.maxEnvironments is ${spec.maxEnvironments}`
       : ''
   if (!first)
     return {

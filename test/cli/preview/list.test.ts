@@ -31,14 +31,16 @@ describe('berth preview list', (it) => {
       entry('shop-docs', 'docs', { commit: LOGIN, expires: later(hours(200)) }),
       entry('shop-main', 'main', { commit: LOGIN }),
     ]
-    await preview('shop', {}, { environments, expired: [{ branch: 'old', commit: OLD }], counts: counts({ waiting: 2 }) })
+    const waiting = [{ branch: 'pay', commit: CART }]
+    const expired = [{ branch: 'old', commit: OLD }]
+    await preview('shop', {}, { environments, expired, waiting, counts: counts({ waiting: 2 }) })
     await environment('shop', 'shop-bug', 'bug', { 'berth.dev/preview-keep': 'next week' })
     await environment('shop', 'shop-cart', 'feature/cart', { 'berth.dev/preview-keep': later(hours(48)) })
     await environment('shop', 'shop-docs', 'docs', { 'berth.dev/preview-keep': later(hours(100)) })
     await environment('shop', 'shop-main', 'main', { 'berth.dev/preview-keep': 'forever' })
   }
 
-  it('shows each environment, then the branches whose environment has expired', async () => {
+  it('shows each environment, then the branches whose environment has expired, and those that wait', async () => {
     await shop()
     await preview('api', {}, { environments: [entry('api-main', 'main')], counts: counts() })
     const { code, stdout, stderr } = await run('list')
@@ -52,6 +54,7 @@ shop     feature/cart  shop-cart    Ready     ca47ca47  kept
 shop     docs          shop-docs    Ready     10911091  in 8 d
 shop     main          shop-main    Ready     10911091  kept
 shop     old                        Expired   01d001d0  -
+shop     pay                        Waiting   ca47ca47  -
 `,
     )
     is(stderr, `Preview ${namespace}/shop: 2 branches wait for room; spec.maxEnvironments is 20.\n`)
@@ -93,6 +96,7 @@ shop     feature/a-basket-with-a-long-name  Ready  ca47ca47  -
         ['docs', 'shop-docs', 'Ready', LOGIN],
         ['main', 'shop-main', 'Ready', LOGIN],
         ['old', undefined, 'Expired', OLD],
+        ['pay', undefined, 'Waiting', CART],
       ],
     )
     equal([rows[0]?.message, rows[3]?.keep], ['Deployment web: no pod', 'forever'])
@@ -103,12 +107,16 @@ shop     feature/a-basket-with-a-long-name  Ready  ca47ca47  -
     const nothing = await run('list')
     equal([nothing.code, nothing.stdout, nothing.stderr], [0, '', `There is no preview in namespace ${namespace}.\n`])
     is((await run('list', ['-o', 'json'])).stdout, '[]\n')
-    const conditions = [condition('Ready', 'False', 'ProjectNotFound', 'there is no GitProject web.')]
+    const conditions = [
+      condition('Ready', 'False', 'ProjectNotFound', 'there is no GitProject web.'),
+      condition('RemovalHeld', 'True', 'TooManyAtOnce', 'all 2 environments that there were would go.'),
+    ]
     await preview('shop', {}, { conditions, counts: counts({ waiting: 1 }) })
     await preview('young')
     is(
       (await run('list')).stderr,
       `Preview ${namespace}/shop has no environments: ProjectNotFound: there is no GitProject web.
+Preview ${namespace}/shop: RemovalHeld: all 2 environments that there were would go.
 Preview ${namespace}/shop: a branch waits for room; spec.maxEnvironments is 20.
 Preview ${namespace}/young has no environments.
 `,

@@ -152,14 +152,14 @@ describe('berth preview keep and delete', (it) => {
       [{}, 'feature/wip-x', 'the branch matches "*/wip-*" of spec.branches.except. There is feature/'],
       [{}, 'feature/carp', 'no such branch was seen in GitProject web. Is it pushed? There is feature/card, feature/cart.'],
       [
-        { counts: counts({ waiting: 1 }) },
+        { counts: counts({ waiting: 1 }), waiting: [{ branch: 'feature/carp', commit: OLD }] },
         'feature/carp',
-        'it may be the branch of GitProject web for which there is no room. Raise spec.maxEnvironments, which is 2, or',
+        'it waits for room. Raise spec.maxEnvironments, which is 2, or',
       ],
       [
-        { counts: counts({ waiting: 3 }) },
+        { counts: counts({ waiting: 3 }), waiting: [{ branch: 'feature/bugs', commit: OLD }] },
         'feature/carp',
-        'it may be one of the 3 branches of GitProject web for which there is no room.',
+        'it may be one of the 3 branches of GitProject web that wait for room. Raise',
       ],
       [
         { conditions: [condition('RepositoryInView', 'Unreachable', 'no answer')] },

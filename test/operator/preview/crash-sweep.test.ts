@@ -27,7 +27,7 @@ describe('an operator that is killed after any write for a Preview', (it) => {
   const { kube } = cluster
   it.after(() => cluster.close())
 
-  /** Two branches, one that is ended, one more push, and a branch that goes, under an operator that dies and is replaced; how many writes. */
+  /** Two branches, one that is ended, one more push, a branch that goes, and a repository that is made anew, under an operator that dies and is replaced; how many writes. */
   async function live(writes: number): Promise<number> {
     const namespace = await cluster.namespace('preview-sweep')
     const life = lifeOf(writes)
@@ -76,6 +76,12 @@ describe('an operator that is killed after any write for a Preview', (it) => {
     is(claim.metadata.uid, first.metadata.uid, 'what stays is never made anew')
     await tell('c 1')
     await settled(['shop-c'], [])
+    await tell('c 1', 'd 1')
+    await settled(['shop-c', 'shop-d'], [])
+    await tell('e 1')
+    await settled(['shop-c', 'shop-d', 'shop-e'], [])
+    await kube.patch(Previews, ref, { spec: { removal: { allowEmpty: true } } })
+    await settled(['shop-e'], [])
     await operator.stop()
     await kube.delete(Previews, ref)
     await sweep(kube, namespace)

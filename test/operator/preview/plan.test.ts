@@ -43,7 +43,7 @@ describe('which branches have an environment', (it) => {
     const preview = previewOf({ maxEnvironments: 2 }, { environments: [entry('z', '1', hours(1))] })
     const found = plan(preview, { a: '1', b: '1', z: '1' }, [environment('z')])
     equal(branchesOf(found), ['a', 'z'])
-    is(found.waiting, 1)
+    equal(found.waiting, [{ branch: 'b', commit: '1' }])
     equal(branchesOf(plan(preview, { a: '1', b: '1' })), ['a', 'b'])
   })
 
@@ -79,9 +79,10 @@ describe('which branches have an environment', (it) => {
       [name, { ...rest, metadata: { ...metadata, name, annotations: { [annotations.branch]: branch, ...marks } } }],
     ]
     const both = { [one]: '1', [other]: '1' }
-    equal([branchesOf(plan(previewOf(), both, thereOf(one))), plan(previewOf(), both, thereOf(one)).waiting], [[one], 1])
+    const first = plan(previewOf(), both, thereOf(one))
+    equal([branchesOf(first), first.waiting], [[one], [{ branch: other, commit: '1' }]])
     const alone = plan(previewOf(), { [other]: '1' }, thereOf(one))
-    equal([branchesOf(alone), alone.waiting], [[], 1])
+    equal([branchesOf(alone), alone.waiting], [[], [{ branch: other, commit: '1' }]])
     const ended = plan(previewOf(), both, thereOf(one, { [annotations.previewExpire]: '1' }))
     equal([branchesOf(ended), ended.expired], [[], [{ branch: one, commit: '1' }]])
     equal(branchesOf(plan(previewOf(), { [other]: '1' })), [other])
