@@ -181,6 +181,7 @@ export {
   YES,
 } from './labels.ts'
 export { notOnboarded, tenantRoles } from './onboarding.ts'
+export { type BranchEnvironment, type BranchMarks, branchTitle, endMarks, keepMarks, markPatch } from './preview.ts'
 export { credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf, workspacesOwning } from './privacy.ts'
 export { dataOf, kubeconfigIn, textIn, whyNotRead } from './secret-content.ts'
 export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } from './service-account.ts'
