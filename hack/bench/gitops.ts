@@ -10,6 +10,7 @@ import { large } from './gitops/large.ts'
 import { many } from './gitops/many.ts'
 import { overlays } from './gitops/overlays.ts'
 import { paths } from './gitops/paths.ts'
+import { previews } from './gitops/previews.ts'
 import { sets } from './gitops/sets.ts'
 import { openSetup, type Setup } from './gitops/setup.ts'
 import { playBench, type Scene } from './scenes.ts'
@@ -22,6 +23,7 @@ const scenes: Record<string, Scene<Setup>> = {
   paths: { count: 500, about: 'paths of one repository with 50,000 files, and a commit that touches one', play: paths },
   overlays: { count: 500, about: 'kustomize overlays at once, and a commit that touches the base of ten', play: overlays },
   sets: { count: 1000, about: 'GitOpsDeployments of one GitOpsDeploymentSet: made, changed, and at rest', play: sets },
+  previews: { count: 50, about: 'branches with an environment each: pushed until healthy, deleted until gone', play: previews },
   crash: { count: 10_000, about: 'objects in one sync, and a kill -9 half way', play: crash },
 }
 

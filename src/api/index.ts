@@ -181,6 +181,7 @@ export {
   YES,
 } from './labels.ts'
 export { notOnboarded, tenantRoles } from './onboarding.ts'
+export { type BranchEnvironment, type BranchMarks, branchTitle, endMarks, keepMarks, markPatch } from './preview.ts'
 export { credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf, workspacesOwning } from './privacy.ts'
 export { type PromotionLink, promotionChainOf, promotionRowOf } from './promotion-chain.ts'
 export { dataOf, kubeconfigIn, textIn, whyNotRead } from './secret-content.ts'

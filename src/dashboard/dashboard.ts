@@ -1,5 +1,5 @@
 import { type Cache, createAnswers, type Kube, type Memory } from '../adapters/kube/index.ts'
-import { type Workspace, Workspaces } from '../api/index.ts'
+import { Previews, type Workspace, Workspaces } from '../api/index.ts'
 import type { TargetReach } from '../engines/lookout/index.ts'
 import type { Permissions } from '../engines/permissions/index.ts'
 import { type Clock, createYamlReaders, Failure, isFailure, type Log, type YamlReaders } from '../std/index.ts'
@@ -11,6 +11,8 @@ import { isDeploymentAction, runDeploymentAction } from './deployment-actions.ts
 import { createLive, type Live } from './live.ts'
 import { messagePage, type PageContent, type PageFrame, redirectTo, renderPage } from './page.ts'
 import { type DashboardRequest, type Impersonate, isFromOwnPage, type Reply, type SignedInUser } from './ports.ts'
+import { previewView } from './preview.ts'
+import { endPage, isPreviewAction, runPreviewAction } from './preview-actions.ts'
 import { kindView } from './sections.ts'
 import { createSharedCaches, type SharedCaches } from './shared-caches.ts'
 import { readStaticFiles } from './static-files.ts'
@@ -117,6 +119,7 @@ async function viewAt(services: Services, user: SignedInUser, url: URL): Promise
   const { kind, ref, word } = placeIn(url)
   if (!ref) return kindView(services, user, url)
   if (kind === 'deployments') return word === '' ? deploymentView(services, user, ref) : undefined
+  if (kind === 'previews') return word === '' ? previewView(services, user, ref) : undefined
   if (word === '') return workspaceView(services, user, ref)
   if (word !== 'logs' && word !== 'events') return undefined
   // Only the cluster in which it runs knows these; it is asked in the name of the person who looks.
@@ -131,7 +134,11 @@ async function unchangingPage(services: Services, user: SignedInUser, url: URL):
   const kube = services.as(user.person)
   if (url.pathname === '/new') return newPage({ ...services, kube, user }, url.searchParams)
   const { kind, ref, word } = placeIn(url)
-  if (!ref || kind !== 'workspaces' || word !== 'delete') return
+  if (!ref || kind === 'deployments' || word !== 'delete') return
+  if (kind === 'previews') {
+    const preview = await kube.get(Previews, ref)
+    return preview && endPage(preview, url.searchParams.get('branch') ?? '')
+  }
   const workspace = await kube.get(Workspaces, ref)
   return workspace && removalPage(workspace)
 }
@@ -146,8 +153,7 @@ async function doAsAsked(services: Services, request: DashboardRequest): Promise
   const { url, user } = request
   const now = clock.now()
   const { kind, ref, word } = placeIn(url)
-  const isKnown = kind === 'deployments' ? isDeploymentAction(word) : isAction(word)
-  if (!(['/connections/sign-out', '/new'].includes(url.pathname) || (ref && isKnown))) return NOT_HERE
+  if (!(['/connections/sign-out', '/new'].includes(url.pathname) || (ref && isActionOf(kind, word)))) return NOT_HERE
   if (!isFromOwnPage(request, origin)) return FROM_ELSEWHERE
   const form = await request.form()
   const kube = services.as(user.person)
@@ -162,8 +168,17 @@ async function doAsAsked(services: Services, request: DashboardRequest): Promise
     await runDeploymentAction(word, { kube, ref, uid, revision: form.get('revision') ?? '', now })
     return redirectTo(`/deployments/${ref.namespace}/${ref.name}`)
   }
+  if (kind === 'previews') {
+    await runPreviewAction(word, { kube, ref, form })
+    return redirectTo(`/previews/${ref.namespace}/${ref.name}`)
+  }
   await runAction(word, { kube, ref, uid, form, now })
   return redirectTo(form.get('from') === 'page' ? `/workspaces/${ref.namespace}/${ref.name}` : '/')
+}
+
+function isActionOf(kind: string, word: string): boolean {
+  if (kind === 'deployments') return isDeploymentAction(word)
+  return kind === 'previews' ? isPreviewAction(word) : isAction(word)
 }
 
 /** Mistakes in a form are said above it, and what was written in it stays. */
@@ -177,7 +192,7 @@ async function createAsAsked(creation: Parameters<typeof newPage>[0], form: URLS
 }
 
 /** Names as Kubernetes has them: nothing in them means anything in a path. */
-const PLACE = /^\/(workspaces|deployments)\/([a-z0-9-]{1,63})\/([a-z0-9.-]{1,253})(?:\/([a-z]{1,20}))?$/
+const PLACE = /^\/(workspaces|deployments|previews)\/([a-z0-9-]{1,63})\/([a-z0-9.-]{1,253})(?:\/([a-z]{1,20}))?$/
 
 /** Other sites may lead here, and load nothing from here: it could not be read, but it would cost. */
 const isLoadedFromElsewhere = ({ headers }: DashboardRequest): boolean =>

@@ -28,6 +28,7 @@ const SECTIONS = [
   ['/', 'Workspaces'],
   ['/new', 'New'],
   ['/deployments', 'Deployments'],
+  ['/previews', 'Previews'],
   ['/environments', 'Environments'],
   ['/claims', 'Claims'],
   ['/agents', 'Agents'],

@@ -11,12 +11,14 @@ import { AGENTS } from './agents.ts'
 import { html } from './html.ts'
 import { healthOf, type ListServices, type ObjectList, objectListView, troubleOf } from './object-list.ts'
 import type { SignedInUser } from './ports.ts'
+import { PREVIEWS } from './preview.ts'
 import type { LiveView } from './view.ts'
 import type { Tone } from './words.ts'
 
 /** The list at that path, of those that are of one kind each. */
 export async function kindView(services: ListServices, user: SignedInUser, { pathname }: URL): Promise<LiveView | undefined> {
   if (pathname === DEPLOYMENTS.path) return objectListView(DEPLOYMENTS, services, user)
+  if (pathname === PREVIEWS.path) return objectListView(PREVIEWS, services, user)
   if (pathname === ENVIRONMENTS.path) return objectListView(ENVIRONMENTS, services, user)
   if (pathname === AGENTS.path) return objectListView(AGENTS, services, user)
   if (pathname === CLAIMS.path) return objectListView(CLAIMS, services, user)

@@ -40,7 +40,7 @@ describe('the tour', (it) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-test-')))
   it.after(() => rmSync(root, { recursive: true, force: true }))
 
-  it('goes from a claim to the second commit, whatever is exported, and ends with 0', async () => {
+  it('goes from a claim to the end of a branch, whatever is exported, and ends with 0', async () => {
     const dir = join(root, 'whole')
     const { code, stdout, stderr } = await startBerth(['tour', '--exit', '--dir', dir, ...ground()], { env: exportedIn(root) })
       .ended
@@ -52,6 +52,9 @@ describe('the tour', (it) => {
       'workspace is Running',
       'second commit',
       'shop-banner is gone',
+      'branch has its environment: shop-feature-cart-',
+      'open it: http://shop-feature-cart-',
+      'delete the branch: namespace',
     ]) {
       assert.ok(
         lines.some((line) => line.startsWith('ok') && line.includes(step)),

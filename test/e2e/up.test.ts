@@ -49,7 +49,12 @@ describe(
     it('shows the tour with pods that answer, and leaves nothing behind', async () => {
       const folder = join(root, 'tour')
       const stdout = await berth('tour', '--exit', '--node', '--dir', folder)
-      for (const text of ['with a real node', 'the shop answers: "Hello from the first commit"', 'workspace is Running'])
+      for (const text of [
+        'with a real node',
+        'the shop answers: "Hello from the first commit"',
+        'workspace is Running',
+        'the branch answers: "Hello from feature/cart"',
+      ])
         assert.match(stdout, text)
       await eventually(() => processesIn(folder).length === 0)
     })

@@ -25,7 +25,8 @@ async function render(folder: string): Promise<string> {
     for (const layer of new Set([first, folder])) copy(repositoryOf(layer), tree)
     const tools = await acquireTools({ env: process.env, wanted: ['kubectl'] })
     const inner = folder.slice(repositoryOf(folder).length)
-    return execFileSync(tools.paths.kubectl ?? 'kubectl', ['kustomize', join(tree, inner)], { encoding: 'utf8' })
+    const rendered = execFileSync(tools.paths.kubectl ?? 'kubectl', ['kustomize', join(tree, inner)], { encoding: 'utf8' })
+    return rendered.replaceAll(/\$\{(?:branch|host)\}/g, 'a.variable')
   } finally {
     rmSync(tree, { recursive: true })
   }

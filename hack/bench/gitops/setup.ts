@@ -23,8 +23,8 @@ export interface Setup extends Stage {
   /** What the bench watches, as the administrator. */
   caches: Caches
   startOperator(): Promise<OperatorProgram>
-  /** Tells kas of a push as a Git server does; gives the status of the answer. */
-  webhook(): Promise<number>
+  /** Tells kas of a push to main, or to another ref, as a Git server does; gives the status of the answer. */
+  webhook(ref?: string): Promise<number>
 }
 
 const HOME = 'bench'
@@ -85,7 +85,7 @@ export async function openSetup(running: Running = {}): Promise<Setup> {
         programs.push(operator)
         return operator
       },
-      webhook: () => callWebhook(kas.facts.webhooks ?? ''),
+      webhook: (ref) => callWebhook(kas.facts.webhooks ?? '', ref),
       close,
     }
   } catch (thrown) {
@@ -119,8 +119,8 @@ export async function knowRepository(user: Kube, url: string): Promise<void> {
   })
 }
 
-export async function callWebhook(address: string): Promise<number> {
-  const body = JSON.stringify({ ref: 'refs/heads/main' })
+export async function callWebhook(address: string, ref = 'refs/heads/main'): Promise<number> {
+  const body = JSON.stringify({ ref })
   const signature = createHmac('sha256', SECRET).update(body).digest('hex')
   const answer = await fetch(`http://${address}/webhooks/${HOME}/repository`, {
     method: 'POST',

@@ -1,16 +1,17 @@
 import type { Command } from 'commander'
 import type { Kube } from '../../adapters/kube/index.ts'
 import {
-  annotations,
+  type BranchEnvironment,
+  type BranchMarks,
+  branchTitle,
   conditionOf,
   Environments,
-  labels,
+  markPatch,
   nameOf,
   type Preview,
-  type PreviewStatus,
   Previews,
 } from '../../api/index.ts'
-import { Failure, harmlessLine, matchesWildcard } from '../../std/index.ts'
+import { Failure, matchesWildcard } from '../../std/index.ts'
 import { findObject, likely, type ObjectOptions, withObject } from '../find-object.ts'
 import { withKube } from '../options.ts'
 import type { Shell } from '../shell.ts'
@@ -24,8 +25,6 @@ export const shortCommit = (commit: string): string => commit.slice(0, 8)
 /** For verbs about the environment of a branch. Completion knows by the words what may stand there. */
 export const withBranch = (command: Command): Command =>
   withObject(command, Previews).argument('<branch>', 'the branch, or the name of its environment')
-
-type BranchEnvironment = NonNullable<PreviewStatus['environments']>[number]
 
 export interface BranchContext {
   shell: Shell
@@ -92,36 +91,14 @@ function absenceOf({ spec, status }: Preview, wanted: string): Absence {
 }
 
 /** In messages. */
-export const titleOf = ({ preview, entry }: BranchContext): string =>
-  harmlessLine(`Environment ${preview.metadata.namespace}/${entry.name} of branch ${entry.branch}`)
+export const titleOf = ({ preview, entry }: BranchContext): string => branchTitle(preview, entry)
 
 /** Another verb about the same environment, to be copied: its name has no letter that a shell obeys, as a branch's may have. */
 export const commandFor = (verb: string, { preview: { metadata }, entry }: BranchContext): string =>
   `berth preview ${verb} ${metadata.name} ${entry.name} -n ${metadata.namespace}`
 
-/** Writes annotations on the Environment; null takes one away. */
-export async function annotate(context: BranchContext, marks: Record<string, string | null>): Promise<void> {
-  const { kube, preview, entry } = context
+/** Writes them on the Environment, if it is of that branch. */
+export async function mark({ kube, preview, entry }: BranchContext, marks: BranchMarks): Promise<void> {
   const ref = { name: entry.name, namespace: preview.metadata.namespace }
-  const environment = await kube.get(Environments, ref)
-  if (!environment) {
-    throw new Failure('not-found', `${titleOf(context)} is not there yet, or not any more.`, {
-      remedy: `See with ${listOf(preview)} what it waits for.`,
-    })
-  }
-  const {
-    uid,
-    labels: { [labels.preview]: owner } = {},
-    annotations: { [annotations.branch]: branch } = {},
-  } = environment.metadata
-  if (owner !== preview.metadata.name || branch !== entry.branch) {
-    throw new Failure(
-      'conflict',
-      `${nameOf(environment)} is not of branch ${entry.branch} of ${nameOf(preview)}: its label ${labels.preview} is ${said(owner)}, its annotation ${annotations.branch} ${said(branch)}.`,
-      { remedy: 'Delete it, if it is not needed, so that the Preview can make its own.' },
-    )
-  }
-  await kube.patch(Environments, ref, { metadata: { uid, annotations: marks } })
+  await kube.patch(Environments, ref, markPatch(preview, entry, await kube.get(Environments, ref), marks))
 }
-
-const said = (value: string | undefined): string => (value === undefined ? 'not set' : `"${value}"`)

@@ -1,10 +1,10 @@
-import { annotations, conditionOf, nameOf, type Preview, Previews, refOf } from '../../api/index.ts'
+import { conditionOf, endMarks, nameOf, type Preview, Previews, refOf } from '../../api/index.ts'
 import { Failure, harmlessLine, seconds } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { follow } from '../follow.ts'
 import { wholeNumber } from '../options.ts'
 import { actionVerb } from '../verb.ts'
-import { AT_WORK, annotate, type BranchContext, commandFor, onBranch, shortCommit, titleOf, withBranch } from './branch.ts'
+import { AT_WORK, type BranchContext, commandFor, mark, onBranch, shortCommit, titleOf, withBranch } from './branch.ts'
 
 interface Options extends ObjectOptions {
   wait?: boolean
@@ -28,12 +28,7 @@ export const deletion = actionVerb({
 
 async function endEnvironment(context: BranchContext, { wait, timeout }: Options): Promise<void> {
   const { shell, preview, entry } = context
-  if (preview.spec.suspend) {
-    throw new Failure('conflict', `${nameOf(preview)} is suspended, so nothing would be removed.`, {
-      remedy: 'Set its spec.suspend to false first.',
-    })
-  }
-  await annotate(context, { [annotations.previewExpire]: entry.commit, [annotations.previewKeep]: null })
+  await mark(context, endMarks(preview, entry.commit))
   const ready = conditionOf(preview.status?.conditions, 'Ready')
   // The mark stays, and counts when that is mended.
   if (ready && !AT_WORK.includes(ready.reason))

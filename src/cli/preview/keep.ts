@@ -1,10 +1,10 @@
-import { annotations, FOREVER, nameOf } from '../../api/index.ts'
+import { FOREVER, keepMarks, nameOf } from '../../api/index.ts'
 import { systemClock, timestamp } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { actionVerb } from '../verb.ts'
 import { until } from '../workspace/time.ts'
 import { lengthOfTime } from '../workspace/workspace.ts'
-import { annotate, type BranchContext, commandFor, onBranch, titleOf, withBranch } from './branch.ts'
+import { type BranchContext, commandFor, mark, onBranch, titleOf, withBranch } from './branch.ts'
 
 interface Options extends ObjectOptions {
   for?: string
@@ -26,8 +26,7 @@ async function keepEnvironment(context: BranchContext, options: Options): Promis
   const { shell, preview } = context
   const now = systemClock.now()
   const end = options.for === undefined ? FOREVER : timestamp(now + lengthOfTime('--for', options.for, '72h or 90m'))
-  // Who keeps it has thought better of an end that the operator has not seen yet.
-  await annotate(context, { [annotations.previewKeep]: end, [annotations.previewExpire]: null })
+  await mark(context, keepMarks(end))
   const how =
     end === FOREVER
       ? 'does not expire: it goes with its branch, and is the last to go for lack of room'

@@ -13,6 +13,8 @@ export interface TourContext {
   kube: Kube
   /** Runs `kubectl` on the cluster of the tour. */
   kubectl(parameters: readonly string[], input?: string): Promise<string>
+  /** Runs `berth` on the cluster of the tour. */
+  berth(parameters: readonly string[]): Promise<string>
   /** Runs `git` in the working copy. */
   git(...parameters: string[]): Promise<string>
   /** The working copy from which the tour pushes. */
@@ -30,14 +32,19 @@ export interface StepResult {
 /** The team's namespace, and the names in the files of the tour. */
 export const TEAM = 'team-a'
 
-export function tourContext(given: Omit<TourContext, 'kubectl' | 'git'>): TourContext {
+export function tourContext(given: Omit<TourContext, 'kubectl' | 'berth' | 'git'>): TourContext {
   const { shell, installation, workingCopy } = given
   const { env, signal, home } = shell
+  const [program, ...start] = shell.berth
   return {
     ...given,
     kubectl: (parameters, input = '') => {
       const words = ['--kubeconfig', installation.kubeconfig, ...parameters]
       return runProgram(installation.kubectl, words, { env, signal, cwd: home, input })
+    },
+    berth: (parameters) => {
+      const words = [...start, ...parameters, '--kubeconfig', installation.kubeconfig]
+      return runProgram(program, words, { env, signal, cwd: home })
     },
     git: (...parameters) => runProgram('git', parameters, { env: gitEnvironment(env), signal, cwd: workingCopy }),
   }

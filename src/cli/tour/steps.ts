@@ -7,6 +7,9 @@ import {
   DeploymentTargets,
   GitOpsDeployments,
   GitProjects,
+  Namespaces,
+  Previews,
+  type Ref,
   Workspaces,
 } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
@@ -22,6 +25,9 @@ const PLACEHOLDER = 'http://git.example'
 const claim = { namespace: TEAM, name: 'development' }
 const example = { namespace: TEAM, name: 'shop' }
 
+/** Its manifests are those of main, in another overlay: a person would change them. */
+const BRANCH = 'feature/cart'
+
 interface TourStep {
   /** A claim that the step makes true, as a person wants it. */
   title: string
@@ -31,8 +37,10 @@ interface TourStep {
   run: (context: TourContext) => Promise<string | StepResult>
 }
 
-/** The main job of Berth, from the claim to the second commit, in the order in which a person does it. */
-export const stepsOf = ({ gitUrl, gitUrlForPods, hasNode, repositories }: Installation): readonly TourStep[] => [
+/** The main job of Berth, from the claim to an environment for a branch, in the order in which a person does it. */
+export const stepsOf = (installation: Installation): readonly TourStep[] => [...jobOf(installation), ...branchOf(installation)]
+
+const jobOf = ({ gitUrl, gitUrlForPods, hasNode, repositories }: Installation): readonly TourStep[] => [
   applied('offer a class of targets', '10-namespace.yaml', '20-class.yaml'),
   applied('claim a target', '30-claim.yaml'),
   applied('name it as an environment', '40-environment.yaml'),
@@ -74,6 +82,15 @@ export const stepsOf = ({ gitUrl, gitUrlForPods, hasNode, repositories }: Instal
   { title: 'push the second commit', command: `git push ${gitUrl}/shop.git main`, run: pushSecond },
   { title: 'one object is changed', command: 'kubectl get configmap shop-settings -o yaml', run: changed },
   { title: 'another is removed', command: 'kubectl get configmap shop-banner', run: removed },
+]
+
+const branchOf = ({ gitUrl, hasNode }: Installation): readonly TourStep[] => [
+  applied('ask for an environment of each branch', '80-preview.yaml'),
+  { title: 'push a branch', command: `git push ${gitUrl}/shop.git main:${BRANCH}`, run: pushBranch },
+  { title: 'the branch has its environment', command: `berth preview list shop -n ${TEAM}`, run: branchRuns },
+  ...(hasNode ? [{ title: 'the branch answers', command: 'kubectl exec deploy/shop', run: askBranch }] : []),
+  { title: 'open it', command: `berth preview open shop ${BRANCH} -n ${TEAM}`, run: openBranch },
+  { title: 'delete the branch', command: `git push ${gitUrl}/shop.git --delete ${BRANCH}`, run: deleteBranch },
 ]
 
 function applied(title: string, ...files: string[]): TourStep {
@@ -132,8 +149,8 @@ async function push({ git, installation }: TourContext, message: string): Promis
 const short = (commit: string): string => commit.slice(0, 10)
 
 /** The namespace behind the claim. */
-async function targetNamespace(context: TourContext): Promise<string> {
-  const target = await until(context, DeploymentTargetClaims, claim, ({ spec, status }) =>
+async function targetNamespace(context: TourContext, ref: Ref = claim): Promise<string> {
+  const target = await until(context, DeploymentTargetClaims, ref, ({ spec, status }) =>
     status?.phase === 'Bound' ? spec.targetName : undefined,
   )
   const found = await context.kube.get(DeploymentTargets, { namespace: TEAM, name: target })
@@ -154,8 +171,8 @@ async function manifestsRun(context: TourContext): Promise<string> {
 }
 
 /** A pod asks the Service of its namespace, by its name: nodes learn where a Service leads a moment after its pods are ready. */
-async function askService(context: TourContext): Promise<StepResult> {
-  const namespace = await targetNamespace(context)
+async function askService(context: TourContext, ref?: Ref): Promise<StepResult> {
+  const namespace = await targetNamespace(context, ref)
   // wget has an option for it, with which Debian's crashes.
   const words = ['exec', '-n', namespace, 'deploy/shop', '--', 'timeout', '5', 'wget', '-qO-', 'http://shop']
   const text = await untilAnswered(context, words)
@@ -177,6 +194,39 @@ async function removed(context: TourContext): Promise<StepResult> {
   const namespace = await targetNamespace(context)
   await untilGone(context, ConfigMaps, { namespace, name: 'shop-banner' })
   return { text: 'ConfigMap shop-banner is gone', command: `kubectl get -n ${namespace} configmap/shop-banner` }
+}
+
+async function pushBranch({ git, installation }: TourContext): Promise<string> {
+  await git('push', '--quiet', `${installation.gitUrl}/shop.git`, `main:${BRANCH}`)
+  return BRANCH
+}
+
+/** Claim, Environment and GitOpsDeployment of the branch have one name. */
+const branchEnvironment = async (context: TourContext): Promise<Ref> => {
+  const name = await until(context, Previews, example, ({ status }) => {
+    const entry = status?.environments?.find(({ branch }) => branch === BRANCH)
+    return entry?.ready ? entry.name : undefined
+  })
+  return { namespace: TEAM, name }
+}
+
+async function branchRuns(context: TourContext): Promise<string> {
+  const environment = await branchEnvironment(context)
+  return `${environment.name} is Ready, in namespace ${await targetNamespace(context, environment)}`
+}
+
+const askBranch = async (context: TourContext): Promise<StepResult> => askService(context, await branchEnvironment(context))
+
+async function openBranch({ berth }: TourContext): Promise<StepResult> {
+  const words = ['preview', 'open', 'shop', BRANCH, '-n', TEAM, '--print']
+  return { text: (await berth(words)).trim(), command: `berth ${words.join(' ')}` }
+}
+
+async function deleteBranch(context: TourContext): Promise<string> {
+  const name = await targetNamespace(context, await branchEnvironment(context))
+  await context.git('push', '--quiet', `${context.installation.gitUrl}/shop.git`, '--delete', BRANCH)
+  await untilGone(context, Namespaces, { name })
+  return `namespace ${name} is gone with it`
 }
 
 /** The files of what the tour made in a cluster that stays: what depends on something goes before it. */

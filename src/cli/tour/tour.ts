@@ -39,7 +39,7 @@ interface Options {
 
 export const verb = actionVerb({
   description:
-    'Show everything once: a control plane, Berth on it, a claim, a push, a workspace, another push. Then it stays until Ctrl-C and leaves nothing behind.',
+    'Show everything once: a control plane, Berth on it, a claim, a push, a workspace, another push, an environment for a branch. Then it stays until Ctrl-C and leaves nothing behind.',
   examples: [
     ['berth tour', 'stay and look around'],
     ['berth tour --exit', 'as a check: exit code 0 when all went well'],

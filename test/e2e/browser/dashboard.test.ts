@@ -45,7 +45,7 @@ describe(
       const paths = ['/', '/?all', '/?q=nothing-like-it', workspace, `${workspace}/logs`, `${workspace}/events`, '/new']
       for (const { name, ...view } of VIEWS) {
         const { page, complaints, context } = await visit(ADA, view)
-        for (const path of [...paths, '/deployments', '/environments', '/claims', '/agents', '/nowhere']) {
+        for (const path of [...paths, '/deployments', '/previews', '/environments', '/claims', '/agents', '/nowhere']) {
           await page.goto(`${DASHBOARD}${path}`)
           await page.getByRole('heading', { level: 1 }).waitFor()
           await keepPicture(page, `${name} ${path.replace(stage.namespace, 'team')}`)
