@@ -112,7 +112,7 @@ describe('the page about a deployment', (it) => {
         match(wordsIn(parseHtml((await ada.page(path(name))).body)).replace(/\s+/g, ' '), words)
         return true
       })
-    const waits = `second WaitingForSyncRunWaitingForApproval: commit ${short} has been in good health at first`
+    const waits = `second WaitingForPromotionWaitingForApproval: commit ${short} has been in good health at first`
     await shows('first', new RegExp(`The chain that commits go through first commit ${short} · Ready${waits}`))
     await shows('second', new RegExp(waits))
     match((await ada.page(path('first'))).body, new RegExp(`<a href="${path('second')}">second</a>`))

@@ -22,6 +22,10 @@ export interface GitOpsDeploymentSyncRunSpec {
      */
     from: string
     /**
+     * The generation of the GitOpsDeployment's spec then. Where it is another one by now, the run fails, too.
+     */
+    generation?: number
+    /**
      * What a dry run said then.
      */
     seen: string

@@ -587,6 +587,10 @@ export interface GitOpsDeploymentStatus {
      * The generation of the spec.
      */
     generation: number
+    /**
+     * When that was first so.
+     */
+    at?: string
   }
   /**
    * The commit that was taken from the deployment that `spec.source.follow` names, and the one that would be next.
@@ -608,6 +612,10 @@ export interface GitOpsDeploymentStatus {
      * Name of that GitOpsDeploymentSyncRun.
      */
     run?: string
+    /**
+     * Commits that a person went on or back from, the newest first. They are not taken again by themselves.
+     */
+    left?: string[]
     /**
      * What is not taken, and why.
      */

@@ -84,6 +84,7 @@ async function approve(context: DeploymentContext, asked: string, options: Optio
   if (!options.approve && !(await isMeant(context, revision))) return exitCodes.ok
   const approval = {
     from: deployment.status?.sync?.revision ?? '',
+    generation: deployment.metadata.generation ?? 0,
     seen: beginningOf(describeDryRun(nameOf(deployment), revision, seen, plain), MOST_SEEN),
   }
   const promotion = syncRunOf(deployment, 'promote', { revisionID: revision, approval })

@@ -5,7 +5,7 @@ import { createSyncMemories, createTellSync, createWants } from '../../engines/g
 import { minutes, silentTracer } from '../../std/index.ts'
 import { createNotifier } from './notify/notifier.ts'
 import { withSecretsMasked } from './pass/masked.ts'
-import { createWakeIn } from './promotion/promotion.ts'
+import { createWakeIn, promotionWhileFailing } from './promotion/promotion.ts'
 import { reconcileDeployment } from './reconcile.ts'
 import { releaseFormer } from './removal/removal.ts'
 import { rememberedOpenings } from './schedule/windows.ts'
@@ -93,7 +93,10 @@ export function gitopsDeployments(context: ControllerContext, settings: GitOpsSe
       await releaseFormer(ref, undefined, services, signal)
       return settled()
     },
-    failed: (deployment, failure) => statusFor(deployment, failure, services.arrivals.get(keyOf(deployment.metadata))),
+    failed: (deployment, failure) => ({
+      ...statusFor(deployment, failure, services.arrivals.get(keyOf(deployment.metadata))),
+      ...promotionWhileFailing(deployment, services),
+    }),
   }
 }
 

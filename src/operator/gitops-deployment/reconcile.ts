@@ -21,7 +21,7 @@ import { ownerOf, type SyncServices } from './services/services.ts'
 import type { Following } from './source/following.ts'
 import { isEmpty, nothingPushed, projectOf, wishOf } from './source/repository.ts'
 import { tellOnce } from './status/events.ts'
-import { askedOf } from './status/requests.ts'
+import { answerTo, askedOf } from './status/requests.ts'
 import { isGoingOn, statusFor, statusWhile, statusWhileWaiting } from './status/status.ts'
 
 /** Keeps a directory of a repository in effect in its destination. */
@@ -69,7 +69,11 @@ async function followCommits(
   const { caches, following } = services
   const project = projectOf(deployment, caches)
   const { snapshot, failure } = following.of(refOf(deployment), wishOf(deployment, project, revision))
-  if (!snapshot) return waitForSource(deployment, { failure, run, project }, services)
+  if (!snapshot) {
+    // Of a commit that is named no earlier one stands beside it.
+    if (failure && revision !== undefined && !run) await unlessFailed(keepInEffect({ deployment, project }, services, signal))
+    return waitForSource(deployment, { failure, run, project }, services)
+  }
   noteArrival(deployment, snapshot, services)
 
   // Manual: new commits are seen, and applied only when a run asks for it.
@@ -100,7 +104,9 @@ function waitForPromotion(
   following.end(refOf(deployment))
   wants.rest(ownerOf(deployment).id)
   const message = `no commit of GitOpsDeployment ${deployment.spec.source.follow?.deployment} is taken yet; status.promotion says why`
-  return Promise.resolve(settled({ status: statusWhile(deployment, 'WaitingForPromotion', message) }))
+  return Promise.resolve(
+    settled({ status: { ...statusWhile(deployment, 'WaitingForPromotion', message), ...answerTo(deployment) } }),
+  )
 }
 
 function waitForTurn(

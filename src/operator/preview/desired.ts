@@ -59,7 +59,7 @@ export function setFor(preview: Preview, project: GitProject): GitOpsDeploymentS
   const { template } = preview.spec
   // Without a policy nobody waits for its objects when it is deleted: the namespace takes them along, and may be gone before.
   const { deletionPolicy: _, ...spec } = template.spec
-  const { semver: __, ...source } = isRecord(template.spec.source) ? template.spec.source : {}
+  const { semver: __, follow: ___, ...source } = isRecord(template.spec.source) ? template.spec.source : {}
   return {
     ...typeMetaOf(GitOpsDeploymentSets),
     metadata: metadataFor(preview, preview.metadata.name),

@@ -63,7 +63,7 @@ describe('berth promote', (it) => {
     await waits('WaitingForApproval')
     const { code, stdout, stderr } = await promote('dev', '--to', 'prod')
     assert.is(code, 0, stderr)
-    assert.match(stdout, /DEPLOYMENT +COMMIT +STATE +PROMOTED\ndev +\w{12} +Ready\n└─ prod +WaitingForSyncRun/)
+    assert.match(stdout, /DEPLOYMENT +COMMIT +STATE +PROMOTED\ndev +\w{12} +Ready\n└─ prod +WaitingForPromotion/)
     assert.match(
       stdout.replace(/\s+/g, ' '),
       `prod: WaitingForApproval: commit ${commit.slice(0, 12)} has been in good health at dev`,

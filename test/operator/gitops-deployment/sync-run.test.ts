@@ -35,6 +35,11 @@ describe('runs that are over', (it) => {
       ['r1', 'r0'],
     )
     assert.equal(superfluous(runs.slice(0, 10)), [])
+    // Nor does whoever asks often take an approval out of sight.
+    const approved = over('approved', '2029-01-01T00:00:00Z')
+    const approval = { ...approved, spec: { ...approved.spec, approval: { from: '', seen: '' } } }
+    assert.is(superfluous([approval, ...runs]).length, 2)
+    assert.is(superfluous([{ ...approval, status: { phase: 'Failed' as const } }, ...runs]).length, 3)
     // Whoever looks often takes none of them out of sight.
     const looks = runs.map((run) => ({ ...run, spec: { ...run.spec, dryRun: true } }))
     assert.equal(superfluous([...looks, ...runs.slice(0, 10)]), [looks[1], looks[0]])

@@ -135,7 +135,11 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
  * The commit before stays in effect while a newer one is refused: what is changed in its objects is set back. After a restart it is
  * not known any more. What goes wrong with it is told by nobody, for the newer one stands in its place.
  */
-export async function keepInEffect(pass: Pass, services: SyncServices, signal: AbortSignal): Promise<void> {
+export async function keepInEffect(
+  pass: Omit<Pass, 'snapshot'> & { snapshot?: Snapshot },
+  services: SyncServices,
+  signal: AbortSignal,
+): Promise<void> {
   const { deployment, snapshot } = pass
   const earlier = memoryOf(deployment, services).wanted?.snapshot
   if (!earlier || earlier === snapshot) return

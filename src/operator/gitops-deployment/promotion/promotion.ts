@@ -14,12 +14,28 @@ import { askedOf } from '../status/requests.ts'
 import { kept, statusWhile } from '../status/status.ts'
 import { choiceOf, type Promotion, type PromotionChoice } from './choice.ts'
 
+type ChoiceServices = Pick<SyncServices, 'caches' | 'context' | 'findOpening' | 'lastPasses'>
+
+/** For the status of one that has failed: what its promotion waits for, as it is now. */
+export function promotionWhileFailing(deployment: GitOpsDeployment, services: ChoiceServices): { promotion?: Promotion } {
+  if (!deployment.spec.source.follow) return {}
+  try {
+    const { promotion, isTaken } = chosenFor(deployment, services)
+    return isTaken ? {} : { promotion }
+  } catch {
+    // That is what it has failed with.
+    return {}
+  }
+}
+
 /** The commit that a deployment with `spec.source.follow` is to have; throws what is wrong with the spec. */
 export function chosenFor(
   deployment: GitOpsDeployment,
-  { caches, context: { clock }, findOpening }: Pick<SyncServices, 'caches' | 'context' | 'findOpening'>,
+  { caches, context: { clock }, findOpening, lastPasses }: ChoiceServices,
 ): PromotionChoice {
-  const rules = { now: clock.now(), isAsked: askedOf(deployment) !== undefined, findOpening }
+  const isAsked = askedOf(deployment) !== undefined
+  const tried = lastPasses.get(keyOf(deployment.metadata))?.commitId
+  const rules = { now: clock.now(), isAsked, tried, findOpening }
   return choiceOf(deployment, caches.deployments, rules)
 }
 
@@ -31,12 +47,14 @@ export async function withPromotion(
   goOn: (revision: string | undefined) => Promise<Next>,
 ): Promise<Next> {
   const choice = chosenFor(deployment, services)
-  const { clock } = services.context
   if (choice.isTaken && !run) return take(deployment, choice, services)
+  const { next: _, ...before } = deployment.status?.promotion ?? {}
+  const told = choice.isTaken ? before : choice.promotion
+  tellMistake(deployment, told, services)
   try {
-    const next = await goOn(choice.revision)
-    const promoted = run && next.status && promotedBy(run, next.status, choice.promotion, clock.now())
-    const promotion = promoted ?? choice.promotion
+    const next = await goOn((run && choice.offered) ?? choice.revision)
+    const promoted = run && next.status && promotedBy(run, next.status, deployment, services.context.clock.now())
+    const promotion = promoted ?? told
     if (promoted) tellPromoted(deployment, promoted, services)
     const status = next.status ? { ...next.status, promotion } : unsaid(deployment, promotion)
     if (next.word === 'again' || choice.recheck === undefined) return { ...next, status }
@@ -46,6 +64,18 @@ export async function withPromotion(
     if (choice.recheck !== undefined) services.wakeIn(refOf(deployment), choice.recheck)
     throw thrown
   }
+}
+
+const MISTAKES = ['PromotionInvalid', 'DependencyCycle']
+
+/** What is in effect stays, and Ready with it: told once, when it begins. */
+function tellMistake(
+  { status, ...deployment }: GitOpsDeployment,
+  { next }: Promotion,
+  { context }: Pick<SyncServices, 'context'>,
+): void {
+  if (next && MISTAKES.includes(next.reason) && status?.promotion?.next?.reason !== next.reason)
+    context.events.record(deployment, { type: 'Warning', reason: next.reason, message: next.message })
 }
 
 /** Gives what it says. */
@@ -82,19 +112,24 @@ function unsaid(deployment: GitOpsDeployment, promotion: Promotion): StatusDraft
 /** What a person has had applied stays from then on, an older commit too. */
 function promotedBy(
   run: GitOpsDeploymentSyncRun,
-  { lastSyncRun: last }: StatusDraft,
-  before: Promotion,
+  { lastSyncRun: done }: StatusDraft,
+  { status }: GitOpsDeployment,
   now: number,
 ): Promotion | undefined {
-  if (!isRecord(last) || last.uid !== run.metadata.uid || last.result !== 'Succeeded') return undefined
-  const { revision } = last
+  if (!isRecord(done) || done.uid !== run.metadata.uid || done.result !== 'Succeeded') return undefined
+  const { revision } = done
+  const before = status?.promotion ?? {}
   if (typeof revision !== 'string' || revision === before.revision) return undefined
+  const last = before.revision ?? status?.history?.[0]?.revision
+  const past = new Set([...(last === undefined ? [] : [last]), ...(before.left ?? [])])
+  const left = [...past].filter((one) => one !== revision).slice(0, MOST_LEFT)
   const by = requesterNameOf(run)?.slice(0, MOST_OF_NAME)
-  return { revision, at: timestamp(now), ...(by && { by }), run: run.metadata.name }
+  return { revision, at: timestamp(now), ...(by && { by }), run: run.metadata.name, ...(left.length > 0 && { left }) }
 }
 
-/** The schema takes so many characters. */
+/** The schema takes so many characters, and so many commits. */
 const MOST_OF_NAME = 1024
+const MOST_LEFT = 10
 
 /** Wakes each deployment at one time, the last that was asked for. */
 export function createWakeIn(

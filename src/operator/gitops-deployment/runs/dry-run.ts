@@ -131,7 +131,7 @@ async function reconcileDryRun(run: GitOpsDeploymentSyncRun, services: DryRunSer
 /** The commit that a run of it would apply, where it takes that from another one. */
 function promotedTo(deployment: GitOpsDeployment, { deployments }: SyncCaches, now: number): string | undefined {
   if (!deployment.spec.source.follow) return undefined
-  const { revision } = choiceOf(deployment, deployments, { now })
+  const { revision } = choiceOf(deployment, deployments, { now, isAsked: true })
   if (revision !== undefined) return revision
   throw new Failure('invalid', `no commit of GitOpsDeployment ${deployment.spec.source.follow.deployment} is taken yet`, {
     reason: 'WaitingForPromotion',

@@ -42,14 +42,15 @@ export function runToCarryOut(
 const ageOf = ({ metadata }: GitOpsDeploymentSyncRun): string => `${metadata.creationTimestamp} ${metadata.name}`
 
 /**
- * Of runs of one deployment those that nobody needs any more: all that are over but the last ten that applied something, and the last ten
- * that only looked. Whoever looks often would take the others out of sight.
+ * Of runs of one deployment those that nobody needs any more: all that are over but the last ten that applied something, the last ten that
+ * only looked, and the last ten approvals that were carried out. Whoever asks often would take the others out of sight.
  */
-export function superfluous(runs: readonly GitOpsDeploymentSyncRun[]): GitOpsDeploymentSyncRun[] {
+export function superfluous(all: readonly GitOpsDeploymentSyncRun[]): GitOpsDeploymentSyncRun[] {
   const end = (run: GitOpsDeploymentSyncRun) => `${run.status?.completedAt} ${ageOf(run)}`
-  const ended = runs.filter(isOver).sort((a, b) => (end(a) < end(b) ? 1 : -1))
-  const [looks, syncs] = [ended.filter(({ spec }) => spec.dryRun), ended.filter(({ spec }) => !spec.dryRun)]
-  return [...looks.slice(KEPT), ...syncs.slice(KEPT)]
+  const ended = all.filter(isOver).sort((a, b) => (end(a) < end(b) ? 1 : -1))
+  const sortOf = ({ spec, status }: GitOpsDeploymentSyncRun) =>
+    spec.dryRun ? 'look' : spec.approval && status?.phase === 'Succeeded' ? 'approval' : 'sync'
+  return Object.values(Object.groupBy(ended, sortOf)).flatMap((runs) => runs.slice(KEPT))
 }
 
 /** Tells each GitOpsDeploymentSyncRun how it goes, and removes those that are long over. The work itself is the deployment's. */
@@ -117,12 +118,27 @@ function mistakeOf({ metadata, spec }: GitOpsDeploymentSyncRun, deployment: GitO
     return `spec.gitopsDeploymentName: there is no GitOpsDeployment ${spec.gitopsDeploymentName} in this namespace. Create it, then another run`
   // It was carried out: what was changed since is no mistake of it.
   if (deployment.status?.lastSyncRun?.uid === metadata.uid) return undefined
-  const { revision = '' } = deployment.status?.sync ?? {}
-  if (spec.approval && revision !== spec.approval.from && revision !== spec.revisionID)
-    return `spec.approval.from: ${spec.approval.from || 'nothing'} was in effect when it was looked at, and by now ${revision} is. Look again, then approve again`
+  const outdated = spec.approval && outdatedIn(spec.approval, spec.revisionID, deployment)
+  if (outdated !== undefined) return outdated
   if (spec.revisionID && deployment.spec.type === 'automated' && !deployment.spec.source.follow)
     return `spec.revisionID cannot be applied: GitOpsDeployment ${spec.gitopsDeploymentName} is of type automated and follows its targetRevision. Make it manual, then create another run`
   return undefined
+}
+
+/** What was seen before it was approved was another change than the one that it would be by now. */
+function outdatedIn(
+  { from, generation }: NonNullable<GitOpsDeploymentSyncRun['spec']['approval']>,
+  to: string | undefined,
+  { metadata, status }: GitOpsDeployment,
+): string | undefined {
+  const { revision = '' } = status?.sync ?? {}
+  // Half of it may be applied by now.
+  if (revision === to && from !== to) return undefined
+  if (revision !== from)
+    return `spec.approval.from: ${from || 'nothing'} was in effect when it was looked at, and by now ${revision} is. Look again, then approve again`
+  return generation === undefined || generation === metadata.generation
+    ? undefined
+    : 'spec.approval.generation: the spec of the GitOpsDeployment was changed since it was looked at. Look again, then approve again'
 }
 
 /** Why it has not begun. */

@@ -42,14 +42,23 @@ export function syncWaitOf(
   // What is in effect is repaired at any time, and does not become unready with what it once waited for.
   if (isInEffect(deployment, commitId)) return undefined
   const opening = asked ? OPEN : findOpening(now, deployment.spec.syncWindows)
+  return (
+    dependencyWaitOf(deployment, asked === 'this-revision' ? undefined : commitId, deployments) ?? closedWindow(opening, commitId)
+  )
+}
+
+/** The first dependency that is not ready for a commit, or, without one, for whichever it is at. */
+export function dependencyWaitOf(
+  deployment: GitOpsDeployment,
+  commitId: string | undefined,
+  deployments: Deployments,
+): SyncWait | undefined {
   for (const ref of dependenciesOf(deployment)) {
     const dependency = deployments.get(ref)
-    const why = dependency
-      ? shortcomingOf(dependency, deployment, asked === 'this-revision' ? undefined : commitId)
-      : 'does not exist'
+    const why = dependency ? shortcomingOf(dependency, deployment, commitId) : 'does not exist'
     if (why !== undefined) return waitFor(ref, why)
   }
-  return closedWindow(opening, commitId)
+  return undefined
 }
 
 /** `why` goes on with a sentence about the deployment that is waited for. */

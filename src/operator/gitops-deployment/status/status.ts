@@ -61,7 +61,7 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: SyncOutcome):
   return {
     ...kept(deployment),
     sync: { status: isSynced ? 'Synced' : 'OutOfSync', revision },
-    ...(isAdmitted(outcome, undone) && { admitted: { revision, generation: deployment.metadata.generation ?? 0 } }),
+    ...(isAdmitted(outcome, undone) && { admitted: admittedIn(deployment, outcome) }),
     health: observed.health,
     resources: resourcesOf(observed, [...entries, ...outcome.repairsLater]),
     reconciledState: reconciledState(deployment, outcome),
@@ -80,6 +80,13 @@ export const isGoingOn = ({ conditions }: StatusDraft): boolean => conditionOf(c
 
 /** From then on its objects are repaired at any time: when sync windows are closed, and when dependencies are ill. */
 const isAdmitted = ({ isAsked }: SyncOutcome, undone: readonly Entry[]): boolean => isAsked || undone.length === 0
+
+/** The time is that of the first pass that has found nothing left to do. */
+function admittedIn({ metadata, status }: GitOpsDeployment, { revision, now }: SyncOutcome) {
+  const { generation = 0 } = metadata
+  const { admitted } = status ?? {}
+  return admitted?.revision === revision && admitted.generation === generation ? admitted : { revision, generation, at: now }
+}
 
 /** Only what was in effect as a whole is worth going back to. */
 function historyIn(
