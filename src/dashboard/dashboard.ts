@@ -137,7 +137,7 @@ async function unchangingPage(services: Services, user: SignedInUser, url: URL):
   if (!ref || kind === 'deployments' || word !== 'delete') return
   if (kind === 'previews') {
     const preview = await kube.get(Previews, ref)
-    return preview && endPage(preview, url.searchParams.get('branch') ?? '')
+    return preview && endPage(preview, url.searchParams.get('environment') ?? '')
   }
   const workspace = await kube.get(Workspaces, ref)
   return workspace && removalPage(workspace)

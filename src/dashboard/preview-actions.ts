@@ -35,7 +35,7 @@ export async function runPreviewAction(word: string, { kube, ref, form }: Previe
   const preview = await kube.get(Previews, ref)
   // Another one of that name is not the one that somebody saw.
   if (!preview || preview.metadata.uid !== form.get('uid')) throw new Failure('not-found', 'the Preview that you saw is gone')
-  const entry = entryOf(preview, form.get('branch') ?? '')
+  const entry = entryOf(preview, form.get('environment') ?? '')
   if (!entry) throw new Failure('not-found', `${nameOf(preview)} has no environment of that branch any more`)
   if (entry.commit !== form.get('commit'))
     throw new Failure('conflict', `commit ${shortCommit(entry.commit)} was pushed meanwhile`, { remedy: 'Look at it first' })
@@ -45,20 +45,20 @@ export async function runPreviewAction(word: string, { kube, ref, form }: Previe
     await kube.patch(Environments, environment, markPatch(preview, entry, await kube.get(Environments, environment), marks))
 }
 
-/** The branch is named by a link that somebody may have kept. */
+/** By its name: a page shows what is hidden in the name of a branch, and a form would send that. */
 const entryOf = ({ status }: Preview, wanted: string): BranchEnvironment | undefined =>
-  status?.environments?.find(({ branch }) => branch === wanted)
+  status?.environments?.find(({ name }) => name === wanted)
 
 /** The question before what cannot be taken back. */
-export function endPage(preview: Preview, branch: string): PageContent | undefined {
-  const entry = entryOf(preview, branch)
+export function endPage(preview: Preview, wanted: string): PageContent | undefined {
+  const entry = entryOf(preview, wanted)
   if (!entry) return
-  const { name, commit } = entry
+  const { name, branch, commit } = entry
   return {
     title: `Delete the environment of ${branch}?`,
     content: html`<p>All that is in ${name} is deleted. The branch stays, and the next push to it makes a new environment. It has commit <code>${shortCommit(commit)}</code> now.</p>
 <div class="buttons"><form method="post" action="${previewPath(preview)}/delete">
-<input type="hidden" name="uid" value="${preview.metadata.uid}"><input type="hidden" name="branch" value="${branch}">
+<input type="hidden" name="uid" value="${preview.metadata.uid}"><input type="hidden" name="environment" value="${name}">
 <input type="hidden" name="commit" value="${commit}"><button class="danger">Delete the environment</button></form>
 <a class="button" href="${previewPath(preview)}">Leave it</a></div>`,
   }

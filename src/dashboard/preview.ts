@@ -144,10 +144,10 @@ function expiryOf({ spec }: Preview, { since: pushed, expires }: BranchEnvironme
 function buttonsFor(preview: Preview, { name, branch, commit, expires }: BranchEnvironment): Html {
   const path = previewPath(preview)
   const keep = html`<form method="post" action="${path}/keep" data-quiet>
-<input type="hidden" name="uid" value="${preview.metadata.uid}"><input type="hidden" name="branch" value="${branch}">
+<input type="hidden" name="uid" value="${preview.metadata.uid}"><input type="hidden" name="environment" value="${name}">
 <input type="hidden" name="commit" value="${commit}"><button class="quiet" id="keep-${name}">Keep<span class="unseen"> ${branch}</span></button></form>`
   return html`${expires !== undefined && keep}
-${!preview.spec.suspend && html`<a class="button danger" href="${path}/delete?branch=${encodeURIComponent(branch)}">Delete…<span class="unseen"> ${branch}</span></a>`}`
+${!preview.spec.suspend && html`<a class="button danger" href="${path}/delete?environment=${name}">Delete…<span class="unseen"> ${branch}</span></a>`}`
 }
 
 const expiredRow = ({ branch, commit }: Expired, at: number): Fragment => {

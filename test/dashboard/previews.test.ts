@@ -55,7 +55,7 @@ describe('Previews on the dashboard', (it) => {
   }
   const formOf = async (name: string, more: Record<string, string> = {}) => {
     const uid = (await stage.cluster.kube.get(Previews, there().at(name)))?.metadata.uid ?? ''
-    return `${new URLSearchParams({ uid, branch: 'feature/cart', commit: CART, ...more })}`
+    return `${new URLSearchParams({ uid, environment: `${name}-cart`, commit: CART, ...more })}`
   }
   const post = async (email: string, path: string, body: string, origin = HOME) =>
     (await visitor(stage, email)).browser.ask(`${HOME}${path}`, {
@@ -103,13 +103,13 @@ describe('Previews on the dashboard', (it) => {
     await eventually(async () => (await ada.page(pathOf('web'))).body.includes('web-cart'))
     is((await ada.press(pathOf('web'), 'Keep feature/cart')).url.pathname, pathOf('web'))
     equal(await there().marksOf('web-cart'), { 'berth.dev/branch': 'feature/cart', [KEEP]: 'forever' })
-    match((await ada.page(pathOf('web'))).body, new RegExp(`${pathOf('web')}/delete\\?branch=feature%2Fcart`))
-    const question = `${pathOf('web')}/delete?branch=feature%2Fcart`
+    match((await ada.page(pathOf('web'))).body, new RegExp(`${pathOf('web')}/delete\\?environment=web-cart`))
+    const question = `${pathOf('web')}/delete?environment=web-cart`
     match((await ada.page(question)).body, /All that is in web-cart is deleted.*commit <code>ca47ca47ca47/s)
     is((await there().marksOf('web-cart'))?.[EXPIRE], undefined)
     is((await ada.press(question, 'Delete the environment')).url.pathname, pathOf('web'))
     equal(await there().marksOf('web-cart'), { 'berth.dev/branch': 'feature/cart', [EXPIRE]: CART })
-    is((await ada.browser.ask(`${HOME}${pathOf('web')}/delete?branch=none`)).status, 404)
+    is((await ada.browser.ask(`${HOME}${pathOf('web')}/delete?environment=none`)).status, 404)
   })
 
   it('let nobody change what they may only look at, and take no form of another site', async () => {
@@ -130,7 +130,7 @@ describe('Previews on the dashboard', (it) => {
     const late = await post(ADA, path, before)
     equal([late.status, late.body.includes('commit ca48ca48ca48 was pushed meanwhile')], [409, true])
     is((await post(ADA, path, await formOf('pushed', { commit: NEXT, uid: 'of-another' }))).status, 404)
-    is((await post(ADA, path, await formOf('pushed', { branch: 'none' }))).status, 404)
+    is((await post(ADA, path, await formOf('pushed', { environment: 'none' }))).status, 404)
     const { kube } = stage.cluster
     const other = { metadata: { annotations: { 'berth.dev/branch': 'another' } } }
     await kube.patch(Environments, there().at('pushed-cart'), other)

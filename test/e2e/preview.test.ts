@@ -91,9 +91,11 @@ describe('a branch that is pushed to a real Git server', (it) => {
 
     const ref = { name: 'shop-feature-cart', namespace: 'team-a' }
     const first = await push('first', 'feature-cart')
-    await eventually(async () => (await berth('preview', 'list', '-n', 'team-a', '--kubeconfig', kubeconfig)).includes('Ready'))
-    const listed = await berth('preview', 'list', 'shop', '-n', 'team-a', '--kubeconfig', kubeconfig)
-    match(listed, new RegExp(`^shop +feature-cart +shop-feature-cart +Ready +${first.slice(0, 8)} `, 'm'))
+    await eventually(async () => {
+      const listed = await berth('preview', 'list', 'shop', '-n', 'team-a', '--kubeconfig', kubeconfig)
+      match(listed, new RegExp(`^shop +feature-cart +shop-feature-cart +Ready +${first.slice(0, 8)} `, 'm'))
+      return true
+    })
     const [target] = await cluster.list(DeploymentTargets, { namespace: 'team-a' })
     const namespace = target?.spec.kubernetesCredentials.defaultNamespace ?? ''
     const greets = (text: string) =>

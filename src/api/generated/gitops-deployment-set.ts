@@ -244,13 +244,17 @@ export interface GitOpsDeploymentSetStatus {
      */
     since: string
     /**
-     * How many GitOpsDeployments there were then, or came since.
+     * How many GitOpsDeployments there were then.
      */
     total: number
     /**
      * How many have gone since.
      */
     gone: number
+    /**
+     * How many wait, or waited at most, for somebody.
+     */
+    held?: number
   }
   /**
    * The step of the rollout that is under way, from 1 on. Nothing when there is none.

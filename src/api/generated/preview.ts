@@ -192,6 +192,10 @@ export interface PreviewStatus {
      * How many have gone since.
      */
     gone: number
+    /**
+     * How many wait, or waited at most, for somebody.
+     */
+    held?: number
   }
   /**
    * The generation of the spec that this status speaks of.

@@ -58,7 +58,7 @@ export async function reconcileSet(set: GitOpsDeploymentSet, services: SetServic
   tell(set, { conditions: status.conditions, hold: removal.hold }, context.events)
   if (writing.wasLate) return again({ after: SOON, why: 'somebody else has changed one of them', status })
   if (refused.length > 0) return again({ after: AGAIN, why: 'a GitOpsDeployment was not accepted', status })
-  return settled({ status, recheck: endOfRemovals(removals, now) })
+  return settled({ status, recheck: removal.hold === undefined ? endOfRemovals(removals, now) : undefined })
 }
 
 /** While it is suspended nothing goes, and nothing is held from going. */
@@ -72,7 +72,7 @@ function removalOf(
 }
 
 /** A wrong selector, or a new name in the template, takes one as it takes all. */
-const RULE: RemovalRule = { what: 'GitOpsDeployments', because: '', all: 1, share: { of: 10, from: 1 } }
+const RULE: RemovalRule = { what: 'GitOpsDeployments', because: '', all: 1, share: { of: 10, from: 1 }, countsNew: false }
 
 type SeenInRepositories =
   | { names: ReadonlyMap<string, readonly string[]>; failure: Failure | undefined }

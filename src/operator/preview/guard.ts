@@ -1,7 +1,8 @@
-import type { Preview } from '../../api/index.ts'
+import { annotations, conditionOf, type Preview } from '../../api/index.ts'
 import { decideRemoval, isRemovalHeld, type RemovalRule, type Removals } from '../removal-guard/index.ts'
 import { isAskedFor } from '../repository-names/index.ts'
 import { type PreviewPlan, planOf, type SeenBranches } from './plan.ts'
+import { SUSPENDED } from './status.ts'
 
 interface GuardedPlan {
   readonly plan: PreviewPlan
@@ -20,6 +21,7 @@ const RULE: RemovalRule = {
   because: ', because the repository has their branches no more',
   all: 2,
   share: { of: 1, from: 4 },
+  countsNew: true,
 }
 
 /**
@@ -29,7 +31,7 @@ const RULE: RemovalRule = {
  */
 export function guardedPlan(preview: Preview, { made, ...seen }: SeenBranches & { made: ReadonlySet<string> }): GuardedPlan {
   const { spec, status } = preview
-  const known = (status?.environments ?? []).filter(({ name }) => made.has(name))
+  const known = knownOf(preview, seen.there).filter(({ name }) => made.has(name))
   const gone = known.filter(({ branch }) => isAskedFor(branch, spec.branches) && !seen.branches.has(branch))
   const branches = new Map([...seen.branches, ...gone.map(({ branch, commit }) => [branch, commit] as const)])
   const whole = planOf(preview, { ...seen, branches })
@@ -57,6 +59,29 @@ export function guardedPlan(preview: Preview, { made, ...seen }: SeenBranches & 
   }
 }
 
+interface KnownEnvironment {
+  name: string
+  branch: string
+  commit: string
+}
+
+/** While it was suspended the status told what would be; of a lost status nothing is known. Then that counts which is there. */
+function knownOf({ status }: Preview, there: SeenBranches['there']): KnownEnvironment[] {
+  const listed = status?.environments ?? []
+  const isTold = status?.conditions !== undefined && conditionOf(status.conditions, 'Ready')?.reason !== SUSPENDED
+  if (isTold) return listed
+  const names = new Set(listed.map(({ name }) => name))
+  const others = [...there].flatMap(([name, { metadata }]) => {
+    const branch = metadata.annotations?.[annotations.branch]
+    return branch === undefined || names.has(name) ? [] : [{ name, branch, commit: '' }]
+  })
+  return [...listed, ...others]
+}
+
 /** All of those that are left are all, also where somebody has ended one of them. */
 const without = (ended: number, leaving: number, before: Removals | undefined): Removals | undefined =>
-  before && { ...before, total: Math.max(before.total - ended, before.gone + leaving) }
+  before && {
+    ...before,
+    total: Math.max(before.total - ended, before.gone + leaving),
+    ...(before.held !== undefined && { held: Math.max(before.held - ended, leaving) }),
+  }

@@ -43,13 +43,14 @@ export async function reconcilePreview(preview: Preview, services: PreviewServic
   // Those that go make room for the others where there is a quota, and wait for nothing.
   await removeAll(leaving, services, signal)
   await keepSet(preview, seen.project, services)
-  // What is held is kept as it is, and not made anew.
-  const making = plan.live.filter(({ name }) => !held.has(name) || there.has(name))
+  // What is held is let be, and not made anew where a person ends it.
+  const making = plan.live.filter(({ name }) => !held.has(name))
   const refusals = await writeAll(preview, making, services, signal)
   tell(preview, news, services)
   const status = statusOf(preview, { ...found, refusals }, services)
   if (refusals.size > 0) return again({ after: AGAIN, why: 'an environment was not accepted', status })
-  return settled({ status, recheck: soonest(plan.recheck, endOfRemovals(guarded.removals, now)) })
+  const end = guarded.hold === undefined ? endOfRemovals(guarded.removals, now) : undefined
+  return settled({ status, recheck: soonest(plan.recheck, end) })
 }
 
 const soonest = (one: number | undefined, other: number | undefined): number | undefined =>

@@ -35,17 +35,21 @@ interface Found {
   unseen: Failure | undefined
 }
 
+/** The reason of Ready while the status tells what would be. */
+export const SUSPENDED = 'Suspended'
+
 /** The schema takes so much. */
 const MOST_TEXT = 512
 const MOST_WAITING = 100
 
 export function statusOf(preview: Preview, found: Found, services: PreviewServices): StatusDraft & { conditions: Statement[] } {
   const { plan, unseen, hold, removals } = found
+  const counted = preview.spec.suspend ? preview.status?.removals : removals
   const environments = plan.live.map((entry) => ({ ...entry, ...howIs(preview, entry, found, services) }))
   const observedGeneration = preview.metadata.generation ?? 0
   const statements = [
     { type: 'Ready', ...readiness(preview, environments, found) },
-    ...removalStatement(preview, hold),
+    ...(preview.spec.suspend ? [] : removalStatement(preview, hold)),
     viewStatement(unseen, 'branches'),
   ]
   return {
@@ -56,9 +60,10 @@ export function statusOf(preview: Preview, found: Found, services: PreviewServic
       expired: plan.expired.length,
     },
     environments,
-    expired: plan.expired,
+    // What was only tried is not done.
+    expired: preview.spec.suspend ? (preview.status?.expired ?? []) : plan.expired,
     ...(plan.waiting.length > 0 && { waiting: plan.waiting.slice(0, MOST_WAITING) }),
-    ...(removals && { removals }),
+    ...(counted && { removals: counted }),
     observedGeneration,
     conditions: statements.map((statement) => ({ ...statement, observedGeneration })),
   }
@@ -161,7 +166,7 @@ function suspended(environments: readonly Told[], there: Found['there'], leaving
   const making = environments.filter(({ name }) => !there.has(name)).map(({ name }) => name)
   const going = new Set(leaving.map(({ metadata }) => metadata.name))
   const message = `spec.suspend: nothing is made, changed or removed; ${some('make', making)}, ${some('remove', [...going])}`
-  return { status: 'Unknown', reason: 'Suspended', message: asSentence(message) }
+  return { status: 'Unknown', reason: SUSPENDED, message: asSentence(message) }
 }
 
 function some(verb: string, names: readonly string[]): string {

@@ -1,7 +1,7 @@
 import type { GitOpsDeploymentSetSpec, GitOpsDeploymentSetStatus } from '../../api/index.ts'
 import { minutes, seconds, timestamp } from '../../std/index.ts'
 
-/** Since when how many have gone, of how many that there were then or came since. */
+/** Since when how many have gone, of how many that there were then (or came since, where the rule counts these). */
 export type Removals = NonNullable<GitOpsDeploymentSetStatus['removals']>
 
 type Limits = Pick<NonNullable<GitOpsDeploymentSetSpec['removal']>, 'maxPercent' | 'allowEmpty'>
@@ -18,6 +18,8 @@ export interface RemovalRule {
   all: number
   /** A share says something of so many that there were, and of so many that go. */
   share: { of: number; from: number }
+  /** What came since is no replacement of what goes. */
+  countsNew: boolean
 }
 
 interface Leaving {
@@ -47,16 +49,18 @@ interface RemovalDecision {
 export function decideRemoval(
   { leaving, made, before, isHeld, now }: Leaving,
   { maxPercent = 50, allowEmpty = false }: Limits,
-  { what, because, all, share }: RemovalRule,
+  { what, because, all, share, countsNew }: RemovalRule,
 ): RemovalDecision {
   // Who waits does not become less by waiting.
   const isGoingOn = before !== undefined && ((isHeld && leaving > 0) || now - Date.parse(before.since) < TOGETHER)
   if (leaving === 0) return { hold: undefined, removals: isGoingOn ? before : undefined }
   const { since, gone } = isGoingOn ? before : { since: timestamp(now), gone: 0 }
-  const total = isGoingOn && isHeld ? before.total : gone + made
-  const removals = { since, total, gone }
-  const going = gone + leaving
-  const isAll = going >= total && leaving >= all
+  const total = isGoingOn && (isHeld || !countsNew) ? before.total : gone + made
+  // What is there again of what was gone does not give the others away.
+  const most = isGoingOn && isHeld ? Math.max(before.held ?? 0, leaving) : leaving
+  const removals = { since, total, gone, held: most }
+  const going = gone + most
+  const isAll = going >= total && most >= all
   if (isAll && !allowEmpty)
     return {
       hold: `all ${total} ${what} that there were would go${because}. If that is meant, set spec.removal.allowEmpty to true`,
@@ -68,7 +72,7 @@ export function decideRemoval(
       hold: `${going} of ${total} ${what} would go within minutes, which is more than ${maxPercent}%${because}. If that is meant, set spec.removal.maxPercent to 100`,
       removals,
     }
-  return { hold: undefined, removals }
+  return { hold: undefined, removals: { since, total, gone } }
 }
 
 /** Milliseconds until they do not count any more. */

@@ -41,7 +41,7 @@ describe(
 
     it('hinder nobody: at a desk, on a phone, in light and in dark, with long names and hostile texts', async () => {
       await shop('shop')
-      const question = `${pathOf('shop')}/delete?branch=${encodeURIComponent(LONG)}`
+      const question = `${pathOf('shop')}/delete?environment=shop-long`
       for (const { name, ...view } of VIEWS) {
         const { page, complaints, context } = await visit(ADA, view)
         for (const path of ['/previews', pathOf('shop'), question]) {

@@ -58,7 +58,7 @@ describe('environments whose branches are gone', (it) => {
       all.hold,
       'all 2 environments that there were would go, because the repository has their branches no more. If that is meant, set spec.removal.allowEmpty to true',
     )
-    const removals = { since: SINCE, total: 2, gone: 0 }
+    const removals = { since: SINCE, total: 2, gone: 0, held: 2 }
     equal(all.removals, removals)
     const later = (spec: Partial<PreviewSpec> = {}) =>
       guard(previewOf('abcd', { removals, conditions: [held] }, spec), 'cd', { at: NOW + hours(9) })

@@ -45,6 +45,24 @@ describe('a Preview whose repository is another one', (it) => {
     await change({ suspend: false })
     await said('RemovalHeld', branches('cart', 'login', 'pay'))
     equal(await ofOld(), uids)
+    // What is only tried gives nothing away.
+    for (const trial of [{ removal: { allowEmpty: true } }, { branches: { except: ['cart', 'login'] } }]) {
+      await change({ suspend: true, ...trial })
+      await said('Suspended', (_, words) => match(words, '2 to remove (shop-cart, shop-login)'))
+      await change({ suspend: false, removal: null, branches: { except: null } })
+      await said('RemovalHeld', branches('cart', 'login', 'pay'))
+      equal(await ofOld(), uids)
+    }
+    // Nor does a branch that is there again give the other one away.
+    await tell([PAY, CART])
+    await said('RemovalHeld', ({ status }) =>
+      equal(
+        status?.environments?.filter(({ reason }) => reason === 'BranchGone').map(({ branch }) => branch),
+        ['login'],
+      ),
+    )
+    equal(await ofOld(), uids)
+    await tell([PAY])
 
     await change({ removal: { allowEmpty: true } })
     await there('shop-pay')

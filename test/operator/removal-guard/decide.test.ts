@@ -4,7 +4,7 @@ import { minutes } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
 /** As sets have it. */
-const RULE: RemovalRule = { what: 'GitOpsDeployments', because: '', all: 1, share: { of: 10, from: 1 } }
+const RULE: RemovalRule = { what: 'GitOpsDeployments', because: '', all: 1, share: { of: 10, from: 1 }, countsNew: false }
 
 describe('the removals of a GitOpsDeploymentSet', (it) => {
   const now = Date.UTC(2030, 0, 1)
@@ -41,6 +41,21 @@ describe('the removals of a GitOpsDeploymentSet', (it) => {
     equal(decide(0, 10, {}, third, { at: now + minutes(11) }).removals, undefined)
     const later = decide(5, 10, {}, third, { at: now + minutes(11) })
     equal([later.hold, later.removals?.total, later.removals?.gone], [undefined, 10, 0])
+  })
+
+  it('wait on for somebody when some of them are there again', () => {
+    const held = decide(20, 20)
+    match(holdOf(3, 20, {}, held.removals, { isHeld: true }) ?? '', 'all 20')
+    is(holdOf(3, 20, { allowEmpty: true }, held.removals, { isHeld: true }), undefined)
+    const many = decide(6, 10)
+    match(holdOf(1, 10, {}, many.removals, { at: now + minutes(60), isHeld: true }) ?? '', '6 of 10')
+    is(holdOf(1, 10, { maxPercent: 60 }, many.removals, { isHeld: true }), undefined)
+    equal(decide(0, 10, {}, many.removals, { at: now + minutes(60), isHeld: true }), { hold: undefined, removals: undefined })
+  })
+
+  it('are as many when each is replaced under another name, one after the other', () => {
+    const half = { since, total: 10, gone: 5 }
+    match(holdOf(1, 11, {}, half, { at: now + minutes(1) }) ?? '', '6 of 10')
   })
 
   it('are not made few by those that take their places', () => {
