@@ -81,6 +81,10 @@ async function approve(context: DeploymentContext, asked: string, options: Optio
   const code = showDryRun(context, run, { output: 'table' })
   const { revision = asked, dryRun: seen } = run.status ?? {}
   if (code !== exitCodes.ok || !seen) return code
+  if (revision === deployment.status?.sync?.revision && seen.create + seen.change + seen.delete + seen.hold === 0) {
+    shell.say('\nThat commit is in effect already.\n')
+    return exitCodes.ok
+  }
   if (!options.approve && !(await isMeant(context, revision))) return exitCodes.ok
   const approval = {
     from: deployment.status?.sync?.revision ?? '',

@@ -54,7 +54,8 @@ async function rollback(context: DeploymentContext, { to, wait, timeout }: Optio
   await becomeManual(context, within)
   const run = await kube.create(GitOpsDeploymentSyncRuns, syncRunOf(deployment, 'rollback', { revisionID }))
   shell.say(`${nameOf(deployment)} goes back to ${revisionID}, by GitOpsDeploymentSyncRun ${run.metadata.name}.\n`)
-  shell.say(`It is of type manual now. Follow new commits again with \`${commandFor('resume', deployment)} --automated\`.\n`)
+  if (deployment.spec.type === 'automated')
+    shell.say(`It is of type manual now. Follow new commits again with \`${commandFor('resume', deployment)} --automated\`.\n`)
   return wait ? waitUntilApplied(context, run, within) : exitCodes.ok
 }
 

@@ -116,8 +116,9 @@ function offerTo(deployment: GitOpsDeployment, deployments: Deployments, rules: 
   const unready = unreadinessOf(other) ?? (history[0]?.revision === revision ? undefined : 'was not in good health with it yet')
   if (unready !== undefined) return { revision, wait: waitFor(ref, unready) }
   const wait =
+    (isPast(revision, deployment, other) ? wasInEffect(revision, deployment) : undefined) ??
     tooShort(revision, deployment, other, rules.now) ??
-    (isPast(revision, deployment, other) ? wasInEffect(revision, deployment) : objectionTo(revision, deployment, rules)) ??
+    objectionTo(revision, deployment, rules) ??
     dependencyWaitOf(deployment, revision, deployments)
   return { revision, wait }
 }
@@ -138,7 +139,7 @@ function tooShort(revision: string, { spec }: GitOpsDeployment, other: GitOpsDep
   return { reason: 'HealthyTooShort', message, until }
 }
 
-/** Whether somebody has gone back from it, here or there: nobody but a person goes to it again. */
+/** Whether it was in effect before, here or there, and another one is since: nobody but a person goes to it again. */
 function isPast(revision: string, { status }: GitOpsDeployment, other: GitOpsDeployment): boolean {
   const { promotion, history = [] } = status ?? {}
   if (promotion?.revision === undefined) return false
@@ -149,7 +150,7 @@ function isPast(revision: string, { status }: GitOpsDeployment, other: GitOpsDep
 
 const wasInEffect = (revision: string, deployment: GitOpsDeployment): SyncWait => ({
   reason: 'WasInEffect',
-  message: `${sayCommit(revision)} was in effect before, and was gone back from; ${promote(deployment)} --approve takes it all the same`,
+  message: `${sayCommit(revision)} was in effect before, and is not taken again by itself; ${promote(deployment)} shows what it would do`,
 })
 
 /** Why a commit that is in good health at the other one is not taken by itself. */

@@ -24,7 +24,8 @@ export function promotionWhileFailing(deployment: GitOpsDeployment, services: Ch
     return isTaken ? {} : { promotion }
   } catch {
     // That is what it has failed with.
-    return {}
+    const { next: _, ...before } = deployment.status?.promotion ?? {}
+    return { promotion: before }
   }
 }
 
