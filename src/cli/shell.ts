@@ -32,6 +32,9 @@ export interface Shell {
 /** The reason of a signal that aborted because our output cannot be written any more: everything is tidied up. */
 export const OUTPUT_CLOSED = 'the output is closed'
 
+/** A question that ends with `[y/N]`: nothing but a yes is one. */
+export const isYes = (answer: string | undefined): boolean => answer !== undefined && /^y(?:es)?$/i.test(answer.trim())
+
 export type Paint = (colour: 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim', text: string) => string
 
 export const plain: Paint = (_, text) => text

@@ -10,7 +10,7 @@ import { beginningOf, spelled } from '../std/index.ts'
 import { type Child, type Html, html } from './html.ts'
 import { healthOf, troubleOf } from './object-list.ts'
 import { type Fragment, factsLine, sectionOf } from './view.ts'
-import { badge, type Moment, since, type Tone, until } from './words.ts'
+import { badge, type Moment, shortOf, since, type Tone, until } from './words.ts'
 
 export interface DeploymentViewer {
   /** May patch it. */
@@ -26,8 +26,6 @@ type DeploymentPart = (deployment: GitOpsDeployment, viewer: DeploymentViewer) =
 
 const MOST_TEXT = 1000
 const MOST_RUNS = 20
-
-export const shortOf = (revision: string): string => revision.slice(0, 12)
 
 interface DeploymentButton {
   label: Child

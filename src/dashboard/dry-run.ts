@@ -1,9 +1,9 @@
 import { conditionOf, type GitOpsDeployment, type GitOpsDeploymentSyncRun } from '../api/index.ts'
 import { beginningOf } from '../std/index.ts'
-import { type DeploymentViewer, deploymentForm, shortOf } from './deployment-parts.ts'
+import { type DeploymentViewer, deploymentForm } from './deployment-parts.ts'
 import { type Html, html, markupOf } from './html.ts'
 import { type Fragment, sectionOf } from './view.ts'
-import { badge, since } from './words.ts'
+import { badge, shortOf, since } from './words.ts'
 
 type DryRun = NonNullable<NonNullable<GitOpsDeploymentSyncRun['status']>['dryRun']>
 type Listed = NonNullable<DryRun['objects']>[number]

@@ -14,7 +14,8 @@ import {
 import { Failure } from '../std/index.ts'
 import { html } from './html.ts'
 import type { PageContent } from './page.ts'
-import { previewPath, shortCommit } from './preview.ts'
+import { previewPath } from './preview.ts'
+import { shortOf } from './words.ts'
 
 interface PreviewRequest {
   /** In the name of the person who does it. */
@@ -38,7 +39,7 @@ export async function runPreviewAction(word: string, { kube, ref, form }: Previe
   const entry = entryOf(preview, form.get('environment') ?? '')
   if (!entry) throw new Failure('not-found', `${nameOf(preview)} has no environment of that branch any more`)
   if (entry.commit !== form.get('commit'))
-    throw new Failure('conflict', `commit ${shortCommit(entry.commit)} was pushed meanwhile`, { remedy: 'Look at it first' })
+    throw new Failure('conflict', `commit ${shortOf(entry.commit)} was pushed meanwhile`, { remedy: 'Look at it first' })
   const marks = ACTIONS[word]?.(preview, entry)
   const environment = { name: entry.name, namespace: preview.metadata.namespace }
   if (marks)
@@ -56,7 +57,7 @@ export function endPage(preview: Preview, wanted: string): PageContent | undefin
   const { name, branch, commit } = entry
   return {
     title: `Delete the environment of ${branch}?`,
-    content: html`<p>All that is in ${name} is deleted. The branch stays, and the next push to it makes a new environment. It has commit <code>${shortCommit(commit)}</code> now.</p>
+    content: html`<p>All that is in ${name} is deleted. The branch stays, and the next push to it makes a new environment. It has commit <code>${shortOf(commit)}</code> now.</p>
 <div class="buttons"><form method="post" action="${previewPath(preview)}/delete">
 <input type="hidden" name="uid" value="${preview.metadata.uid}"><input type="hidden" name="environment" value="${name}">
 <input type="hidden" name="commit" value="${commit}"><button class="danger">Delete the environment</button></form>

@@ -4,7 +4,7 @@ import { type Child, type Html, html } from './html.ts'
 import { type ListServices, type ObjectList, troubleOf } from './object-list.ts'
 import type { SignedInUser } from './ports.ts'
 import { emptyRow, type Fragment, factsLine, inList, type LiveView, moreRow, sectionOf } from './view.ts'
-import { badge, type Moment, since, type Tone, until } from './words.ts'
+import { badge, type Moment, shortOf, since, type Tone, until } from './words.ts'
 
 type Expired = NonNullable<NonNullable<Preview['status']>['expired']>[number]
 
@@ -14,8 +14,6 @@ const MOST_TEXT = 500
 
 /** Path of the page about a Preview. */
 export const previewPath = ({ metadata: { name, namespace } }: Preview): string => `/previews/${namespace}/${name}`
-
-export const shortCommit = (commit: string): string => commit.slice(0, 12)
 
 /** Previews, and how many of their branches have an environment. The branches are on a page each. */
 export const PREVIEWS: ObjectList<Preview> = {
@@ -119,7 +117,7 @@ function branchRow(preview: Preview, entry: BranchEnvironment, { mayMark, now }:
   const id = `branch-${name}`
   const facts = [
     html`<a href="/deployments/${preview.metadata.namespace}/${name}">${name}</a>`,
-    html`commit <code>${shortCommit(commit)}</code>`,
+    html`commit <code>${shortOf(commit)}</code>`,
     html`pushed ${since(entry.since, now)} ago`,
     expiryOf(preview, entry, now),
   ]
@@ -156,6 +154,6 @@ const expiredRow = ({ branch, commit }: Expired, at: number): Fragment => {
     id,
     list: 'branches',
     html: html`<li id="${id}" class="card off"><div class="what"><h2>${branch}</h2> ${badge({ word: 'Expired', tone: 'off' })}
-${factsLine([html`commit <code>${shortCommit(commit)}</code>`, 'the next push brings it back'])}</div></li>`,
+${factsLine([html`commit <code>${shortOf(commit)}</code>`, 'the next push brings it back'])}</div></li>`,
   }
 }

@@ -30,6 +30,9 @@ export function stateIn(workspace: Workspace): { word: string; tone: Tone } {
   return { word, tone }
 }
 
+/** As much of a commit as people read. */
+export const shortOf = (commit: string): string => commit.slice(0, 12)
+
 /** A word with a mark beside it; the word alone says it all. */
 export const badge = ({ word, tone }: { word: string; tone: Tone }): Html =>
   html`<span class="badge ${tone}"><span class="dot" aria-hidden="true"></span>${word}</span>`

@@ -14,13 +14,13 @@ import {
 import { createYamlReader, Failure, harmless, harmlessLine, isFailure, isRecord, seconds } from '../../std/index.ts'
 import { DECLINED, type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { ObjectOptions } from '../find-object.ts'
-import { describeDryRun } from '../gitops/diff.ts'
+import { describeDryRun, isChange } from '../gitops/diff.ts'
 import { type RepositoryOptions, sourceOf, withSource } from '../gitops/source.ts'
 import { dryRun as askForDryRun, faultOfRun } from '../gitops/sync-run.ts'
 import { waitUntilReady } from '../gitops/wait.ts'
 import { wholeNumber, withKube, withKubeconfig, withNamespace } from '../options.ts'
 import { wrap } from '../output.ts'
-import type { Shell } from '../shell.ts'
+import { isYes, type Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { type FoundRelease, findRelease, forgetRelease, type HelmRelease } from './helm-release.ts'
 
@@ -188,9 +188,9 @@ async function isWanted({ shell, release, run, deployment }: Question, { yes, dr
       remedy: 'Nothing was changed. Correct that first.',
     })
   if (isDry) return false
-  if (yes || dryRun.create + dryRun.change + dryRun.delete + dryRun.hold === 0) return true
+  if (yes || !isChange(dryRun)) return true
   const answer = await shell.ask('\nTake it over with these changes? [y/N] ')
-  if (answer !== undefined && /^y(?:es)?$/i.test(answer.trim())) return true
+  if (isYes(answer)) return true
   if (answer === undefined)
     throw new Failure('invalid', 'nothing was changed: there is no terminal to ask at', { remedy: 'Give --yes.' })
   throw new Failure('cancelled', 'nothing was changed', { reason: DECLINED, remedy: 'Answer y, or give --yes.' })

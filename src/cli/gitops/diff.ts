@@ -55,13 +55,15 @@ export function showDryRun(
     shell.say(`\n${what} would be refused, as said above: a sync would fail.\n`)
     return exitCodes.failed
   }
-  const differs = dryRun.create + dryRun.change + dryRun.delete + dryRun.hold > 0
-  return options.exitCode && differs ? exitCodes.different : exitCodes.ok
+  return options.exitCode && isChange(dryRun) ? exitCodes.different : exitCodes.ok
 }
 
 type DryRun = NonNullable<NonNullable<GitOpsDeploymentSyncRun['status']>['dryRun']>
 type ListedObject = NonNullable<DryRun['objects']>[number]
 type Change = NonNullable<ListedObject['fields']>[number]
+
+/** Whether anything would be done, now or when somebody has confirmed it. */
+export const isChange = ({ create, change, delete: gone, hold }: DryRun): boolean => create + change + gone + hold > 0
 
 const SIGNS = {
   Create: ['+', 'green'],

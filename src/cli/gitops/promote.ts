@@ -12,7 +12,7 @@ import { beginningOf, Failure, harmlessLine, seconds } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { type OutputOptions, withOutput } from '../options.ts'
 import { renderData, table, wrap } from '../output.ts'
-import { type Paint, plain } from '../shell.ts'
+import { isYes, type Paint, plain } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import {
   commandFor,
@@ -23,7 +23,7 @@ import {
   withDeployment,
   withWait,
 } from './deployment.ts'
-import { describeDryRun, showDryRun } from './diff.ts'
+import { describeDryRun, isChange, showDryRun } from './diff.ts'
 import { dryRun, waitUntilApplied } from './sync-run.ts'
 
 interface Options extends WaitOptions, OutputOptions {
@@ -81,7 +81,7 @@ async function approve(context: DeploymentContext, asked: string, options: Optio
   const code = showDryRun(context, run, { output: 'table' })
   const { revision = asked, dryRun: seen } = run.status ?? {}
   if (code !== exitCodes.ok || !seen) return code
-  if (revision === deployment.status?.sync?.revision && seen.create + seen.change + seen.delete + seen.hold === 0) {
+  if (revision === deployment.status?.sync?.revision && !isChange(seen)) {
     shell.say('\nThat commit is in effect already.\n')
     return exitCodes.ok
   }
@@ -103,7 +103,7 @@ const MOST_SEEN = 16_000
 async function isMeant({ shell, deployment }: DeploymentContext, revision: string): Promise<boolean> {
   const answer = await shell.ask('\nTake it? [y/N] ')
   if (answer === undefined) shell.say(`\nTo take it: ${commandFor('promote', deployment)} --revision ${revision} --approve\n`)
-  return answer !== undefined && /^y(?:es)?$/i.test(answer.trim())
+  return isYes(answer)
 }
 
 /** Pure. The deployment that is to take a commit: the one that is named, or else of those that take from it the one of `to`. */

@@ -19,8 +19,8 @@ describe('an operator that is killed after any of its writes for a GitOpsDeploym
   const { kube } = cluster
   it.after(() => cluster.close())
 
-  /** Born, changed, pruned, moved to another deployment, deleted; how many writes there were in all, and before the deletion. */
-  async function live(policy: Policy, writes: number): Promise<{ all: number; before: number }> {
+  /** A stage whose operator dies after so many writes, and has another one in its place then. */
+  async function openMortal(writes: number) {
     const life = lifeOf(writes)
     let isMortal = true
     const stage = await openStage(cluster, { via: (api) => (isMortal ? mortal(api, life) : api) })
@@ -28,6 +28,20 @@ describe('an operator that is killed after any of its writes for a GitOpsDeploym
       isMortal = false
       return stage.restart()
     })
+    const end = async () => {
+      if (life.left <= 0) await replaced
+      await stage.stop()
+      if (life.left > 0) return
+      // The Events that it told at its end may have been its death.
+      await replaced
+      await stage.stop()
+    }
+    return { life, stage, end }
+  }
+
+  /** Born, changed, pruned, moved to another deployment, deleted; how many writes there were in all, and before the deletion. */
+  async function live(policy: Policy, writes: number): Promise<{ all: number; before: number }> {
+    const { life, stage, end } = await openMortal(writes)
     const { namespace } = stage
     const uidOf = async (name: string) => (await stage.configMap(name))?.metadata.uid
     const both = (commit: string) =>
@@ -75,13 +89,7 @@ describe('an operator that is killed after any of its writes for a GitOpsDeploym
       return true
     }, PATIENCE)
     assert.equal(await namesOf(namespace, OWNER_LABEL), ['c', 'keep'], 'nothing else carries a mark')
-    if (life.left <= 0) await replaced
-    await stage.stop()
-    if (life.left <= 0) {
-      // The Events that it told at its end may have been its death.
-      await replaced
-      await stage.stop()
-    }
+    await end()
     return { all: life.written, before }
   }
 
@@ -123,13 +131,7 @@ describe('an operator that is killed after any of its writes for a GitOpsDeploym
 
   /** Commits are taken from another deployment, and a run goes back; how many writes that takes. */
   async function promote(writes: number): Promise<number> {
-    const life = lifeOf(writes)
-    let isMortal = true
-    const stage = await openStage(cluster, { via: (api) => (isMortal ? mortal(api, life) : api) })
-    const replaced = life.end.then(() => {
-      isMortal = false
-      return stage.restart()
-    })
+    const { life, stage, end } = await openMortal(writes)
     const { namespace } = stage
     const files = (x: string) => ({ 'deploy/a.yaml': configMap('a', { x }), 'prod/b.yaml': configMap('b', { x }) })
     const has = (revision: string) => stage.synced(revision, 'prod', PATIENCE)
@@ -156,12 +158,7 @@ describe('an operator that is killed after any of its writes for a GitOpsDeploym
       return true
     }, PATIENCE)
     assert.is((await stage.configMap('b'))?.data?.x, '1')
-    if (life.left <= 0) await replaced
-    await stage.stop()
-    if (life.left <= 0) {
-      await replaced
-      await stage.stop()
-    }
+    await end()
     return life.written
   }
 

@@ -66,3 +66,9 @@ export function historyAfter(history: History | undefined, now: { revision: stri
   const isSame = before[0]?.revision === now.revision && before[0].path === now.path
   return isSame ? before : [now, ...before].slice(0, MOST)
 }
+
+type Admitted = NonNullable<NonNullable<GitOpsDeployment['status']>['admitted']>
+
+/** The time is that of the first pass that left nothing to do. */
+export const admittedAfter = (before: Admitted | undefined, now: Admitted): Admitted =>
+  before?.revision === now.revision && before.generation === now.generation ? before : now

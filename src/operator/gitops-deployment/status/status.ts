@@ -8,6 +8,7 @@ import type { SyncWait } from '../schedule/sync-wait.ts'
 import { contestedIn, type PendingPrune, pendingPruneOf } from './attention.ts'
 import { isHookFailed, isNotRun, messageOf } from './hooks.ts'
 import {
+  admittedAfter,
   type CommitOutcome,
   type History,
   historyAfter,
@@ -57,11 +58,12 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: SyncOutcome):
   const pending = pendingPruneOf(deployment, entries, revision)
   const conditions = conditionsAfter(outcome, failed, pending)
   const isManual = deployment.spec.type === 'manual'
+  const admission = { revision, generation: deployment.metadata.generation ?? 0, at: outcome.now }
   const isSynced = undone.length + outcome.repairsLater.length === 0 && driftedIn(observed).length === 0
   return {
     ...kept(deployment),
     sync: { status: isSynced ? 'Synced' : 'OutOfSync', revision },
-    ...(isAdmitted(outcome, undone) && { admitted: admittedIn(deployment, outcome) }),
+    ...(isAdmitted(outcome, undone) && { admitted: admittedAfter(deployment.status?.admitted, admission) }),
     health: observed.health,
     resources: resourcesOf(observed, [...entries, ...outcome.repairsLater]),
     reconciledState: reconciledState(deployment, outcome),
@@ -80,13 +82,6 @@ export const isGoingOn = ({ conditions }: StatusDraft): boolean => conditionOf(c
 
 /** From then on its objects are repaired at any time: when sync windows are closed, and when dependencies are ill. */
 const isAdmitted = ({ isAsked }: SyncOutcome, undone: readonly Entry[]): boolean => isAsked || undone.length === 0
-
-/** The time is that of the first pass that has found nothing left to do. */
-function admittedIn({ metadata, status }: GitOpsDeployment, { revision, now }: SyncOutcome) {
-  const { generation = 0 } = metadata
-  const { admitted } = status ?? {}
-  return admitted?.revision === revision && admitted.generation === generation ? admitted : { revision, generation, at: now }
-}
 
 /** Only what was in effect as a whole is worth going back to. */
 function historyIn(
