@@ -71,7 +71,6 @@ interface Plane extends Omit<Start, 'dir' | 'nodes' | 'port'> {
 export async function startControlPlane({ dir, nodes = 2, port, ...start }: Start): Promise<ControlPlane> {
   const layout = ensureFolders(dir)
   await endServersOf(layout) // an earlier start may have been killed before it could tidy up
-  ensureCredentials(layout)
   const began = systemClock.now()
   const plane = await startAll({ ...start, layout }, port)
   try {
@@ -117,9 +116,7 @@ export async function loadImages({ dir, node, file, env, signal }: ImageLoad): P
 
 /** Between asking the kernel for a free port and listening on it somebody else may take it; so another is tried, unless it is `fixed`. */
 async function startAll(basics: Omit<Plane, 'port' | 'url' | 'running' | 'enter'>, fixed?: number, attempts = 3): Promise<Plane> {
-  // An etcd that was killed while it made its data may never elect a leader; nobody has had anything of it yet.
-  const { authority, kubeconfig, data, node: files } = basics.layout
-  if (!existsSync(authority) && !existsSync(kubeconfig)) for (const folder of [data, files]) removeTree(folder)
+  prepare(basics.layout)
   const port = fixed ?? (await freePort(basics.ports))
   const plane: Plane = { ...basics, port, url: `https://127.0.0.1:${port}`, running: new Map(), enter: [] }
   try {
@@ -132,6 +129,17 @@ async function startAll(basics: Omit<Plane, 'port' | 'url' | 'running' | 'enter'
     if (fixed === undefined && attempts > 1 && isFailure(thrown, 'already-exists')) return startAll(basics, fixed, attempts - 1)
     throw thrown
   }
+}
+
+/**
+ * Who was killed while they made something may have left half of it: data of which etcd never elects a leader, a certificate
+ * without its key. Where the control plane never was ready, nobody has had anything of it, and all of it is made anew.
+ */
+function prepare(layout: Layout): void {
+  const { authority, kubeconfig, data, node, certificates, tokens, serviceAccountKey, serviceAccountPublicKey } = layout
+  if (!existsSync(authority) && !existsSync(kubeconfig))
+    for (const path of [data, node, certificates, tokens, serviceAccountKey, serviceAccountPublicKey]) removeTree(path)
+  ensureCredentials(layout)
 }
 
 /** The node whose network the servers are to be in, and a way there from the machine's loopback. */

@@ -111,6 +111,16 @@ describe('a control plane', (it) => {
     await plane.remove()
   })
 
+  it('starts in the folder of one that was killed while it wrote its keys', async () => {
+    const dir = join(home, 'half')
+    mkdirSync(join(dir, 'certificates'), { recursive: true })
+    for (const name of ['certificates/apiserver.crt', 'service-account.key', 'tokens.csv']) writeFileSync(join(dir, name), '')
+    writeFileSync(join(dir, '.berth-folder'), '')
+    const plane = await startControlPlane({ dir, tools: await tools, nodes: 1 })
+    assert.equal(statusOf(dir)?.dead, [])
+    await plane.remove()
+  })
+
   it('outlives its parent when it was detached, until it is stopped by its folder', async () => {
     const dir = join(home, 'detached')
     const start = `await startControlPlane({ dir: '${dir}', detached: true, tools: await acquireTools({ env: process.env }) })`

@@ -30,7 +30,6 @@ import { apply, documents, eventually, expectGone, expectObject } from '../../su
 
 const EXAMPLE = new URL('../../../examples/cluster-provisioner/', import.meta.url).pathname
 const Nodes: Kind = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }
-/** A control plane takes a few seconds to start, and longer beside other tests. */
 
 describe('example cluster provisioner', (it) => {
   const cluster = testCluster()
@@ -66,7 +65,7 @@ describe('example cluster provisioner', (it) => {
   }
   const start = () => {
     const flags = ['--kubeconfig', kubeconfig, '--dir', dir, '--namespace', namespace]
-    program = spawn(process.execPath, [join(EXAMPLE, 'main.ts'), ...flags], { stdio: 'ignore' })
+    program = spawn(process.execPath, [join(EXAMPLE, 'main.ts'), ...flags], { stdio: 'inherit' })
   }
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     const ended = new Promise((resolve) => program?.once('exit', resolve))

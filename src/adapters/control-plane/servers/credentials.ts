@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Failure, hours, recordIn, type Secret } from '../../../std/index.ts'
 import type { Layout } from './layout.ts'
 
@@ -10,6 +10,7 @@ export const MOST_UPTIME = hours(24 * 365)
 
 /** Keys and the administrator's token, made once for a folder. The API server makes its own certificate. */
 export function ensureCredentials(layout: Layout): void {
+  mkdirSync(layout.certificates, { recursive: true })
   if (!existsSync(layout.serviceAccountKey)) {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', {
       modulusLength: 2048,

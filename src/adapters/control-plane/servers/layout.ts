@@ -32,6 +32,6 @@ export function layoutOf(dir: string) {
 
 export function ensureFolders(dir: string): Layout {
   const layout = layoutOf(takeFolder(dir))
-  for (const folder of [layout.logs, layout.certificates]) mkdirSync(folder, { recursive: true })
+  mkdirSync(layout.logs, { recursive: true })
   return layout
 }
