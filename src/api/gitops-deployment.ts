@@ -1,5 +1,21 @@
 import { conditionOf } from './conditions.ts'
+import type { GitOpsDeploymentSpec } from './generated/gitops-deployment.ts'
 import type { GitOpsDeployment } from './kinds.ts'
+
+type Source = GitOpsDeploymentSpec['source']
+
+/** The URL of the GitProject that it needs: that of the repository, or of where its chart is published. */
+export const sourceUrl = ({ repoURL, chart }: Pick<Source, 'repoURL' | 'chart'>): string =>
+  repoURL ?? chart?.repository ?? chart?.oci ?? ''
+
+/** The directory there. A published chart is all that there is. */
+export const sourcePath = ({ path = '.' }: Pick<Source, 'path'>): string => path
+
+/** A published chart as `NAME@VERSION`, or another version of it: an artifact by its digest. */
+export function sourceChart({ chart }: Pick<Source, 'chart'>, revision = chart?.version ?? ''): string | undefined {
+  const version = /^[0-9a-f]{64}$/.test(revision) ? `sha256:${revision}` : revision
+  return chart && `${chart.name}@${version}`
+}
 
 /** Whether what its spec says now is in effect and healthy; `reason` and `message`: why not, `said`: all of it. */
 export function inEffect({ metadata, status }: GitOpsDeployment): {

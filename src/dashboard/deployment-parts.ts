@@ -5,6 +5,9 @@ import {
   type PromotionLink,
   promotionRowOf,
   requesterNameOf,
+  sourceChart,
+  sourcePath,
+  sourceUrl,
 } from '../api/index.ts'
 import { beginningOf, spelled } from '../std/index.ts'
 import { type Child, type Html, html } from './html.ts'
@@ -59,7 +62,7 @@ ${trouble && html`<p class="wrong">${trouble}</p>`}
 ${spec.suspend && html`<p>It is suspended: nothing is applied. <code>berth resume ${metadata.name} -n ${metadata.namespace}</code> lets it go on.</p>`}
 ${nextWindow && html`<p>New commits wait for a sync window, which opens ${until(nextWindow, now)}.</p>`}
 ${pendingPrune && html`<p>${pendingPrune.count} deletions wait: ${pendingPrune.reason}. <code>berth sync ${metadata.name} -n ${metadata.namespace} --confirm-prune</code> shows them.</p>`}
-${factsLine([spec.source.repoURL, spec.source.path, spec.source.semver ?? spec.source.targetRevision, spec.source.follow && `commits of ${spec.source.follow.deployment}`, spec.type === 'manual' && 'manual: new commits wait for somebody'])}
+${factsLine([sourceUrl(spec.source), spec.source.path, sourceChart(spec.source) ?? spec.source.semver ?? spec.source.targetRevision, spec.source.follow && `commits of ${spec.source.follow.deployment}`, spec.type === 'manual' && 'manual: new commits wait for somebody'])}
 ${maySync && html`<div class="buttons">${deploymentForm(deployment, 'sync', { label: 'Synchronise now', kind: 'main', id: 'sync' })}</div>`}`,
   )
   return { ...section, say: `${metadata.name} is ${health.word.toLowerCase()}` }
@@ -91,9 +94,9 @@ export function chainPart(
 export const historyPart: DeploymentPart = (deployment, viewer) => {
   const { spec, status } = deployment
   const { now } = viewer
-  const rows = (status?.history ?? []).map(({ revision, at, path = spec.source.path }, index) => {
+  const rows = (status?.history ?? []).map(({ revision, at, path = sourcePath(spec.source) }, index) => {
     const isCurrent = index === 0 && revision === status?.sync?.revision
-    return html`<li><code>${shortOf(revision)}</code>, since ${since(at, now)} ago${path !== spec.source.path && html`, in ${path}`}${isCurrent ? html` <strong>(in effect now)</strong>` : wayBack(deployment, revision, { ...viewer, index })}</li>`
+    return html`<li><code>${shortOf(revision)}</code>, since ${since(at, now)} ago${path !== sourcePath(spec.source) && html`, in ${path}`}${isCurrent ? html` <strong>(in effect now)</strong>` : wayBack(deployment, revision, { ...viewer, index })}</li>`
   })
   const list = rows.length > 0 ? html`<ol class="lines">${rows}</ol>` : html`<p>It has not been in effect as a whole yet.</p>`
   return { ...sectionOf('history', 'Commits that were in effect', list), list: 'past' }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { openArtifacts } from '../adapters/artifacts/index.ts'
 import { openKeys } from '../adapters/files/index.ts'
 import { describeRevision, openMirrors, type Transfer } from '../adapters/git/index.ts'
 import { serveGrpc } from '../adapters/grpc/index.ts'
@@ -192,7 +193,18 @@ async function openPolls(
     clock,
   })
   const concurrency = config.gitProcesses
-  const polls = createPolls({ mirrors, credentials, protocols, concurrency, lastServed, clock, log, onLook: meters.looked })
+  const artifacts = openArtifacts(mirrors.folders, { environment: config.environment })
+  const polls = createPolls({
+    mirrors,
+    artifacts,
+    credentials,
+    protocols,
+    concurrency,
+    lastServed,
+    clock,
+    log,
+    onLook: meters.looked,
+  })
   meters.watch({ waiting: () => polls.waiting, bytes: () => mirrors.bytes, sightings: () => polls.sightings })
   polls.onOutcome(({ sighting }) => meters.found(sighting))
   return polls

@@ -10,17 +10,19 @@ import {
 /**
  * What a caller follows in a repository. Peers that are not Berth know branch, tag and commit. `short` is a branch or else a
  * tag, `full` the whole name of a ref, `semver` a range of versions of which the highest tag is meant. `refs` means no commit, but all
- * refs that match: each is a file of that name, with the id of its commit in it.
+ * refs that match: each is a file of that name, with the id of its commit in it. `chart` is NAME@VERSION of one in a repository of charts.
  */
 export type GitRef =
   | { readonly kind: 'default' }
-  | { readonly kind: 'branch' | 'tag' | 'commit' | 'full' | 'short' | 'semver' | 'refs'; readonly name: string }
+  | { readonly kind: 'branch' | 'tag' | 'commit' | 'full' | 'short' | 'semver' | 'refs' | 'chart'; readonly name: string }
 
 /** What people mean by a name. A plain one is a branch or else a tag: kas looks which of them is there. Without any it is the default branch. */
 export function gitRefFrom(written = ''): GitRef {
   const name = written.trim()
   if (name === '' || name === 'HEAD') return { kind: 'default' }
   if (isCommitId(name)) return { kind: 'commit', name }
+  // So registries name an artifact.
+  if (/^sha256:[0-9a-f]{64}$/.test(name)) return { kind: 'commit', name: name.slice('sha256:'.length) }
   if (name.startsWith('refs/heads/')) return { kind: 'branch', name: name.slice('refs/heads/'.length) }
   if (name.startsWith('refs/tags/')) return { kind: 'tag', name: name.slice('refs/tags/'.length) }
   return name.startsWith('refs/') ? { kind: 'full', name } : { kind: 'short', name }

@@ -35,6 +35,8 @@ export const LAW: Record<string, Room> = {
   'adapters/files': { imports: ['std'] },
   'adapters/processes': { imports: ['std'], process: ['kill', 'pid'] },
   'adapters/git': { imports: ['std', 'adapters/processes'], packages: ['semver', 'simple-git'], casts: true },
+  // Charts and artifacts lie beside the mirrors of Git, under the same limits and the same rules of whom to ask.
+  'adapters/artifacts': { imports: ['std', 'adapters/git'], packages: ['tar-stream'], casts: true },
   'adapters/grpc': { imports: ['std', 'rpc'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf', 'ws'], casts: true },
   'adapters/ssh': { imports: ['std'], packages: ['ssh2'], casts: true },
   'adapters/signatures': { imports: ['std', 'adapters/ssh'], packages: ['openpgp'] },
@@ -98,6 +100,7 @@ export const LAW: Record<string, Room> = {
       'agentcfg',
       'adapters/auth',
       'adapters/git',
+      'adapters/artifacts',
       'adapters/grpc',
       'adapters/redis',
       'adapters/signatures',

@@ -148,8 +148,8 @@ async function targetAt(user: Kube, source: GitOpsDeployment['spec']['source'], 
   const spec = { apiURL, credentialsSecret: name, allowInsecureSkipTLSVerify: true }
   await user.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(EVIL, name, spec))
   const destination = { environment: name, namespace: EVIL }
-  const repository = { url: source.repoURL }
-  const sync = syncOf({ repository }, { namespace: EVIL, name, path: source.path }, { source, destination })
+  const repository = { url: source.repoURL ?? '' }
+  const sync = syncOf({ repository }, { namespace: EVIL, name, path: source.path ?? '.' }, { source, destination })
   await user.create(GitOpsDeployments, sync)
 }
 

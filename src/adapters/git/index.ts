@@ -5,10 +5,22 @@
  * kept, remote.ts keeps credentials out of texts, failures.ts turns the words of git into ours.
  */
 export type { DiskLimits } from './data-folder.ts'
+export { failureFromDisk } from './failures.ts'
 export { type Mirror, MOST_BETWEEN, type Transfer } from './mirror.ts'
-export { anywhere, type MirrorOptions, type Mirrors, openMirrors } from './mirrors.ts'
-export type { ReachRules, Resolve } from './reach.ts'
-export { type GitAccess, type GitCredential, PROTOCOLS, type Protocol, type Remote, remoteUrl, type SshKey } from './remote.ts'
-export { checkRevision, describeRevision, type Revision } from './revision.ts'
+export { anywhere, type MirrorFolders, type MirrorOptions, type Mirrors, openMirrors } from './mirrors.ts'
+export type { Approach, Pin, ReachRules, Resolve } from './reach.ts'
+export {
+  authorizationOf,
+  type GitAccess,
+  type GitCredential,
+  mirrorName,
+  PROTOCOLS,
+  type Protocol,
+  type Remote,
+  remoteUrl,
+  type SshKey,
+} from './remote.ts'
+export { chartIn, checkRevision, describeRevision, type Revision } from './revision.ts'
+export { highestTag, parseRange } from './semver.ts'
 export { type GitServer, type ServeGitOptions, serveGit } from './serve.ts'
 export type { CommitLine, TreeFile } from './tree.ts'

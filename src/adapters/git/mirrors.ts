@@ -9,6 +9,9 @@ import { createRecent } from './recent.ts'
 import type { Remote } from './remote.ts'
 import type { GitProgramSettings } from './run.ts'
 
+/** What keeps its copies in the same folder, under the same limits, and asks nobody whom mirrors may not ask. */
+export type MirrorFolders = Pick<MirrorServices, 'data' | 'approach' | 'clock' | 'onTransfer' | 'recent'>
+
 export type Mirrors = Awaited<ReturnType<typeof openMirrors>>
 
 export interface MirrorOptions extends Omit<GitProgramSettings, 'home' | 'guard'> {
@@ -49,6 +52,7 @@ export async function openMirrors(options: MirrorOptions) {
   }
   return {
     of: (remote: Remote): Mirror => new Mirror(services, remote),
+    folders: services,
     /** Of all mirrors on disk. */
     get bytes() {
       return data.bytes

@@ -4,11 +4,12 @@ import { highestTag, parseRange } from './semver.ts'
 /**
  * The revision to follow in a repository. `short`: the branch of that name, or else the tag. `full`: a ref with its whole name,
  * such as `refs/pull/7/head`. `semver`: the highest version in a range, among the tags. `refs`: no revision, but all refs whose whole
- * names match, with `*` for any letters.
+ * names match, with `*` for any letters. `chart`: `NAME@VERSION` of one in a repository of charts, where a version is also a range of
+ * them, a digest (`sha256:…`), or nothing for the latest.
  */
 export type Revision =
   | { readonly kind: 'default' }
-  | { readonly kind: 'branch' | 'tag' | 'commit' | 'short' | 'full' | 'semver' | 'refs'; readonly name: string }
+  | { readonly kind: 'branch' | 'tag' | 'commit' | 'short' | 'full' | 'semver' | 'refs' | 'chart'; readonly name: string }
 
 /** Names as git-check-ref-format has them; what starts with `-` would read as an option. */
 const REF_NAME = /^(?![-/.])(?!.*(?:\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)))[^\p{Cc}\s~^:?*[\\]+(?<![/.])$/u
@@ -19,11 +20,28 @@ export function checkRevision(revision: Revision): Revision {
   if (kind === 'commit' && !isCommitId(name)) {
     throw invalid(`commit ${JSON.stringify(name)} is not a full commit id`, 'Write all 40 (or 64) hexadecimal digits.')
   }
-  if (kind === 'semver') parseRange(name)
+  if (kind === 'chart') checkChart(name)
+  else if (kind === 'semver') parseRange(name)
   else if (kind === 'refs') checkPattern(name)
   else if (kind !== 'commit' && !isRefName(kind, name))
     throw invalid(`${JSON.stringify(name.slice(0, 300))} cannot be the name of a ${TITLES[kind]}`, 'Correct the name.')
   return revision
+}
+
+/** The parts of `NAME@VERSION`. */
+export function chartIn(written: string): { chart: string; version: string } {
+  const [chart = '', ...rest] = written.split('@')
+  return { chart, version: rest.join('@') }
+}
+
+/** As Helm has it: https://helm.sh/docs/chart_best_practices/conventions/, and in a registry a path may lead there. */
+const CHART = /^[A-Za-z0-9][\w.-]*(?:\/[A-Za-z0-9][\w.-]*)*$/
+
+function checkChart(written: string): void {
+  const { chart, version } = chartIn(written)
+  if (!CHART.test(chart) || chart.length > 255)
+    throw invalid(`${JSON.stringify(chart.slice(0, 300))} cannot be the name of a chart`, 'Correct spec.source.chart.name.')
+  if (version !== '' && !/^sha256:[0-9a-f]{64}$/.test(version)) parseRange(version)
 }
 
 const isRefName = (kind: keyof typeof TITLES, name: string): boolean =>
@@ -48,6 +66,7 @@ export function describeRevision(revision: Revision): string {
   const { kind, name } = revision
   if (kind === 'semver') return `tag in the range ${name}`
   if (kind === 'refs') return `ref like ${name}`
+  if (kind === 'chart') return `chart ${name.replace(/@$/, '')}`
   return `${kind === 'commit' ? 'commit' : TITLES[kind]} ${name}`
 }
 
@@ -63,7 +82,8 @@ export function refsOf(revision: Revision): string[] {
   const { kind, name } = revision
   const tag = [`refs/tags/${name}^{}`, `refs/tags/${name}`]
   if (kind === 'semver') return ['refs/tags/*']
-  if (kind === 'refs') return [name]
+  // No repository of Git has charts.
+  if (kind === 'refs' || kind === 'chart') return [name]
   if (kind === 'branch') return [`refs/heads/${name}`]
   if (kind === 'tag') return tag
   return kind === 'short' ? [`refs/heads/${name}`, ...tag] : [`${name}^{}`, name]

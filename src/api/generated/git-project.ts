@@ -6,9 +6,13 @@ import type { Condition } from '../conditions.ts'
  */
 export interface GitProjectSpec {
   /**
-   * URL to fetch from, `https://…`, `http://…` or `ssh://…`, without credentials in it.
+   * URL to fetch from, `https://…`, `http://…` or `ssh://…`, without credentials in it. For artifacts of a registry `oci://…`, for Helm charts what `helm repo add` takes.
    */
   url: string
+  /**
+   * What is at the URL. git - a repository. helm - a repository of Helm charts with an index.yaml. oci - artifacts or charts in a registry. Without it oci for `oci://…`, otherwise git.
+   */
+  type?: 'git' | 'helm' | 'oci'
   /**
    * The path by which agents name the project, such as `team-a/shop`. It begins with the project's namespace, or with what the ConfigMap `berth-project-paths` lists for that.
    */
@@ -18,7 +22,7 @@ export interface GitProjectSpec {
    */
   defaultBranch?: string
   /**
-   * Secret in the same namespace. For https `username` and `password`, or `token`; `ca.crt` where the host's certificate is of an authority of its own. For ssh `ssh-privatekey` and `known_hosts`.
+   * Secret in the same namespace. For https and registries `username` and `password`, or `token`; for registries also a Secret of type kubernetes.io/dockerconfigjson; `ca.crt` where the host's certificate is of an authority of its own. For ssh `ssh-privatekey` and `known_hosts`.
    */
   credentialsSecretRef?: {
     /**

@@ -10,9 +10,9 @@ export interface GitOpsDeploymentSpec {
    */
   source: {
     /**
-     * URL of the repository. A GitProject of that URL must exist and grant access.
+     * URL of the repository, or `oci://…` of an artifact in a registry. A GitProject of that URL must exist and grant access.
      */
-    repoURL: string
+    repoURL?: string
     /**
      * The GitProject to follow, as `namespace/name`, where several have this URL. Without it one of the own namespace, the one that it followed before, or the oldest of the one other namespace that grants access.
      */
@@ -20,7 +20,7 @@ export interface GitOpsDeploymentSpec {
     /**
      * Directory in the repository; `.` is its root. A kustomization.yaml in it is honoured, and with a Chart.yaml it is a Helm chart.
      */
-    path: string
+    path?: string
     /**
      * Branch, tag, commit or full ref such as `refs/merge-requests/7/head`. Without it the default branch of the repository.
      */
@@ -43,6 +43,27 @@ export interface GitOpsDeploymentSpec {
      */
     semver?: string
     /**
+     * A published Helm chart, instead of repoURL and path. A GitProject of the URL of its repository must exist and grant access.
+     */
+    chart?: {
+      /**
+       * URL of a repository of charts, as `helm repo add` takes it.
+       */
+      repository?: string
+      /**
+       * URL of charts in a registry, such as `oci://registry.example.com/charts`, without the name of the chart.
+       */
+      oci?: string
+      /**
+       * Name of the chart.
+       */
+      name: string
+      /**
+       * A version such as `6.5.0`, a range such as `^6.5` or `>=1.2.0 <2.0.0`, of which the highest is deployed, or a digest (`sha256:…`). Without it the latest that is no pre-release.
+       */
+      version?: string
+    }
+    /**
      * How the Helm chart in the path is rendered, as `helm template` does. Values win over those from elsewhere, and these over files.
      */
     helm?: {
@@ -51,7 +72,7 @@ export interface GitOpsDeploymentSpec {
        */
       releaseName?: string
       /**
-       * Files of the repository with values, written from the chart's directory, such as `values-prod.yaml` or `../values/prod.yaml`. Later ones win.
+       * Files of the repository, or of a published chart, with values, written from the chart's directory, such as `values-prod.yaml` or `../values/prod.yaml`. Later ones win.
        */
       valueFiles?: string[]
       /**

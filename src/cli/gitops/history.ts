@@ -1,4 +1,4 @@
-import { type GitOpsDeployment, nameOf } from '../../api/index.ts'
+import { type GitOpsDeployment, nameOf, sourcePath } from '../../api/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { type OutputOptions, withOutput } from '../options.ts'
 import { marked, render } from '../output.ts'
@@ -36,7 +36,7 @@ type Row = ReturnType<typeof rowsOf>[number]
 
 /** `at` is when it was in effect first, `current` whether the deployment has applied it last. */
 const rowsOf = ({ spec, status }: GitOpsDeployment) =>
-  (status?.history ?? []).map(({ revision, at, path = spec.source.path }, index) => ({
+  (status?.history ?? []).map(({ revision, at, path = sourcePath(spec.source) }, index) => ({
     revision,
     at,
     path,

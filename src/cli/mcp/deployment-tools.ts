@@ -1,5 +1,14 @@
 import { flag, type McpTool, optional, text, tool, whole } from '../../adapters/mcp/index.ts'
-import { Agents, conditionOf, type GitOpsDeployment, GitOpsDeployments, nameOf as titleOf } from '../../api/index.ts'
+import {
+  Agents,
+  conditionOf,
+  type GitOpsDeployment,
+  GitOpsDeployments,
+  sourceChart,
+  sourcePath,
+  sourceUrl,
+  nameOf as titleOf,
+} from '../../api/index.ts'
 import { beginningOf, Failure, redactUrls, seconds, systemClock } from '../../std/index.ts'
 import { agentRowOf } from '../agent/list.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -148,11 +157,15 @@ function rowOf({ metadata, spec, status = {} }: GitOpsDeployment) {
 /** Of its spec only what says where it comes from and goes to: values and variables may be secret. */
 function detailsOf(deployment: GitOpsDeployment) {
   const { source, destination = {} } = deployment.spec
-  const { repoURL, path, targetRevision = '' } = source
+  const { targetRevision = '' } = source
   const objects = nodesOf(deployment, () => [])
   return {
     ...rowOf(deployment),
-    source: { repository: redactUrls(repoURL), path, targetRevision },
+    source: {
+      repository: redactUrls(sourceUrl(source)),
+      path: sourcePath(source),
+      targetRevision: sourceChart(source) ?? targetRevision,
+    },
     destination,
     conditions: conditionsOf(deployment.status?.conditions),
     objects: objects.slice(0, MOST_OBJECTS).map(({ children: _, message = '', ...object }) => ({

@@ -22,6 +22,7 @@ export function concerns(revision: Revision, meant: MeantRef, pushed: string): b
       return pushed.startsWith('refs/tags/')
     case 'refs':
       return matchesWildcard(name, pushed)
+    case 'chart':
     case 'commit':
       // It may have come with any of them.
       return true

@@ -1,7 +1,7 @@
 import type { GitAccess, GitCredential, SshKey } from '../../adapters/git/index.ts'
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type CoreSecret, dataOf, keyOf, type Ref, textIn } from '../../api/index.ts'
-import { Failure, Secret } from '../../std/index.ts'
+import { Failure, isRecord, recordIn, Secret } from '../../std/index.ts'
 import type { Credentials } from '../ports/ports.ts'
 import type { Project } from '../projects/project.ts'
 import { readSecret } from '../tokens/read-secret.ts'
@@ -50,6 +50,8 @@ async function read(kube: Kube, project: Project, ref: Ref, field: string): Prom
 function accessIn(secret: CoreSecret, project: Project): GitAccess {
   if (project.url.startsWith('ssh:')) return { ssh: sshKey(secret, project) }
   const authorities = textOf(secret, 'ca.crt')
+  const pulls = textOf(secret, PULL_SECRET)
+  if (pulls !== undefined) return { authorities, credential: pullCredential(pulls, secret, project) }
   const isAlone = authorities !== undefined && LOGIN.every((key) => textOf(secret, key) === undefined)
   return { authorities, credential: isAlone ? undefined : gitCredential(secret, project) }
 }
@@ -61,6 +63,27 @@ function sshKey(secret: CoreSecret, project: Project): SshKey {
   const message = `Secret ${keyOf(secret.metadata)} lacks ${privateKey ? 'known_hosts' : 'ssh-privatekey'}`
   const remedy = 'Put a private key under ssh-privatekey, and lines of ssh-keyscan that you have compared under known_hosts.'
   throw invalid(project, message, remedy)
+}
+
+const PULL_SECRET = '.dockerconfigjson'
+
+/** Whom the registry takes the pods' pulls for. https://kubernetes.io/docs/tasks/configure-pod-container/pull-image-private-registry/ */
+function pullCredential(text: string, secret: CoreSecret, project: Project): GitCredential {
+  const { auths } = recordIn(text) ?? {}
+  const host = URL.canParse(project.url) ? hostOf(project.url) : ''
+  const named = Object.entries(isRecord(auths) ? auths : {}).find(([name]) => hostOf(name) === host)?.[1]
+  const { auth, username, password } = isRecord(named) ? named : {}
+  const [first = '', ...rest] = typeof auth === 'string' ? Buffer.from(auth, 'base64').toString('utf8').split(':') : []
+  if (rest.length > 0) return { username: first, password: new Secret(rest.join(':')) }
+  if (typeof username === 'string' && typeof password === 'string') return { username, password: new Secret(password) }
+  const message = `Secret ${keyOf(secret.metadata)} has no credentials for ${host} in ${PULL_SECRET}`
+  throw invalid(project, message, 'Make it with `kubectl create secret docker-registry --docker-server` for that host.')
+}
+
+/** Docker's own registry has several names. */
+const hostOf = (url: string): string => {
+  const host = url.replace(/^[a-z]+:\/\//, '').replace(/\/.*$/s, '')
+  return host.replace(/^(?:index\.|registry-1\.)?docker\.io$/, 'docker.io')
 }
 
 function gitCredential(secret: CoreSecret, project: Project): GitCredential {

@@ -1,3 +1,4 @@
+import { type Artifacts, artifactUrl } from '../../adapters/artifacts/index.ts'
 import { type Mirrors, type Protocol, type Remote, type Revision, remoteUrl } from '../../adapters/git/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { annotations, type GitProject, keyOf, type Ref, refOf } from '../../api/index.ts'
@@ -17,6 +18,7 @@ import { createVerification, type Keyrings, type LastServed, type Located, type 
 
 export interface PollingOptions {
   mirrors: Mirrors
+  artifacts: Artifacts
   credentials: Credentials
   protocols: readonly Protocol[]
   /** Git processes at once, over all repositories that answer; half as many for those that do not. */
@@ -144,11 +146,11 @@ function createRefusalNews(): (sighting: PollSighting) => Failure | undefined {
  * The credential by its name: its value is read at each poll. Without one everybody shares, but for those who have commits verified:
  * what was served last is another one in each project.
  */
-const keyFor = ({ ref, url, credentials, verify }: Project, revision: Revision): string =>
-  JSON.stringify([url, ownerOf(credentials), revision, verify ? [keyOf(ref), verify] : ''])
+const keyFor = ({ ref, url, type, credentials, verify }: Project, revision: Revision): string =>
+  JSON.stringify([url, type, ownerOf(credentials), revision, verify ? [keyOf(ref), verify] : ''])
 
 /** Who has the same credentials for it sees the same. */
-const repositoryOf = ({ url, credentials }: Project): string => JSON.stringify([url, ownerOf(credentials)])
+const repositoryOf = ({ url, type, credentials }: Project): string => JSON.stringify([url, type, ownerOf(credentials)])
 
 const ownerOf = (credentials: Ref | undefined): string => (credentials ? keyOf(credentials) : '')
 
@@ -177,7 +179,7 @@ function createLooker(
   revision: Revision,
   signal: AbortSignal,
 ) {
-  const { mirrors, credentials, protocols, clock, log, onLook } = options
+  const { mirrors, artifacts, credentials, protocols, clock, log, onLook } = options
   const { namespace } = project.ref
   const repository = repositoryOf(project)
   const lane = lanes.lane(repository, namespace)
@@ -193,12 +195,12 @@ function createLooker(
   }
   const tools = { repository, lane, lanes, trees, namespace, patience, signal, onListed, onFailed }
   const look = async (since: number): Promise<PollSighting> => {
+    const { url, type } = project
     const remote: Remote = {
-      url: remoteUrl(project.url, protocols),
+      url: type === 'git' ? remoteUrl(url, protocols) : artifactUrl(url, type, protocols),
       ...(await credentials.forGit(project)),
       owner: ownerOf(project.credentials),
     }
-    const mirror = mirrors.of(remote)
     const ask = <T>(question: () => Promise<T>): Promise<T> =>
       lane.pass(async () => {
         const began = clock.now()
@@ -208,6 +210,12 @@ function createLooker(
           onLook?.(clock.now() - began)
         }
       })
+    if (type !== 'git') {
+      const source = artifacts.of(remote, type)
+      const found = await ask(() => source.locate(revision, signal))
+      return { snapshot: createSnapshot(found, { ...tools, mirror: source, earlier }) }
+    }
+    const mirror = mirrors.of(remote)
     if (revision.kind === 'refs') {
       const at = clock.now()
       const refs = await ask(() => mirror.refs(revision.name, signal))

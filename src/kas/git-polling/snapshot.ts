@@ -13,7 +13,7 @@ export interface SnapshotTools {
   /** Names the repository among all. */
   repository: string
   trees: Trees
-  mirror: Mirror
+  mirror: Pick<Mirror, 'fetch' | 'files' | 'read' | 'line'>
   lane: Lane
   /** For work on what is here already, on behalf of the namespace. */
   lanes: Lanes

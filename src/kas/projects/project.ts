@@ -1,3 +1,4 @@
+import type { ArtifactType } from '../../adapters/artifacts/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { type Agent, byAge, type GitProject, type Grantee, indexBy, isDeleting, keyOf, type Ref, refOf } from '../../api/index.ts'
 import { durationOf } from '../../std/index.ts'
@@ -11,6 +12,7 @@ export interface Project {
   readonly generation: number
   /** As the user wrote it; adapters/git checks it when it is used. */
   readonly url: string
+  readonly type: 'git' | ArtifactType
   readonly path: string
   readonly defaultBranch: string | undefined
   readonly credentials: Ref | undefined
@@ -38,6 +40,7 @@ export function projectFrom(object: GitProject): Project {
     uid,
     generation: metadata.generation ?? 0,
     url: spec.url,
+    type: spec.type ?? (spec.url.startsWith('oci://') ? 'oci' : 'git'),
     path: spec.path,
     defaultBranch: spec.defaultBranch,
     credentials: secret(spec.credentialsSecretRef),
@@ -53,8 +56,8 @@ export function projectFrom(object: GitProject): Project {
 }
 
 /** Streams depend on these fields: when one of them changes they are opened anew. */
-export const sourceOf = ({ uid, url, credentials, defaultBranch, pollInterval, verify }: Project): string =>
-  JSON.stringify([uid, url, credentials ? keyOf(credentials) : '', defaultBranch ?? '', pollInterval, verify ?? ''])
+export const sourceOf = ({ uid, url, type, credentials, defaultBranch, pollInterval, verify }: Project): string =>
+  JSON.stringify([uid, url, type, credentials ? keyOf(credentials) : '', defaultBranch ?? '', pollInterval, verify ?? ''])
 
 /** All GitProjects, by the names that callers use. */
 export interface Projects {

@@ -28,7 +28,7 @@ func main() {
 	address := flag.String("listen", "127.0.0.1:0", "where it listens")
 	credential := flag.String("credential", "", "who may pull and push, as in user:password; everybody without it")
 	flag.Parse()
-	logrus.SetLevel(logrus.ErrorLevel)
+	logrus.SetLevel(logrus.FatalLevel) // pushing asks for what is not there yet
 
 	config := &configuration.Configuration{Version: "0.1"}
 	config.Log.AccessLog.Disabled = true

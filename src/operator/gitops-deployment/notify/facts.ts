@@ -1,4 +1,4 @@
-import { conditionOf, type GitOpsDeployment } from '../../../api/index.ts'
+import { conditionOf, type GitOpsDeployment, sourcePath, sourceUrl } from '../../../api/index.ts'
 import { beginningOf, harmless, redactUrls } from '../../../std/index.ts'
 import type { CommitNews, Result } from './news.ts'
 
@@ -36,9 +36,9 @@ export function factsOf({ deployment, commit, result, at }: Told): Facts {
     deployment: `${namespace}/${name}`,
     namespace,
     name,
-    repository: redactUrls(source.repoURL),
+    repository: redactUrls(sourceUrl(source)),
     revision: commit.revision,
-    path: source.path,
+    path: sourcePath(source),
     result: result.toLowerCase(),
     ...reasonOf(deployment, result),
     author: commit.author ?? '',

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Letter } from '../../../adapters/http/index.ts'
-import { type CoreSecret, withoutGit } from '../../../api/index.ts'
+import { type CoreSecret, sourceUrl, withoutGit } from '../../../api/index.ts'
 import { Failure, withoutEnd } from '../../../std/index.ts'
 import { CHATS } from './chats.ts'
 import { type Contents, contentsOf } from './contents.ts'
@@ -92,7 +92,7 @@ const LONGEST = 140
 
 function commitStatus(kind: Host, told: Told, contents: Contents): Letter {
   const { deployment, commit, result } = told
-  const place = placeOf(deployment.spec.source.repoURL)
+  const place = placeOf(sourceUrl(deployment.spec.source))
   const { path, headers } = HOSTS[kind](place, commit.revision, contents.word('token'))
   const api = withoutEnd(contents.url('url')?.href ?? APIS[kind](place.origin), '/')
   const failed = kind === 'GitLab' ? 'failed' : 'failure'

@@ -1,4 +1,4 @@
-import { type GitOpsDeployment, isDeleting, keyOf, refOf } from '../../../api/index.ts'
+import { type GitOpsDeployment, isDeleting, keyOf, refOf, sourceUrl } from '../../../api/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { seconds } from '../../../std/index.ts'
 import { ownerOf, type SyncServices } from '../services/services.ts'
@@ -27,7 +27,7 @@ function othersAt(deployment: GitOpsDeployment, { deployments }: Pick<SyncCaches
   const { source } = deployment.spec
   const revision = JSON.stringify(revisionOf(source))
   return deployments
-    .by(byRepository.deployments, sameRepository(source.repoURL))
+    .by(byRepository.deployments, sameRepository(sourceUrl(source)))
     .filter((other) => other.metadata.uid !== deployment.metadata.uid)
     .filter((other) => !isDeleting(other) && !other.spec.suspend && other.spec.type === 'automated')
     .filter((other) => JSON.stringify(revisionOf(other.spec.source)) === revision)

@@ -5,6 +5,7 @@ import {
   isTrue,
   keyOf,
   Namespaces,
+  sourcePath,
 } from '../../../api/index.ts'
 import { keyOfId } from '../../../engines/apply/index.ts'
 import { again, type Next, type StatusDraft, settled } from '../../../engines/controller/index.ts'
@@ -281,7 +282,7 @@ async function requestOf(
   const memory = memoryOf(deployment, services)
   return {
     snapshot,
-    path: spec.source.path,
+    path: sourcePath(spec.source),
     destination,
     owner: ownerOf(deployment),
     inventory: rememberedInventory(deployment, services),

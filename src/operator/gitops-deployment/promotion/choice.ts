@@ -1,4 +1,4 @@
-import { conditionOf, type GitOpsDeployment, type Ref } from '../../../api/index.ts'
+import { conditionOf, type GitOpsDeployment, type GitOpsDeploymentSpec, type Ref, sourceUrl } from '../../../api/index.ts'
 import {
   defined,
   durationOf,
@@ -170,8 +170,11 @@ const sayCommit = (revision: string): string => `commit ${revision.slice(0, 12)}
 const promote = ({ metadata }: GitOpsDeployment): string => `berth promote ${metadata.name} -n ${metadata.namespace}`
 
 function requireSameRepository({ spec: { source } }: GitOpsDeployment, { metadata, spec }: GitOpsDeployment): void {
-  if (sameRepository(source.repoURL) === sameRepository(spec.source.repoURL)) return
-  const urls = `${redactUrls(spec.source.repoURL)}, not ${redactUrls(source.repoURL)}`
+  const isSame = sameRepository(sourceUrl(source)) === sameRepository(sourceUrl(spec.source))
+  if (isSame && source.chart?.name === spec.source.chart?.name) return
+  const say = (one: GitOpsDeploymentSpec['source']) =>
+    `${redactUrls(sourceUrl(one))}${one.chart ? ` (chart ${one.chart.name})` : ''}`
+  const urls = `${say(spec.source)}, not ${say(source)}`
   throw new Failure('invalid', `spec.source.follow.deployment: GitOpsDeployment ${metadata.name} deploys ${urls}`, {
     reason: 'PromotionInvalid',
     remedy: 'Name one that deploys the same repository',

@@ -10,6 +10,7 @@ import {
   keyOf,
   type Ref,
   refOf,
+  sourcePath,
 } from '../../../api/index.ts'
 import {
   type Controller,
@@ -183,7 +184,7 @@ async function look(
     const inputs = await readInputs(deployment, kube, settings.yaml)
     const request = {
       snapshot,
-      path: spec.source.path,
+      path: sourcePath(spec.source),
       destination: destinationOf(deployment, caches, { kube, targets }),
       owner: ownerOf(deployment),
       inventory: inventoryOf(deployment, { context, caches }),

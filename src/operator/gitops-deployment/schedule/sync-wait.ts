@@ -1,5 +1,5 @@
 import type { Cache } from '../../../adapters/kube/index.ts'
-import { conditionOf, type GitOpsDeployment, keyOf, type Ref } from '../../../api/index.ts'
+import { conditionOf, type GitOpsDeployment, keyOf, type Ref, sourceChart, sourceUrl } from '../../../api/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { Failure } from '../../../std/index.ts'
 import { dependenciesOf, sameRepository } from '../watch/caches.ts'
@@ -92,9 +92,9 @@ function shortcomingOf(
 
 /** Two that follow one line of commits go through it together: the dependent never runs ahead. */
 function followsTheSame({ spec: { source: a } }: GitOpsDeployment, { spec: { source: b } }: GitOpsDeployment): boolean {
-  const isSame = sameRepository(a.repoURL) === sameRepository(b.repoURL)
+  const isSame = sameRepository(sourceUrl(a)) === sameRepository(sourceUrl(b))
   const isSameWay = a.semver === b.semver && a.follow?.deployment === b.follow?.deployment
-  return isSame && isSameWay && (a.targetRevision ?? '') === (b.targetRevision ?? '')
+  return isSame && isSameWay && sourceChart(a) === sourceChart(b) && (a.targetRevision ?? '') === (b.targetRevision ?? '')
 }
 
 function refuseMistakes(deployment: GitOpsDeployment, deployments: Deployments, crossNamespace: boolean): void {

@@ -1,9 +1,20 @@
-import { conditionOf, type GitOpsDeployment, type GitProject, mayAccountRead } from '../../../api/index.ts'
+import {
+  conditionOf,
+  type GitOpsDeployment,
+  type GitOpsDeploymentSpec,
+  type GitProject,
+  mayAccountRead,
+  sourceChart,
+  sourcePath,
+  sourceUrl,
+} from '../../../api/index.ts'
 import { folderOf, valueFileIn } from '../../../engines/render/index.ts'
 import { type GitRef, gitRefFrom } from '../../../rpc/index.ts'
 import { Failure, redactUrls } from '../../../std/index.ts'
 import { byRepository, type SyncCaches, sameRepository } from '../watch/caches.ts'
 import type { Wish } from './following.ts'
+
+type Source = GitOpsDeploymentSpec['source']
 
 /**
  * The GitProject of the URL: the one that is named, or one of the own namespace, or one that is granted. Whether it may be read, kas decides.
@@ -17,8 +28,8 @@ export function projectOf(
   const { namespace = '' } = deployment.metadata
   const { source, serviceAccountName } = deployment.spec
   const account = { namespace, name: serviceAccountName || 'default' }
-  const all = projects.by(byRepository.projects, sameRepository(source.repoURL))
-  const found = all.filter((project) => mayAccountRead(project, account))
+  const all = projects.by(byRepository.projects, sameRepository(sourceUrl(source)))
+  const found = all.filter((project) => mayAccountRead(project, account) && gives(project, source))
   if (source.project)
     return found.find((project) => nameOfProject(project) === source.project) ?? missing(deployment, source.project)
   const home = homeOf(deployment)
@@ -31,6 +42,12 @@ export function projectOf(
   if (rival) throw ambiguous(deployment, [best, rival])
   return best
 }
+
+/** Charts on a web server are another thing than a repository of Git at the same URL. */
+const gives = ({ spec }: GitProject, { chart }: Source): boolean => (spec.type === 'helm') === (chart?.repository !== undefined)
+
+const fieldOf = ({ chart }: Source): string =>
+  chart ? `spec.source.chart.${chart.oci === undefined ? 'repository' : 'oci'}` : 'spec.source.repoURL'
 
 /** As `spec.source.project` names it. */
 export const nameOfProject = ({ metadata }: GitProject): string => `${metadata.namespace}/${metadata.name}`
@@ -49,18 +66,19 @@ const isOf = (namespace: string, { metadata }: GitProject): boolean => metadata.
 /** The namespace of the project that it followed, if that was one of the same URL. */
 function homeOf({ spec, status }: GitOpsDeployment): string | undefined {
   const { repoURL = '', project } = status?.reconciledState?.source ?? {}
-  return sameRepository(repoURL) === sameRepository(redactUrls(spec.source.repoURL)) ? project?.split('/')[0] : undefined
+  return sameRepository(repoURL) === sameRepository(redactUrls(sourceUrl(spec.source))) ? project?.split('/')[0] : undefined
 }
 
 function missing({ metadata: { namespace }, spec: { source, serviceAccountName } }: GitOpsDeployment, named?: string): never {
   const account = `${namespace}/${serviceAccountName || 'default'}`
-  const which = named === undefined ? 'no GitProject' : `no GitProject ${named}`
+  const kind = source.chart?.repository === undefined ? '' : ' of type helm'
+  const which = `no GitProject${named === undefined ? '' : ` ${named}`}${kind}`
   throw new Failure(
     'invalid',
-    `spec.source.repoURL ${redactUrls(source.repoURL)} belongs to ${which} that service account ${account} may read`,
+    `${fieldOf(source)} ${redactUrls(sourceUrl(source))} belongs to ${which} that service account ${account} may read`,
     {
       reason: 'GitProjectNotFound',
-      remedy: `Create a GitProject with this url in namespace ${namespace}, or let its owner add the account to spec.grants.serviceAccounts`,
+      remedy: `Create a GitProject with this url${kind} in namespace ${namespace}, or let its owner add the account to spec.grants.serviceAccounts`,
     },
   )
 }
@@ -78,7 +96,7 @@ function ambiguous({ spec }: GitOpsDeployment, projects: readonly GitProject[]):
   const [first, second] = projects.map(nameOfProject)
   return new Failure(
     'invalid',
-    `spec.source.repoURL ${redactUrls(spec.source.repoURL)} is the url of GitProject ${first} and of ${second}, which both grant access`,
+    `${fieldOf(spec.source)} ${redactUrls(sourceUrl(spec.source))} is the url of GitProject ${first} and of ${second}, which both grant access`,
     { reason: 'GitProjectAmbiguous', remedy: 'Write spec.source.project: the one whose namespace you know and trust' },
   )
 }
@@ -86,8 +104,11 @@ function ambiguous({ spec }: GitOpsDeployment, projects: readonly GitProject[]):
 /** The oldest wins, as at kas: a project that is added later changes nothing for what works. */
 const ageOf = ({ metadata }: GitProject): string => `${metadata.creationTimestamp} ${metadata.name}`
 
-/** The revision that a source follows. */
-export function revisionOf({ targetRevision, semver }: { targetRevision?: string; semver?: string }): GitRef {
+/** The revision that a source follows, or another one of it. */
+export function revisionOf(source: Partial<Source>, revisionID?: string): GitRef {
+  const chart = sourceChart(source, revisionID)
+  if (chart !== undefined) return { kind: 'chart', name: chart }
+  const { targetRevision, semver } = revisionID ? { targetRevision: revisionID } : source
   return semver?.trim() ? { kind: 'semver', name: semver.trim() } : gitRefFrom(targetRevision)
 }
 
@@ -99,8 +120,8 @@ export function wishOf(deployment: GitOpsDeployment, project: GitProject, revisi
     projectUid: project.metadata.uid,
     namespace: deployment.metadata.namespace ?? '',
     serviceAccount: serviceAccountName || 'default',
-    revision: revisionOf(revisionID ? { targetRevision: revisionID } : source),
-    path: source.path,
-    also: source.helm?.valueFiles?.map((file) => valueFileIn(folderOf(source.path), file)),
+    revision: revisionOf(source, revisionID || undefined),
+    path: sourcePath(source),
+    also: source.helm?.valueFiles?.map((file) => valueFileIn(folderOf(sourcePath(source)), file)),
   }
 }

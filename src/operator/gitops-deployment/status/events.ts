@@ -1,5 +1,5 @@
 import type { EventRecorder, Occurrence } from '../../../adapters/kube/index.ts'
-import { conditionOf, type GitOpsDeployment, type Statement } from '../../../api/index.ts'
+import { conditionOf, type GitOpsDeployment, type Statement, sourcePath } from '../../../api/index.ts'
 import { sayId, sayIds } from '../../../engines/apply/index.ts'
 import { sentenceOf } from '../../../engines/controller/index.ts'
 import {
@@ -51,7 +51,7 @@ export function tellNotRun(events: EventRecorder, deployment: GitOpsDeployment, 
 /** Told once for each commit: a chart that makes up what it does not find makes it up each time. */
 export function tellLookups(events: EventRecorder, deployment: GitOpsDeployment, snapshot: Snapshot): void {
   if (deployment.status?.sync?.revision === snapshot.commitId) return
-  const [first, ...more] = lookupsIn(snapshot, deployment.spec.source.path)
+  const [first, ...more] = lookupsIn(snapshot, sourcePath(deployment.spec.source))
   if (first === undefined) return
   const others = more.length > 0 ? ` and ${more.length} more` : ''
   const message = `${first}${others} asks the cluster for objects by lookup, which finds nothing where a chart is rendered from Git; give it as a value what it makes up then`

@@ -1,4 +1,12 @@
-import { conditionOf, type GitOpsDeployment, isTrue, type Statement } from '../../../api/index.ts'
+import {
+  conditionOf,
+  type GitOpsDeployment,
+  isTrue,
+  type Statement,
+  sourceChart,
+  sourcePath,
+  sourceUrl,
+} from '../../../api/index.ts'
 import { keyOfId, sayId } from '../../../engines/apply/index.ts'
 import { type StatusDraft, sentenceOf } from '../../../engines/controller/index.ts'
 import { type Entry, entriesOf, type Observed, type SyncResult, sayEntries, sayFight } from '../../../engines/gitops/index.ts'
@@ -88,7 +96,7 @@ function historyIn(
   { status, spec }: GitOpsDeployment,
   { revision, isInEffect, now }: { revision: string; isInEffect: boolean; now: string },
 ): { history?: History } {
-  return isInEffect ? { history: historyAfter(status?.history, { revision, path: spec.source.path, at: now }) } : {}
+  return isInEffect ? { history: historyAfter(status?.history, { revision, path: sourcePath(spec.source), at: now }) } : {}
 }
 
 /** A commit that is nobody's fault has no outcome yet. */
@@ -327,9 +335,14 @@ function firstOf<T>(objects: readonly T[], isWell: (object: T) => boolean): read
 }
 
 function reconciledState({ metadata, spec }: GitOpsDeployment, { destination, project }: SyncOutcome) {
-  const { path, repoURL, targetRevision: branch = '' } = spec.source
+  const { targetRevision = '' } = spec.source
   return {
-    source: { path, repoURL: redactUrls(repoURL), branch, project },
+    source: {
+      path: sourcePath(spec.source),
+      repoURL: redactUrls(sourceUrl(spec.source)),
+      branch: sourceChart(spec.source) ?? targetRevision,
+      project,
+    },
     destination: { name: spec.destination?.environment ?? '', namespace: destination || (metadata.namespace ?? '') },
   }
 }

@@ -20,6 +20,7 @@ import {
   refOf,
   Secrets,
   secretTypes,
+  sourceUrl,
   withoutGit,
 } from '../../../api/index.ts'
 import type { ControllerContext, Waker, Watch } from '../../../engines/controller/index.ts'
@@ -44,7 +45,7 @@ export interface SyncCaches {
 
 /** By the repository, however it is spelt. */
 export const byRepository = {
-  deployments: indexBy(({ spec }: GitOpsDeployment) => [sameRepository(spec.source.repoURL)]),
+  deployments: indexBy(({ spec }: GitOpsDeployment) => [sameRepository(sourceUrl(spec.source))]),
   projects: indexBy(({ spec }: GitProject) => [sameRepository(spec.url)]),
 }
 /** By the deployments that one waits for, or takes its commits from. */

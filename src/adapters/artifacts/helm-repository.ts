@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto'
+import { StringDecoder } from 'node:string_decoder'
+import { Failure, isRecord, type LRUCache, type ReadYaml, type Secret } from '../../std/index.ts'
+import { highestTag, parseRange } from '../git/index.ts'
+import { type Answer, refusalOf, unreachable, type Visit } from './visit.ts'
+
+/** A version of a chart, as the index of its repository lists it. */
+export interface ChartVersion {
+  version: string
+  /** SHA-256 of its archive, in hexadecimal digits; of its entry where the index does not tell that. */
+  digest: string
+  isTold: boolean
+  url: URL
+}
+
+/** What was read of an index last, by the repository, the chart, and whose credential it was. */
+export type Indexes = LRUCache<string, { etag: string | undefined; versions: readonly ChartVersion[] }>
+
+export interface HelmRepositoryOptions {
+  visit: Visit
+  indexes: Indexes
+  yaml: ReadYaml
+  /** Of the repository: what `helm repo add` takes. */
+  url: URL
+  authorization: Secret<string> | undefined
+  authorities: string | undefined
+  /** Whose credential it is. */
+  owner: string
+  signal: AbortSignal
+}
+
+/** Bytes of an index, and of what it says of one chart. */
+const MOST_OF_INDEX = 128 * 2 ** 20
+const MOST_OF_CHART = 8 * 2 ** 20
+const MOST_VERSIONS = 5000
+
+const NAME = /^[A-Za-z0-9][\w.-]{0,252}$/
+
+/** Charts on a web server, whose `index.yaml` lists them. https://helm.sh/docs/topics/chart_repository/ */
+export function openHelmRepository(options: HelmRepositoryOptions) {
+  const { visit, indexes, yaml, url, authorization, authorities, owner, signal } = options
+  const base = new URL(`${url.href.replace(/\/+$/, '')}/`)
+
+  /** Nothing is read where nothing has changed, if the server can say so. */
+  const versionsOf = async (chart: string): Promise<readonly ChartVersion[]> => {
+    if (!NAME.test(chart)) throw notAChart(chart)
+    const key = JSON.stringify([base.href, owner, chart])
+    const known = indexes.get(key)
+    const headers = known?.etag === undefined ? {} : { 'if-none-match': known.etag }
+    const answer = await visit({ url: new URL('index.yaml', base), headers, authorization, authorities, signal })
+    if (answer.status === 304 && known) {
+      answer.body.resume()
+      return known.versions
+    }
+    if (answer.status !== 200) {
+      answer.body.destroy()
+      throw refusalOf(answer, base.href)
+    }
+    const section = await sectionOf(answer, chart)
+    const versions = section === undefined ? [] : await readVersions(section, { chart, base, yaml })
+    indexes.set(key, { etag: answer.header('etag'), versions })
+    return versions
+  }
+
+  return {
+    /** `version`: one, a range, or nothing for the latest; `sha256:` and 64 digits name an archive. */
+    async find(chart: string, version: string): Promise<ChartVersion> {
+      const all = await versionsOf(chart)
+      if (all.length === 0) throw missing(base, `chart ${chart}`)
+      const digest = /^sha256:(.+)$/.exec(version)?.[1]
+      const exact = all.find((one) => (digest === undefined ? one.version === version : one.digest === digest))
+      if (exact) return exact
+      const best =
+        digest === undefined
+          ? await highestTag(
+              all.map((one) => one.version),
+              parseRange(version || '*'),
+            )
+          : undefined
+      const found = all.find((one) => one.version === best)
+      if (found) return found
+      const near = all.slice(0, 3).map((one) => one.version)
+      throw missing(
+        base,
+        `version ${version || '*'} of chart ${chart}; it has ${near.join(', ')}${all.length > 3 ? ' and others' : ''}`,
+      )
+    },
+    async download({ url: place }: ChartVersion): Promise<Answer> {
+      const isOwn = place.origin === base.origin
+      const answer = await visit({ url: place, authorization: isOwn ? authorization : undefined, authorities, signal })
+      if (answer.status === 200) return answer
+      answer.body.destroy()
+      throw refusalOf(answer, base.href)
+    },
+  }
+}
+
+const missing = ({ href }: URL, what: string): Failure =>
+  new Failure('not-found', `${href} has no ${what}`, { reason: 'RefNotFound', remedy: 'Name one that is there.' })
+
+const notAChart = (name: string): Failure =>
+  new Failure('invalid', `${JSON.stringify(name.slice(0, 300))} cannot be the name of a chart`, {
+    reason: 'RefInvalid',
+    remedy: 'Correct spec.source.chart.name.',
+  })
+
+/**
+ * The lines that an index has for one chart: those of others, megabytes mostly, are passed over as they come. Where it is one line of
+ * JSON, all of it.
+ */
+async function sectionOf(answer: Answer, chart: string): Promise<string | undefined> {
+  const decoder = new StringDecoder('utf8')
+  const cut = createCutter(chart)
+  let rest = ''
+  let bytes = 0
+  let isJson: boolean | undefined
+  try {
+    for await (const chunk of answer.body) {
+      bytes += chunk.length
+      const text = rest + decoder.write(chunk)
+      isJson ??= text.trimStart() === '' ? undefined : text.trimStart().startsWith('{')
+      if (bytes > MOST_OF_INDEX || text.length > MOST_OF_CHART) throw tooLarge(answer)
+      if (isJson) {
+        rest = text
+        continue
+      }
+      const lines = text.split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) cut.take(line)
+      if (cut.length > MOST_OF_CHART) throw tooLarge(answer)
+    }
+  } catch (thrown) {
+    throw unreachable(answer.url, thrown)
+  }
+  if (isJson) return rest
+  cut.take(rest)
+  return cut.section()
+}
+
+const tooLarge = ({ url }: Answer): Failure =>
+  new Failure('too-large', `${url.origin}${url.pathname} is longer than what is read of an index`, {
+    reason: 'AnswerTooLarge',
+    remedy: 'Serve fewer versions of the chart, or take it from a registry (oci://).',
+  })
+
+/** What is wanted of a version: an index says much more, and of some charts there are thousands. */
+const WANTED: ReadonlySet<string | undefined> = new Set(['version', 'digest', 'urls'])
+
+/** Takes the lines of an index one by one, as `helm repo index` writes them, and keeps what is wanted of one chart. */
+function createCutter(chart: string) {
+  const kept: string[] = []
+  let length = 0
+  let place: 'before' | 'among' | 'in' | 'after' = 'before'
+  /** Blanks before the names of charts, and before the dash of a version. */
+  let [ofNames, ofVersions]: (number | undefined)[] = []
+  let isWanted = false
+  const keep = (line: string) => {
+    kept.push(line)
+    length += line.length + 1
+  }
+  const takeVersion = (line: string, depth: number) => {
+    ofVersions ??= depth
+    const begins = depth === ofVersions && line[depth] === '-'
+    if (begins) keep(`${' '.repeat(depth)}-`)
+    const inner = begins ? `${' '.repeat(depth + 1)}${line.slice(depth + 1)}` : line
+    const isKey = begins || (depth === ofVersions + 2 && line[depth] !== '-')
+    if (isKey) isWanted = WANTED.has(keyOf(inner))
+    if (isWanted) keep(inner)
+  }
+  return {
+    get length() {
+      return length
+    },
+    take(line: string) {
+      if (place === 'before' && /^entries:\s*$/.test(line)) {
+        place = 'among'
+        return
+      }
+      if (place === 'before' || place === 'after' || line.trim() === '') return
+      const depth = line.length - line.trimStart().length
+      const isItem = line[depth] === '-'
+      if (depth === 0 && !isItem) {
+        place = 'after'
+        return
+      }
+      ofNames ??= depth
+      if (depth > ofNames || isItem) {
+        if (place === 'in') takeVersion(line, depth)
+        return
+      }
+      place = keyOf(line) === chart ? 'in' : 'among'
+      if (place === 'in') keep(line)
+    },
+    section: () => (kept.length === 0 ? undefined : `entries:\n${kept.join('\n')}\n`),
+  }
+}
+
+const keyOf = (line: string): string | undefined => /^ *["']?([^"':\s]{1,300})["']?:(?:\s|$)/.exec(line)?.[1]
+
+interface IndexAbout {
+  chart: string
+  base: URL
+  yaml: ReadYaml
+}
+
+async function readVersions(section: string, { chart, base, yaml }: IndexAbout): Promise<ChartVersion[]> {
+  const { documents, problem } = await yaml(section)
+  const index = documents?.[0]?.value
+  const list = isRecord(index) && isRecord(index.entries) ? (index.entries[chart] ?? []) : undefined
+  if (problem || !Array.isArray(list))
+    throw new Failure('invalid', `${base.href}index.yaml is none of Helm's`, {
+      reason: 'ProtocolError',
+      remedy: 'Check spec.url: it is what helm repo add takes.',
+    })
+  return list.slice(0, MOST_VERSIONS).flatMap((one) => versionIn(one, base))
+}
+
+function versionIn(entry: unknown, base: URL): ChartVersion[] {
+  if (!isRecord(entry) || !Array.isArray(entry.urls)) return []
+  const { version, digest } = entry
+  const [place] = entry.urls
+  if (typeof version !== 'string' || typeof place !== 'string' || !URL.canParse(place, base.href)) return []
+  const url = new URL(place, base)
+  const told = typeof digest === 'string' ? /^(?:sha256:)?([0-9a-f]{64})$/.exec(digest)?.[1] : undefined
+  if (told !== undefined) return [{ version, url, digest: told, isTold: true }]
+  return [{ version, url, digest: createHash('sha256').update(JSON.stringify(entry)).digest('hex'), isTold: false }]
+}

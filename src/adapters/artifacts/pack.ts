@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import { type FileHandle, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Failure, isRecord, recordIn } from '../../std/index.ts'
+import type { CommitLine, TreeFile } from '../git/index.ts'
+
+/** Bytes of the files of one artifact, and how many there may be: an archive of a few kilobytes can hold terabytes. */
+const MOST_BYTES = 512 * 2 ** 20
+const MOST_FILES = 100_000
+
+export interface Placed extends TreeFile {
+  /** Where it begins in the file with the contents. */
+  at: number
+}
+
+/** The files of one artifact on disk: all contents in one file, and beside it a list of what lies where. The list is written last. */
+export interface Pack {
+  add(path: string, content: AsyncIterable<Uint8Array>): Promise<void>
+  /** A name that leads elsewhere. */
+  link(path: string): void
+}
+
+const listOf = (folder: string, commit: string): string => join(folder, `${commit}.json`)
+const contentsOf = (folder: string, commit: string): string => join(folder, `${commit}.contents`)
+
+/** Writes the files of an artifact, all or none. What is left of one that was ended is removed when kas starts again. `about`: its place, in words. */
+export async function writePack(
+  folder: string,
+  commit: string,
+  about: string,
+  fill: (pack: Pack) => Promise<CommitLine>,
+): Promise<void> {
+  const [contents, list] = [join(folder, `.tmp-${commit}.contents`), join(folder, `.tmp-${commit}.json`)]
+  const file = await open(contents, 'w', 0o600)
+  const files = new Map<string, Placed>()
+  try {
+    const line = await fill(packInto(file, files, about))
+    await writeFile(list, JSON.stringify({ files: [...files.values()], line }), { mode: 0o600 })
+  } finally {
+    await file.close()
+  }
+  await rename(contents, contentsOf(folder, commit))
+  await rename(list, listOf(folder, commit))
+}
+
+function packInto(file: FileHandle, files: Map<string, Placed>, about: string): Pack {
+  let end = 0
+  const place = (placed: Placed) => {
+    if (files.size >= MOST_FILES && !files.has(placed.path)) throw tooLarge(about, `more than ${MOST_FILES} files`)
+    files.set(placed.path, placed)
+  }
+  return {
+    async add(path, content) {
+      const hash = createHash('sha256')
+      const at = end
+      for await (const chunk of content) {
+        end += chunk.length
+        if (end > MOST_BYTES) throw tooLarge(about, `more than ${MOST_BYTES / 2 ** 20} MiB of files`)
+        hash.update(chunk)
+        await file.writeFile(chunk)
+      }
+      place({ path, blob: hash.digest('hex'), size: end - at, at })
+    },
+    link: (path) => place({ path, blob: '', size: 0, at: end, link: 'symbolic link' }),
+  }
+}
+
+const tooLarge = (about: string, what: string): Failure =>
+  new Failure('invalid', `${about} has ${what}`, { reason: 'RepositoryTooLarge', remedy: 'Split it into several.' })
+
+export interface PackFile {
+  files: readonly Placed[]
+  line: CommitLine
+}
+
+/** What was written; `undefined` where nothing was, or where it cannot be read any more. */
+export async function readPack(folder: string, commit: string): Promise<PackFile | undefined> {
+  const text = await readFile(listOf(folder, commit), 'utf8').catch(() => '')
+  const { files, line } = recordIn(text) ?? {}
+  if (!Array.isArray(files) || !isRecord(line)) return undefined
+  return { files, line: { author: String(line.author), subject: String(line.subject) } }
+}
+
+/** Their contents, in the same order. Half a file is refused: who acts on it would prune what merely is not there. */
+export async function readContents(folder: string, commit: string, files: readonly Placed[]): Promise<Uint8Array[]> {
+  const file = await open(contentsOf(folder, commit), 'r')
+  try {
+    const all: Uint8Array[] = []
+    for (const { at, size, path } of files) {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, at)
+      if (bytesRead !== size) throw new Failure('internal', `${path} is not whole any more`, { reason: 'MirrorDamaged' })
+      all.push(buffer)
+    }
+    return all
+  } finally {
+    await file.close()
+  }
+}
+
+/** Removes those that are not to be kept. */
+export async function removeOthers(folder: string, kept: ReadonlySet<string>): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const commit = /^([0-9a-f]{64})\.(?:json|contents)$/.exec(name)?.[1]
+    if (commit !== undefined && !kept.has(commit)) await rm(join(folder, name), { force: true })
+  }
+}

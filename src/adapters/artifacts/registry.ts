@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto'
+import { Failure, isRecord, type LRUCache, recordIn, Secret, seconds } from '../../std/index.ts'
+import { type GitCredential, highestTag, parseRange } from '../git/index.ts'
+import { altered, type Download, type Found } from './download.ts'
+import { type Answer, bodyOf, refusalOf, type Visit } from './visit.ts'
+
+/** What a registry has let in, by the repository and whose credential it was, and until when. */
+export type Tickets = LRUCache<string, { authorization: Secret<string>; until: number }>
+
+export interface RegistryOptions {
+  visit: Visit
+  tickets: Tickets
+  now: () => number
+  /** Of the repository: `https://registry.example.com/team-a/shop`. */
+  url: URL
+  credential: GitCredential | undefined
+  authorities: string | undefined
+  /** Whose credential it is. */
+  owner: string
+  signal: AbortSignal
+}
+
+/** Names of repositories and tags. https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
+const REPOSITORY = /^[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/
+const TAG = /^\w[\w.-]{0,127}$/
+const DIGEST = /^sha256:[0-9a-f]{64}$/
+
+const MANIFESTS = [
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+].join(', ')
+
+const MOST_OF_MANIFEST = 4 * 2 ** 20
+const MOST_OF_TAGS = 2 ** 20
+const MOST_OF_TICKET = 2 ** 16
+/** Of lists of tags. */
+const MOST_PAGES = 50
+const MOST_LAYERS = 100
+/** A registry that does not say how long it lets somebody in means a minute. */
+const USUAL_STAY = seconds(60)
+const SPARE = seconds(10)
+
+/** One repository of a registry, by the distribution protocol of OCI. */
+export function openRegistry(options: RegistryOptions) {
+  const { visit, tickets, now, url, credential, authorities, owner, signal } = options
+  const repository = url.pathname.replace(/^\/+|\/+$/g, '')
+  if (!REPOSITORY.test(repository) || repository.length > 255)
+    throw new Failure('invalid', `${JSON.stringify(repository)} cannot be the name of a repository in a registry`, {
+      reason: 'UrlInvalid',
+      remedy: 'Write oci://host/path, in small letters.',
+    })
+  const place = `${url.host}/${repository}`
+  const base = `${url.origin}/v2/${repository}`
+  const key = JSON.stringify([base, owner])
+
+  /** Whoever is not let in is told where a ticket is to be had. */
+  const challenged = async (answer: Answer): Promise<Secret<string> | undefined> => {
+    const challenge = answer.header('www-authenticate') ?? ''
+    if (/^basic\b/i.test(challenge)) return basicOf(credential)
+    const named = new Map(
+      [...challenge.matchAll(/(\w{1,20})="([^"]{0,2000})"/g)].map(([, name = '', value = '']) => [name, value]),
+    )
+    const realm = named.get('realm') ?? ''
+    if (!/^bearer\b/i.test(challenge) || !URL.canParse(realm)) return undefined
+    const office = new URL(realm)
+    const service = named.get('service')
+    if (service !== undefined) office.searchParams.set('service', service)
+    office.searchParams.set('scope', `repository:${repository}:pull`)
+    const given = await visit({ url: office, authorization: basicOf(credential), authorities, signal })
+    const text = await bodyOf(given, MOST_OF_TICKET)
+    if (given.status !== 200) throw refusalOf(given, place)
+    const { token, access_token: access = token, expires_in: lasts } = recordIn(text.toString('utf8')) ?? {}
+    if (typeof access !== 'string' || access === '') throw refusalOf(given, place)
+    const authorization = new Secret(`Bearer ${access}`)
+    const stay = typeof lasts === 'number' ? seconds(lasts) : USUAL_STAY
+    tickets.set(key, { authorization, until: now() + stay - SPARE })
+    return authorization
+  }
+
+  const send = async (to: URL, method: 'GET' | 'HEAD', accept?: string): Promise<Answer> => {
+    const known = tickets.get(key)
+    const ask = { url: to, method, authorities, signal, ...(accept !== undefined && { headers: { accept } }) }
+    const first = await visit({ ...ask, authorization: known && known.until > now() ? known.authorization : undefined })
+    if (first.status !== 401) return first
+    first.body.destroy()
+    tickets.delete(key)
+    const authorization = await challenged(first)
+    return authorization ? visit({ ...ask, authorization }) : first
+  }
+
+  const tags = async (): Promise<string[]> => {
+    const all: string[] = []
+    let next: URL | undefined = new URL(`${base}/tags/list?n=1000`)
+    for (let page = 0; next && page < MOST_PAGES; page++) {
+      const answer = await send(next, 'GET')
+      if (answer.status !== 200) throw given(answer, place)
+      const list = recordIn((await bodyOf(answer, MOST_OF_TAGS)).toString('utf8'))?.tags
+      if (Array.isArray(list)) for (const tag of list) if (typeof tag === 'string') all.push(tag)
+      const link = /^<([^>]{1,2000})>/.exec(answer.header('link') ?? '')?.[1]
+      const to: URL | undefined = link !== undefined && URL.canParse(link, next.href) ? new URL(link, next) : undefined
+      next = to?.origin === url.origin ? to : undefined
+    }
+    return all
+  }
+
+  const manifest = async (reference: string): Promise<{ digest: string; content: Record<string, unknown> }> => {
+    const answer = await send(new URL(`${base}/manifests/${reference}`), 'GET', MANIFESTS)
+    if (answer.status !== 200) throw given(answer, `${place}, ${reference}`)
+    const bytes = await bodyOf(answer, MOST_OF_MANIFEST)
+    const digest = createHash('sha256').update(bytes).digest('hex')
+    if (DIGEST.test(reference) && reference !== `sha256:${digest}`) throw altered(place)
+    return { digest, content: recordIn(bytes.toString('utf8')) ?? {} }
+  }
+
+  return {
+    /** The digest that a tag leads to now. */
+    async digestOf(tag: string): Promise<string> {
+      if (!TAG.test(tag)) throw notATag(tag)
+      const answer = await send(new URL(`${base}/manifests/${tag}`), 'HEAD', MANIFESTS)
+      answer.body.resume()
+      if (answer.status === 404) throw missing(place, `tag ${tag}`)
+      if (answer.status !== 200) throw given(answer, `${place}, tag ${tag}`)
+      const told = answer.header('docker-content-digest') ?? ''
+      return DIGEST.test(told) ? told.slice('sha256:'.length) : (await manifest(tag)).digest
+    },
+    /** The tag with the highest version in the range. A tag has `_` where a version has `+`. */
+    async tagIn(range: string): Promise<string> {
+      const versions = new Map((await tags()).map((one) => [one.replaceAll('_', '+'), one]))
+      const best = await highestTag([...versions.keys()], parseRange(range))
+      const tag = best === undefined ? undefined : versions.get(best)
+      if (tag === undefined) throw missing(place, `tag in the range ${range}`)
+      return tag
+    },
+    /** What makes up the artifact of that digest. */
+    async downloadsOf(commit: string): Promise<Found> {
+      const { content } = await manifest(`sha256:${commit}`)
+      const downloads = layersOf(content, place).map((layer): Download => {
+        const { digest, ...rest } = layer
+        const from = async () => {
+          const answer = await send(new URL(`${base}/blobs/sha256:${digest}`), 'GET')
+          if (answer.status !== 200) throw given(answer, place)
+          return answer
+        }
+        return { digest, ...rest, from }
+      })
+      return { downloads, ...wordsOf(content) }
+    },
+  }
+}
+
+const basicOf = (credential: GitCredential | undefined): Secret<string> | undefined => {
+  if (!credential) return undefined
+  const { username = '', password } = credential
+  return new Secret(`Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`)
+}
+
+const given = (answer: Answer, what: string): Failure => {
+  answer.body.destroy()
+  return refusalOf(answer, what)
+}
+
+const missing = (place: string, what: string): Failure =>
+  new Failure('not-found', `${place} has no ${what}`, { reason: 'RefNotFound', remedy: 'Push it, or name one that is there.' })
+
+const notATag = (tag: string): Failure =>
+  new Failure('invalid', `${JSON.stringify(tag.slice(0, 300))} cannot be a tag in a registry`, {
+    reason: 'RefInvalid',
+    remedy: 'Write a tag, or sha256: with 64 hexadecimal digits.',
+  })
+
+interface Layer {
+  digest: string
+  form: Download['form']
+  name: string | undefined
+  isChart: boolean
+}
+
+/** An index names several manifests, of which none is meant. */
+function layersOf(manifest: Record<string, unknown>, place: string): Layer[] {
+  const listed = Array.isArray(manifest.layers) ? manifest.layers.filter(isRecord) : []
+  const layers = listed.flatMap((layer) => layerOf(layer))
+  const charts = layers.filter(({ isChart }) => isChart)
+  const wanted = charts.length > 0 ? charts : layers
+  if (wanted.length > 0 && listed.length <= MOST_LAYERS) return wanted
+  const why = Array.isArray(manifest.manifests)
+    ? 'names images for several platforms, and is no artifact'
+    : listed.length > MOST_LAYERS
+      ? `has more than ${MOST_LAYERS} layers`
+      : 'has no layer with files: neither an archive (tar, also with gzip or zstd) nor files with a title'
+  throw new Failure('invalid', `${place} ${why}`, {
+    reason: 'ArtifactUnsupported',
+    remedy: 'Push it with `flux push artifact`, `helm push` or `oras push`.',
+  })
+}
+
+const TITLE = 'org.opencontainers.image.title'
+const UNPACK = 'io.deis.oras.content.unpack'
+
+/** Those of Flux, Helm and container tools are archives by their media type; ORAS names files, and says which are archives. */
+function layerOf({ mediaType, digest, annotations }: Record<string, unknown>): Layer[] {
+  if (typeof mediaType !== 'string' || typeof digest !== 'string' || !DIGEST.test(digest)) return []
+  const type = mediaType.slice(0, 200)
+  const title = isRecord(annotations) && typeof annotations[TITLE] === 'string' ? annotations[TITLE] : undefined
+  const isPacked = isRecord(annotations) && annotations[UNPACK] === 'true'
+  const isTar = isPacked || /[./]tar(?:$|[+.])/.test(type)
+  // Signatures and their like have neither.
+  if (!isTar && title === undefined) return []
+  if (type.startsWith('application/vnd.cncf.helm.chart.provenance')) return []
+  const form = isTar ? (/zstd$/.test(type) ? 'tar+zstd' : isPacked || /gzip$/.test(type) ? 'tar+gzip' : 'tar') : 'file'
+  const isChart = type.startsWith('application/vnd.cncf.helm.chart.content.')
+  return [{ digest: digest.slice('sha256:'.length), form, name: isTar ? undefined : title, isChart }]
+}
+
+/** What Flux and others write about what they push: the commit and who wrote it. */
+function wordsOf({ annotations }: Record<string, unknown>): { author: string; subject: string } {
+  const word = (name: string) => {
+    const value = isRecord(annotations) ? annotations[`org.opencontainers.image.${name}`] : undefined
+    return typeof value === 'string'
+      ? value
+          .slice(0, 300)
+          .replace(/[\r\n].*$/s, '')
+          .toWellFormed()
+      : ''
+  }
+  const title = [word('title'), word('version')].filter(Boolean).join(' ')
+  return { author: word('authors'), subject: title || word('revision') }
+}
