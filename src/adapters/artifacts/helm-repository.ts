@@ -85,6 +85,12 @@ export function openHelmRepository(options: HelmRepositoryOptions) {
         `version ${version || '*'} of chart ${chart}; it has ${near.join(', ')}${all.length > 3 ? ' and others' : ''}`,
       )
     },
+    /** Whether there is an index that may be read. */
+    async probe(): Promise<void> {
+      const answer = await visit({ url: new URL('index.yaml', base), authorization, authorities, signal })
+      answer.body.destroy()
+      if (answer.status !== 200) throw refusalOf(answer, base.href)
+    },
     async download({ url: place }: ChartVersion): Promise<Answer> {
       const isOwn = place.origin === base.origin
       const answer = await visit({ url: place, authorization: isOwn ? authorization : undefined, authorities, signal })

@@ -25,10 +25,11 @@ export type Locate = (seekers: Seekers, remote: Remote, revision: Revision, sign
 
 export const chartAt: Locate = async ({ visit, indexes, yaml }, remote, revision, signal) => {
   const { url, credential, authorities, owner } = remote
-  if (revision.kind !== 'chart') throw unknownHere(remote, revision, 'lists Helm charts', 'Name one in spec.source.chart.')
   const authorization = credential && new Secret(authorizationOf(credential))
   const open = (until: AbortSignal) =>
     openHelmRepository({ ...{ visit, indexes, yaml, authorization, authorities, owner }, url: new URL(url), signal: until })
+  if (revision.kind === 'default') await open(signal).probe()
+  if (revision.kind !== 'chart') throw unknownHere(remote, revision, 'lists Helm charts', 'Name one in spec.source.chart.')
   const named = chartIn(revision.name)
   const found = await open(signal).find(named.chart, named.version)
   const { version, digest, isTold } = found

@@ -65,6 +65,8 @@ const isDefault = (revision: Revision, branch: string | undefined): boolean => {
 const isRefusedAt = (status: GitProjectStatus | undefined): boolean =>
   THEIRS.test(conditionOf(status?.conditions, 'Ready')?.reason ?? '')
 
+const ANSWERS = 'It answers; what is in it is looked for when somebody follows it.'
+
 /** Reasons that are of one ref, and not of the repository. */
 const THEIRS = /^(?:Ref|Commit|AnswerTooLarge$)/
 
@@ -80,7 +82,10 @@ function readiness(
   const ready = { type: 'Ready', observedGeneration: project.generation }
   const failure = failureIn(sighting)
   if (failure) {
-    if (!isOfDefault && THEIRS.test(failure.reason ?? '')) return undefined
+    const isTheirs = THEIRS.test(failure.reason ?? '')
+    if (isTheirs && !isOfDefault) return undefined
+    // Neither charts nor artifacts have a default, and yet it was asked for to see who answers.
+    if (isTheirs && project.type !== 'git') return { ...ready, status: 'True', reason: 'Reachable', message: ANSWERS }
     const message = sentenceOf(failure, INTERNAL)
     return { ...ready, status: 'False', reason: failure.reason ?? 'GitFailed', message }
   }

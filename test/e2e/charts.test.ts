@@ -1,0 +1,142 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { is, match } from 'uvu/assert'
+import { connect, type Kube } from '../../src/adapters/kube/index.ts'
+import { ConfigMaps, conditionOf, GitOpsDeployments, GitProjects } from '../../src/api/index.ts'
+import { exportedIn, startBerth } from '../cli/berth.ts'
+import { processesIn } from '../cli/leftovers.ts'
+import { fluxLayer, packChart, pushArtifact, runHelm } from '../support/artifacts.ts'
+import { helm, lacksHelm } from '../support/helm.ts'
+import { lacksRegistry, type Registry, serveRegistry } from '../support/registry.ts'
+import { describe, type It } from '../support/suite.ts'
+import { apply, eventually, expectObject } from '../support/verbs.ts'
+
+const objectsFor = (host: string, authorization: string) => `
+apiVersion: v1
+kind: Namespace
+metadata: { name: team-a }
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: { name: deploys, namespace: team-a }
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: { name: deploys, namespace: team-a }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit }
+subjects: [{ kind: ServiceAccount, name: deploys, namespace: team-a }]
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: pull, namespace: team-a }
+type: kubernetes.io/dockerconfigjson
+stringData: { .dockerconfigjson: '{"auths": {"${host}": {"auth": "${authorization}"}}}' }
+---
+apiVersion: berth.dev/v1alpha1
+kind: GitProject
+metadata: { name: charts, namespace: team-a }
+spec: { url: "oci://${host}/charts", path: team-a/charts, credentialsSecretRef: { name: pull }, pollInterval: 1s }
+---
+apiVersion: berth.dev/v1alpha1
+kind: GitProject
+metadata: { name: settings, namespace: team-a }
+spec: { url: "oci://${host}/settings", path: team-a/settings, credentialsSecretRef: { name: pull }, pollInterval: 1s }
+---
+apiVersion: managed-gitops.redhat.com/v1alpha1
+kind: GitOpsDeployment
+metadata: { name: shop, namespace: team-a }
+spec:
+  type: automated
+  serviceAccountName: deploys
+  source:
+    chart: { oci: "oci://${host}/charts", name: podinfo, version: 1.x }
+    helm: { values: { color: green } }
+---
+apiVersion: managed-gitops.redhat.com/v1alpha1
+kind: GitOpsDeployment
+metadata: { name: settings, namespace: team-a }
+spec: { type: automated, serviceAccountName: deploys, source: { repoURL: "oci://${host}/settings", path: deploy, targetRevision: main } }
+`
+
+const settings = (text: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings }\ndata: { text: ${text} }\n`
+
+function published(it: It) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'berth-charts-e2e-')))
+  const dir = join(root, 'up')
+  const credential = 'ada:secret'
+  let registry: Registry
+  let kube: Kube | undefined
+  it.before(async () => {
+    registry = await serveRegistry(join(root, 'registry'), { credential })
+    await runHelm(
+      'registry',
+      'login',
+      registry.host,
+      '--username',
+      'ada',
+      '--password',
+      'secret',
+      '--plain-http',
+      ...loginIn(root),
+    )
+  })
+  it.after(async () => {
+    await kube?.close()
+    await startBerth(['down', '--dir', dir]).ended
+    await eventually(() => processesIn(dir).length === 0)
+    await registry.stop()
+    rmSync(root, { recursive: true, force: true })
+  })
+  const pushChart = async (version: string) => {
+    const file = await packChart(root, 'podinfo', version)
+    await runHelm('push', file, `oci://${registry.host}/charts`, '--plain-http', ...loginIn(root))
+  }
+  const pushSettings = async (text: string) => {
+    const authorization = `Basic ${Buffer.from(credential).toString('base64')}`
+    const place = { registry: `http://${registry.host}`, repository: 'settings', tag: 'main', authorization }
+    return pushArtifact(place, [await fluxLayer({ 'deploy/settings.yaml': settings(text) })])
+  }
+
+  it('is deployed from a private registry, follows each version, and goes back', async () => {
+    await pushChart('1.0.0')
+    const artifact = await pushSettings('first')
+    const env = { PATH: `${dirname(await helm())}${delimiter}${process.env.PATH}` }
+    const { code, stdout, stderr } = await startBerth(['up', '--dir', dir, '--detach'], { env }).ended
+    is(code, 0, stderr)
+    const cluster = connect({ kubeconfig: exportedIn(stdout).KUBECONFIG ?? '' })
+    kube = cluster
+    await apply(cluster, objectsFor(registry.host, Buffer.from(credential).toString('base64')))
+    const at = (name: string) => ({ name, namespace: 'team-a' })
+    const has = (name: string, key: string, text: string) =>
+      expectObject(cluster, ConfigMaps, at(name), ({ data }) => is(data?.[key], text))
+
+    await has('shop-settings', 'version', '1.0.0')
+    await has('shop-settings', 'color', 'green')
+    await has('settings', 'text', 'first')
+    await expectObject(cluster, GitOpsDeployments, at('settings'), ({ status }) => is(status?.sync?.revision, artifact))
+    await expectObject(cluster, GitProjects, at('charts'), ({ status }) =>
+      is(conditionOf(status?.conditions, 'Ready')?.status, 'True'),
+    )
+
+    const { status: before } = await expectObject(cluster, GitOpsDeployments, at('shop'), ({ status }) =>
+      is(status?.sync?.status, 'Synced'),
+    )
+    await pushChart('1.1.0')
+    await pushSettings('second')
+    await has('shop-settings', 'version', '1.1.0')
+    await has('settings', 'text', 'second')
+
+    const kubeconfig = exportedIn(stdout).KUBECONFIG ?? ''
+    const back = await startBerth(['rollback', 'shop', '-n', 'team-a', '--wait', '--kubeconfig', kubeconfig]).ended
+    is(back.code, 0, back.stderr)
+    await has('shop-settings', 'version', '1.0.0')
+    const shown = await startBerth(['history', 'shop', '-n', 'team-a', '--kubeconfig', kubeconfig]).ended
+    match(shown.stdout, new RegExp(`${before?.sync?.revision?.slice(0, 8)}`))
+  })
+}
+
+/** Helm keeps its logins in a file. */
+const loginIn = (folder: string): string[] => ['--registry-config', join(folder, 'helm-registry.json')]
+
+describe('a chart and an artifact that are published in a registry', published, (await lacksHelm()) ?? (await lacksRegistry()))
