@@ -42,10 +42,61 @@ describe('the schemas of delivery', (it) => {
     [deployment('somewhere', { destination: { environment: 'e', namespace: 'n' } }), 'it says where the namespace is'],
     [deployment('root', { source: { ...source, path: '.' } }), 'a dot is the root'],
     [project({}), 'it says all that is needed'],
+    [
+      deployment('chart', { source: { chart: { repository: 'https://charts.example.com', name: 'web' } } }),
+      'the latest is meant',
+    ],
+    [
+      deployment('chart', { source: { chart: { oci: 'oci://example.com/charts', name: 'web', version: '^1' } } }),
+      'a registry has charts, too',
+    ],
+    [project({ url: 'oci://example.com/team-a/shop' }), 'artifacts are in registries'],
+    [project({ url: 'https://charts.example.com', type: 'helm' }), 'charts are on web servers'],
   ]
   for (const [given, why] of accepted) it(`take ${nameOf(given)}, because ${why}`, () => put(given))
 
+  const chart = { repository: 'https://charts.example.com', name: 'web' }
   const refused: [KubeObject, RegExp, string][] = [
+    [deployment('wrong', { source: {} }), /set either repoURL with path/, 'no source at all'],
+    [deployment('wrong', { source: { ...source, chart } }), /set either repoURL with path/, 'a chart beside a repository'],
+    [
+      deployment('wrong', { source: { repoURL: source.repoURL } }),
+      /path is required with repoURL/,
+      'a repository without a path',
+    ],
+    [
+      deployment('wrong', { source: { chart, path: '.' } }),
+      /path is required with repoURL, and must be left out/,
+      'a path in a chart',
+    ],
+    [
+      deployment('wrong', { source: { chart, targetRevision: '1.0.0' } }),
+      /the version of a chart is chart\.version/,
+      'a revision of a chart',
+    ],
+    [
+      deployment('wrong', { source: { chart: { ...chart, version: '1.x' }, follow: { deployment: 'dev' } } }),
+      /with follow also the version/,
+      'a version of what another one decides',
+    ],
+    [deployment('wrong', { source: { chart: { name: 'web' } } }), /set either repository/, 'a chart from nowhere'],
+    [
+      deployment('wrong', { source: { chart: { ...chart, repository: 'oci://x' } } }),
+      /for a registry set oci/,
+      'a registry in the wrong field',
+    ],
+    [
+      project({ url: 'oci://example.com/x', type: 'git' }),
+      /type oci goes with a url that starts with oci/,
+      'a repository of Git in a registry',
+    ],
+    [project({ url: 'ssh://example.com/x', type: 'helm' }), /starts with https:\/\/ or http/, 'charts by ssh'],
+    [project({ url: 'oci://ada@example.com/x' }), /must not contain credentials/, 'credentials of a registry in its url'],
+    [
+      project({ url: 'oci://example.com/x', verify: { secretRef: { name: 'keys' } } }),
+      /only commits of Git can be verified/,
+      'signatures of commits where there are none',
+    ],
     [managed('http', 'http://api.example.com'), /cluster api url must start with https:\/\//, 'http'],
     [managed('smtp', 'smtp://api.example.com'), /cluster api url must start with https:\/\//, 'another scheme'],
     [deployment('wrong', { type: 'now' }), /spec type must be manual or automated/, 'an unknown type'],

@@ -39,6 +39,7 @@ export function createVisit(approach: Approach, environment: Readonly<Record<str
   }
   const visit = async (ask: Ask, left: number): Promise<Answer> => {
     const { url, authorization } = ask
+    if (!/^https?:$/.test(url.protocol)) throw astray(url)
     const credential = authorization && { password: authorization }
     const pin = await approach({ url: url.href, owner: '', credential })
     const answer = await exchange(ask, pin, agents)

@@ -7,6 +7,9 @@ import { systemClock } from '../../../src/std/index.ts'
 
 const PROTOCOLS = ['https', 'http'] as const
 
+/** What is shown to the server, and whose it is. */
+type Access = GitAccess & { owner?: string }
+
 /** Artifacts as kas has them, in a folder of their own. */
 export async function artifactStage() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'berth-artifacts-')))
@@ -20,16 +23,16 @@ export async function artifactStage() {
   const mirrors = await openMirrors({ folder, ...options })
   const artifacts = openArtifacts(mirrors.folders, { environment: {} })
   const signal = new AbortController().signal
-  const at = (url: string, type: ArtifactType = 'oci', access: GitAccess = {}) =>
+  const at = (url: string, type: ArtifactType = 'oci', access: Access = {}) =>
     artifacts.of({ url: artifactUrl(url, type, PROTOCOLS), owner: '', ...access }, type)
   return {
     folder,
     transfers,
     at,
-    find: (url: string, revision: Revision, type?: ArtifactType, access?: GitAccess) =>
+    find: (url: string, revision: Revision, type?: ArtifactType, access?: Access) =>
       at(url, type, access).locate(revision, signal),
     /** Finds and fetches it: what was found, and the texts of its files. */
-    async take(url: string, revision: Revision, type?: ArtifactType, access?: GitAccess) {
+    async take(url: string, revision: Revision, type?: ArtifactType, access?: Access) {
       const repository = at(url, type, access)
       const found = await repository.locate(revision, signal)
       await repository.fetch(found.commit, signal)

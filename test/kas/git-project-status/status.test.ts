@@ -56,6 +56,22 @@ describe('GitProject status', (it) => {
     ])
   })
 
+  it('is ready where a registry answers, whatever it has, and not where it refuses', () => {
+    const registry = projectFrom(project('home', 'shop', { url: 'oci://example.com/shop' }))
+    const reasonAfter = (reason: string) => {
+      const found = {
+        revision: { kind: 'default' },
+        name: 'default',
+        sighting: failed(reason),
+        isNews: true,
+        foundAt: 0,
+      } as const
+      return statusAfter(undefined, registry, found).conditions?.[0]?.reason
+    }
+    is(reasonAfter('RefNotFound'), 'Reachable')
+    is(reasonAfter('AuthenticationFailed'), 'AuthenticationFailed')
+  })
+
   it('says why it is not ready and what helps', () => {
     const [condition] = after(undefined, failed('AuthenticationFailed'), T1).conditions ?? []
     equal(

@@ -45,6 +45,17 @@ describe('the project of a repository', (it) => {
     assert.is(chosen(foreign, project('team-a', 'ours', '2030-01-01T00:00:00Z')), 'ours')
   })
 
+  it('has charts where a chart is wanted, and a repository where that is', () => {
+    const url = 'https://git.example/shop.git'
+    const charts = project('team-a', 'charts', '2020-01-01T00:00:00Z', { url, type: 'helm' })
+    const code = project('team-a', 'code', '2030-01-01T00:00:00Z')
+    const ofChart = { ...deployment, spec: { ...deployment.spec, source: { chart: { repository: url, name: 'web' } } } }
+    assert.is(chosen(charts, code), 'code')
+    assert.is(chosenBy(ofChart, charts, code), 'charts')
+    const missing = /spec\.source\.chart\.repository .* belongs to no GitProject of type helm that/
+    assert.throws(() => chosenBy(ofChart, code), missing)
+  })
+
   it('is never a private one of another namespace', () => {
     assert.throws(() => chosen(project('team-b', 'theirs', '2020-01-01T00:00:00Z')), /belongs to no GitProject/)
   })
