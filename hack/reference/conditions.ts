@@ -57,7 +57,14 @@ const GROUPS: readonly Group[] = [
   {
     title: 'GitProject, and what reads one',
     kinds: ['GitProject'],
-    folders: ['kas/git-project-status/', 'kas/git-polling/', 'kas/object-stream/', 'kas/devfiles/', 'adapters/git/'],
+    folders: [
+      'kas/git-project-status/',
+      'kas/git-polling/',
+      'kas/object-stream/',
+      'kas/devfiles/',
+      'adapters/git/',
+      'adapters/artifacts/',
+    ],
   },
   {
     title: 'Agent and its manifest projects',

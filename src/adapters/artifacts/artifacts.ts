@@ -12,7 +12,7 @@ import {
   type TreeFile,
 } from '../git/index.ts'
 import { download } from './download.ts'
-import { artifactAt, chartAt, digestIn, gone, type Located, type Seekers } from './locate.ts'
+import { artifactAt, chartAt, digestIn, gone, type LocatedArtifact, type Seekers } from './locate.ts'
 import { type PackFile, readContents, readPack, removeOthers, writePack } from './pack.ts'
 import { createVisit } from './visit.ts'
 
@@ -72,7 +72,7 @@ function openRepository(services: ArtifactServices, remote: Remote, type: Artifa
   const name = `${mirrorName(remote)}.artifacts`
   const folder = services.data.place(name)
   /** How to get what was found last. */
-  let last: Located | undefined
+  let last: LocatedArtifact | undefined
   /** What was listed. */
   let pack: PackFile | undefined
   let listed = ''

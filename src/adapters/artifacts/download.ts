@@ -3,10 +3,10 @@ import { Failure } from '../../std/index.ts'
 import type { CommitLine } from '../git/index.ts'
 import type { Pack } from './pack.ts'
 import { type Form, unpack } from './unpack.ts'
-import { type Answer, unreachable } from './visit.ts'
+import { unreachable, type WebAnswer } from './visit.ts'
 
 /** One archive, or file, of an artifact. */
-export interface Download {
+export interface ArtifactPart {
   /** SHA-256 of what is sent, in hexadecimal digits; `undefined` where nobody has told it. */
   digest: string | undefined
   form: Form
@@ -14,12 +14,12 @@ export interface Download {
   name: string | undefined
   /** A chart: all of it lies in one folder, which is left out. */
   isChart: boolean
-  from(): Promise<Answer>
+  from(): Promise<WebAnswer>
 }
 
 /** An artifact that was found, with who made it and what it is called. */
-export interface Found extends CommitLine {
-  downloads: readonly Download[]
+export interface FoundArtifact extends CommitLine {
+  downloads: readonly ArtifactPart[]
 }
 
 interface Destination {
@@ -30,7 +30,7 @@ interface Destination {
 
 /** Nothing of it counts before the last byte was what its digest names. */
 export async function download(
-  { digest, form, name, isChart, from }: Download,
+  { digest, form, name, isChart, from }: ArtifactPart,
   { about, into, signal }: Destination,
 ): Promise<void> {
   const answer = await from()

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { StringDecoder } from 'node:string_decoder'
-import { Failure, isRecord, type LRUCache, type ReadYaml, type Secret } from '../../std/index.ts'
+import { Failure, isRecord, type LRUCache, type ReadYaml, type Secret, withoutEnd } from '../../std/index.ts'
 import { highestTag, parseRange } from '../git/index.ts'
-import { type Answer, refusalOf, unreachable, type Visit } from './visit.ts'
+import { refusalOf, unreachable, type VisitWeb, type WebAnswer } from './visit.ts'
 
 /** A version of a chart, as the index of its repository lists it. */
 export interface ChartVersion {
@@ -14,11 +14,11 @@ export interface ChartVersion {
 }
 
 /** What was read of an index last, by the repository, the chart, and whose credential it was. */
-export type Indexes = LRUCache<string, { etag: string | undefined; versions: readonly ChartVersion[] }>
+export type ChartIndexes = LRUCache<string, { etag: string | undefined; versions: readonly ChartVersion[] }>
 
 export interface HelmRepositoryOptions {
-  visit: Visit
-  indexes: Indexes
+  visit: VisitWeb
+  indexes: ChartIndexes
   yaml: ReadYaml
   /** Of the repository: what `helm repo add` takes. */
   url: URL
@@ -39,7 +39,7 @@ const NAME = /^[A-Za-z0-9][\w.-]{0,252}$/
 /** Charts on a web server, whose `index.yaml` lists them. https://helm.sh/docs/topics/chart_repository/ */
 export function openHelmRepository(options: HelmRepositoryOptions) {
   const { visit, indexes, yaml, url, authorization, authorities, owner, signal } = options
-  const base = new URL(`${url.href.replace(/\/+$/, '')}/`)
+  const base = new URL(`${withoutEnd(url.href, '/')}/`)
 
   /** Nothing is read where nothing has changed, if the server can say so. */
   const versionsOf = async (chart: string): Promise<readonly ChartVersion[]> => {
@@ -91,7 +91,7 @@ export function openHelmRepository(options: HelmRepositoryOptions) {
       answer.body.destroy()
       if (answer.status !== 200) throw refusalOf(answer, base.href)
     },
-    async download({ url: place }: ChartVersion): Promise<Answer> {
+    async download({ url: place }: ChartVersion): Promise<WebAnswer> {
       const isOwn = place.origin === base.origin
       const answer = await visit({ url: place, authorization: isOwn ? authorization : undefined, authorities, signal })
       if (answer.status === 200) return answer
@@ -114,7 +114,7 @@ const notAChart = (name: string): Failure =>
  * The lines that an index has for one chart: those of others, megabytes mostly, are passed over as they come. Where it is one line of
  * JSON, all of it.
  */
-async function sectionOf(answer: Answer, chart: string): Promise<string | undefined> {
+async function sectionOf(answer: WebAnswer, chart: string): Promise<string | undefined> {
   const decoder = new StringDecoder('utf8')
   const cut = createCutter(chart)
   let rest = ''
@@ -143,7 +143,7 @@ async function sectionOf(answer: Answer, chart: string): Promise<string | undefi
   return cut.section()
 }
 
-const tooLarge = ({ url }: Answer): Failure =>
+const tooLarge = ({ url }: WebAnswer): Failure =>
   new Failure('too-large', `${url.origin}${url.pathname} is longer than what is read of an index`, {
     reason: 'AnswerTooLarge',
     remedy: 'Serve fewer versions of the chart, or take it from a registry (oci://).',

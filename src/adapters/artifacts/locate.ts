@@ -1,27 +1,28 @@
-import { type Clock, Failure, isCommitId, type ReadYaml, Secret } from '../../std/index.ts'
+import { type Clock, Failure, isCommitId, type ReadYaml, Secret, withoutEnd } from '../../std/index.ts'
 import { authorizationOf, chartIn, describeRevision, type Remote, type Revision } from '../git/index.ts'
-import type { Download, Found } from './download.ts'
-import { type Indexes, openHelmRepository } from './helm-repository.ts'
-import { openRegistry, type Tickets } from './registry.ts'
-import type { Visit } from './visit.ts'
+import type { ArtifactPart, FoundArtifact } from './download.ts'
+import { type ChartIndexes, openHelmRepository } from './helm-repository.ts'
+import { openRegistry } from './registry.ts'
+import type { RegistryTickets } from './registry-ask.ts'
+import type { VisitWeb } from './visit.ts'
 
 /** What all who look for artifacts share. */
 export interface Seekers {
-  visit: Visit
-  tickets: Tickets
-  indexes: Indexes
+  visit: VisitWeb
+  tickets: RegistryTickets
+  indexes: ChartIndexes
   yaml: ReadYaml
   clock: Clock
 }
 
 /** An artifact that a revision means now. `find`: how to get it. */
-export interface Located {
+export interface LocatedArtifact {
   commit: string
   refName: string | undefined
-  find(signal: AbortSignal): Promise<Found>
+  find(signal: AbortSignal): Promise<FoundArtifact>
 }
 
-export type Locate = (seekers: Seekers, remote: Remote, revision: Revision, signal: AbortSignal) => Promise<Located>
+export type Locate = (seekers: Seekers, remote: Remote, revision: Revision, signal: AbortSignal) => Promise<LocatedArtifact>
 
 export const chartAt: Locate = async ({ visit, indexes, yaml }, remote, revision, signal) => {
   const { url, credential, authorities, owner } = remote
@@ -33,9 +34,9 @@ export const chartAt: Locate = async ({ visit, indexes, yaml }, remote, revision
   const named = chartIn(revision.name)
   const found = await open(signal).find(named.chart, named.version)
   const { version, digest, isTold } = found
-  const find = async (until: AbortSignal): Promise<Found> => {
+  const find = async (until: AbortSignal): Promise<FoundArtifact> => {
     const from = () => open(until).download(found)
-    const archive: Download = { digest: isTold ? digest : undefined, form: 'tar+gzip', name: undefined, isChart: true, from }
+    const archive: ArtifactPart = { digest: isTold ? digest : undefined, form: 'tar+gzip', name: undefined, isChart: true, from }
     return { downloads: [archive], author: '', subject: `${named.chart} ${version}` }
   }
   return { commit: digest, refName: `refs/tags/${version}`, find }
@@ -44,7 +45,7 @@ export const chartAt: Locate = async ({ visit, indexes, yaml }, remote, revision
 export const artifactAt: Locate = async ({ visit, tickets, clock }, remote, revision, signal) => {
   const { url, credential, authorities, owner } = remote
   const place = new URL(url)
-  if (revision.kind === 'chart') place.pathname = `${place.pathname.replace(/\/+$/, '')}/${chartIn(revision.name).chart}`
+  if (revision.kind === 'chart') place.pathname = `${withoutEnd(place.pathname, '/')}/${chartIn(revision.name).chart}`
   const open = (until: AbortSignal) =>
     openRegistry({ visit, tickets, now: () => clock.now(), url: place, credential, authorities, owner, signal: until })
   const registry = open(signal)

@@ -1,24 +1,9 @@
 import { createHash } from 'node:crypto'
-import { Failure, isRecord, type LRUCache, recordIn, Secret, seconds } from '../../std/index.ts'
-import { type GitCredential, highestTag, parseRange } from '../git/index.ts'
-import { altered, type Download, type Found } from './download.ts'
-import { type Answer, bodyOf, refusalOf, type Visit } from './visit.ts'
-
-/** What a registry has let in, by the repository and whose credential it was, and until when. */
-export type Tickets = LRUCache<string, { authorization: Secret<string>; until: number }>
-
-export interface RegistryOptions {
-  visit: Visit
-  tickets: Tickets
-  now: () => number
-  /** Of the repository: `https://registry.example.com/team-a/shop`. */
-  url: URL
-  credential: GitCredential | undefined
-  authorities: string | undefined
-  /** Whose credential it is. */
-  owner: string
-  signal: AbortSignal
-}
+import { Failure, isRecord, recordIn } from '../../std/index.ts'
+import { highestTag, parseRange } from '../git/index.ts'
+import { type ArtifactPart, altered, type FoundArtifact } from './download.ts'
+import { askRegistry, type RegistryOptions } from './registry-ask.ts'
+import { bodyOf, refusalOf, type WebAnswer } from './visit.ts'
 
 /** Names of repositories and tags. https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
 const REPOSITORY = /^[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/
@@ -34,18 +19,13 @@ const MANIFESTS = [
 
 const MOST_OF_MANIFEST = 4 * 2 ** 20
 const MOST_OF_TAGS = 2 ** 20
-const MOST_OF_TICKET = 2 ** 16
 /** Of lists of tags. */
 const MOST_PAGES = 50
 const MOST_LAYERS = 100
-/** A registry that does not say how long it lets somebody in means a minute. */
-const USUAL_STAY = seconds(60)
-const SPARE = seconds(10)
-
 /** One repository of a registry, by the distribution protocol of OCI. */
 export function openRegistry(options: RegistryOptions) {
-  const { visit, tickets, now, url, credential, authorities, owner, signal } = options
-  const repository = url.pathname.replace(/^\/+|\/+$/g, '')
+  const { url } = options
+  const repository = url.pathname.split('/').filter(Boolean).join('/')
   if (!REPOSITORY.test(repository) || repository.length > 255)
     throw new Failure('invalid', `${JSON.stringify(repository)} cannot be the name of a repository in a registry`, {
       reason: 'UrlInvalid',
@@ -53,48 +33,13 @@ export function openRegistry(options: RegistryOptions) {
     })
   const place = `${url.host}/${repository}`
   const base = `${url.origin}/v2/${repository}`
-  const key = JSON.stringify([base, owner])
-
-  /** Whoever is not let in is told where a ticket is to be had. */
-  const challenged = async (answer: Answer): Promise<Secret<string> | undefined> => {
-    const challenge = answer.header('www-authenticate') ?? ''
-    if (/^basic\b/i.test(challenge)) return basicOf(credential)
-    const named = new Map(
-      [...challenge.matchAll(/(\w{1,20})="([^"]{0,2000})"/g)].map(([, name = '', value = '']) => [name, value]),
-    )
-    const realm = named.get('realm') ?? ''
-    if (!/^bearer\b/i.test(challenge) || !URL.canParse(realm)) return undefined
-    const office = new URL(realm)
-    const service = named.get('service')
-    if (service !== undefined) office.searchParams.set('service', service)
-    office.searchParams.set('scope', `repository:${repository}:pull`)
-    const given = await visit({ url: office, authorization: basicOf(credential), authorities, signal })
-    const text = await bodyOf(given, MOST_OF_TICKET)
-    if (given.status !== 200) throw refusalOf(given, place)
-    const { token, access_token: access = token, expires_in: lasts } = recordIn(text.toString('utf8')) ?? {}
-    if (typeof access !== 'string' || access === '') throw refusalOf(given, place)
-    const authorization = new Secret(`Bearer ${access}`)
-    const stay = typeof lasts === 'number' ? seconds(lasts) : USUAL_STAY
-    tickets.set(key, { authorization, until: now() + stay - SPARE })
-    return authorization
-  }
-
-  const send = async (to: URL, method: 'GET' | 'HEAD', accept?: string): Promise<Answer> => {
-    const known = tickets.get(key)
-    const ask = { url: to, method, authorities, signal, ...(accept !== undefined && { headers: { accept } }) }
-    const first = await visit({ ...ask, authorization: known && known.until > now() ? known.authorization : undefined })
-    if (first.status !== 401) return first
-    first.body.destroy()
-    tickets.delete(key)
-    const authorization = await challenged(first)
-    return authorization ? visit({ ...ask, authorization }) : first
-  }
+  const ask = askRegistry(options, repository)
 
   const tags = async (): Promise<string[]> => {
     const all: string[] = []
     let next: URL | undefined = new URL(`${base}/tags/list?n=1000`)
     for (let page = 0; next && page < MOST_PAGES; page++) {
-      const answer = await send(next, 'GET')
+      const answer = await ask(next, 'GET')
       if (answer.status !== 200) throw given(answer, place)
       const list = recordIn((await bodyOf(answer, MOST_OF_TAGS)).toString('utf8'))?.tags
       if (Array.isArray(list)) for (const tag of list) if (typeof tag === 'string') all.push(tag)
@@ -106,7 +51,7 @@ export function openRegistry(options: RegistryOptions) {
   }
 
   const manifest = async (reference: string): Promise<{ digest: string; content: Record<string, unknown> }> => {
-    const answer = await send(new URL(`${base}/manifests/${reference}`), 'GET', MANIFESTS)
+    const answer = await ask(new URL(`${base}/manifests/${reference}`), 'GET', MANIFESTS)
     if (answer.status !== 200) throw given(answer, `${place}, ${reference}`)
     const bytes = await bodyOf(answer, MOST_OF_MANIFEST)
     const digest = createHash('sha256').update(bytes).digest('hex')
@@ -118,7 +63,7 @@ export function openRegistry(options: RegistryOptions) {
     /** The digest that a tag leads to now. */
     async digestOf(tag: string): Promise<string> {
       if (!TAG.test(tag)) throw notATag(tag)
-      const answer = await send(new URL(`${base}/manifests/${tag}`), 'HEAD', MANIFESTS)
+      const answer = await ask(new URL(`${base}/manifests/${tag}`), 'HEAD', MANIFESTS)
       answer.body.resume()
       if (answer.status === 404) throw missing(place, `tag ${tag}`)
       if (answer.status !== 200) throw given(answer, `${place}, tag ${tag}`)
@@ -134,12 +79,12 @@ export function openRegistry(options: RegistryOptions) {
       return tag
     },
     /** What makes up the artifact of that digest. */
-    async downloadsOf(commit: string): Promise<Found> {
+    async downloadsOf(commit: string): Promise<FoundArtifact> {
       const { content } = await manifest(`sha256:${commit}`)
-      const downloads = layersOf(content, place).map((layer): Download => {
+      const downloads = layersOf(content, place).map((layer): ArtifactPart => {
         const { digest, ...rest } = layer
         const from = async () => {
-          const answer = await send(new URL(`${base}/blobs/sha256:${digest}`), 'GET')
+          const answer = await ask(new URL(`${base}/blobs/sha256:${digest}`), 'GET')
           if (answer.status !== 200) throw given(answer, place)
           return answer
         }
@@ -150,13 +95,7 @@ export function openRegistry(options: RegistryOptions) {
   }
 }
 
-const basicOf = (credential: GitCredential | undefined): Secret<string> | undefined => {
-  if (!credential) return undefined
-  const { username = '', password } = credential
-  return new Secret(`Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`)
-}
-
-const given = (answer: Answer, what: string): Failure => {
+const given = (answer: WebAnswer, what: string): Failure => {
   answer.body.destroy()
   return refusalOf(answer, what)
 }
@@ -172,7 +111,7 @@ const notATag = (tag: string): Failure =>
 
 interface Layer {
   digest: string
-  form: Download['form']
+  form: ArtifactPart['form']
   name: string | undefined
   isChart: boolean
 }

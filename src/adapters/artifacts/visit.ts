@@ -5,7 +5,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import { Failure, isFailure, type Secret, seconds } from '../../std/index.ts'
 import type { Approach, Pin } from '../git/index.ts'
 
-export interface Ask {
+export interface WebAsk {
   url: URL
   method?: 'GET' | 'HEAD'
   headers?: Readonly<Record<string, string>>
@@ -16,7 +16,7 @@ export interface Ask {
   signal: AbortSignal
 }
 
-export interface Answer {
+export interface WebAnswer {
   status: number
   header(name: string): string | undefined
   /** Where it was found in the end. */
@@ -25,19 +25,19 @@ export interface Answer {
 }
 
 /** Asks a server of a stranger's choice, each time that it leads on to another one too. Whatever it says is an answer. */
-export type Visit = (ask: Ask) => Promise<Answer>
+export type VisitWeb = (ask: WebAsk) => Promise<WebAnswer>
 
 /** A server that says nothing for so long is given up. */
 const SILENCE = seconds(30)
 const MOST_REDIRECTS = 5
 
 /** `approach` says which hosts may be asked, `environment` names the proxies. */
-export function createVisit(approach: Approach, environment: Readonly<Record<string, string>>): Visit {
+export function createVisit(approach: Approach, environment: Readonly<Record<string, string>>): VisitWeb {
   const agents = {
     plain: new PlainAgent({ keepAlive: true, proxyEnv: environment }),
     tls: new TlsAgent({ keepAlive: true, proxyEnv: environment }),
   }
-  const visit = async (ask: Ask, left: number): Promise<Answer> => {
+  const visit = async (ask: WebAsk, left: number): Promise<WebAnswer> => {
     const { url, authorization } = ask
     if (!/^https?:$/.test(url.protocol)) throw astray(url)
     const credential = authorization && { password: authorization }
@@ -61,10 +61,10 @@ const astray = ({ origin }: URL): Failure =>
   })
 
 function exchange(
-  { url, method = 'GET', headers, authorization, authorities, signal }: Ask,
+  { url, method = 'GET', headers, authorization, authorities, signal }: WebAsk,
   pin: Pin | undefined,
   agents: { plain: PlainAgent; tls: TlsAgent },
-): Promise<Answer> {
+): Promise<WebAnswer> {
   const isTls = url.protocol === 'https:'
   const options = {
     method,
@@ -122,7 +122,7 @@ export function unreachable({ origin }: URL, thrown: unknown): Failure {
 }
 
 /** The whole of a short answer. */
-export async function bodyOf({ body, url }: Answer, most: number): Promise<Buffer> {
+export async function bodyOf({ body, url }: WebAnswer, most: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   try {
@@ -143,7 +143,7 @@ export async function bodyOf({ body, url }: Answer, most: number): Promise<Buffe
 }
 
 /** What is wrong where the status is none of success. `what`: was asked for. */
-export function refusalOf({ status, url }: Answer, what: string): Failure {
+export function refusalOf({ status, url }: WebAnswer, what: string): Failure {
   const place = `${url.origin}${url.pathname}`
   if (status === 401 || status === 403)
     return new Failure(status === 401 ? 'unauthorized' : 'forbidden', `${what}: ${url.origin} refuses it (${status})`, {
