@@ -9,6 +9,7 @@ import { waitUntilReady } from './wait.ts'
 interface Options extends CreateOptions, WaitOptions {
   url: string
   path?: string
+  type?: NonNullable<GitProjectSpec['type']>
   branch?: string
   credentials?: string
   visibility?: NonNullable<GitProjectSpec['visibility']>
@@ -16,15 +17,19 @@ interface Options extends CreateOptions, WaitOptions {
 }
 
 export const project = actionVerb({
-  description: 'Let kas know a Git repository, so that workspaces, deployments and agents of the namespace may use it.',
+  description: 'Let kas know a Git repository, or published charts or artifacts, so that the namespace may use them.',
   examples: [
     ['berth create project web --url https://git.example.com/web.git -n team-a', 'team-a/web'],
     ['berth create project web --url ssh://git@git.example.com/web --credentials web-git', 'with a key'],
+    ['berth create project charts --url https://charts.example.com --type helm', 'Helm charts'],
   ],
   options: (command) =>
     withWait(
       withCreation(command, GitProjects)
-        .requiredOption('--url <url>', 'where it is fetched from: https, http or ssh, without credentials in it')
+        .requiredOption('--url <url>', 'where it is fetched from: https, http, ssh or oci, without credentials')
+        .addOption(
+          new Option('--type <name>', 'what is there (default: oci for oci://, else git)').choices(['git', 'helm', 'oci']),
+        )
         .option('--path <path>', 'by which people and agents name it (default: NAMESPACE/NAME)')
         .option('--branch <name>', 'branch that is meant when none is named (default: that of HEAD)')
         .option(
@@ -42,12 +47,13 @@ export const project = actionVerb({
     ),
   run: (shell, name: string, options: Options) =>
     withKube(shell, options, async (kube) => {
-      const { url, namespace, path = `${namespace}/${name}`, branch, credentials, visibility, pollInterval } = options
+      const { url, type, namespace, path = `${namespace}/${name}`, branch, credentials, visibility, pollInterval } = options
       const object: GitProject = {
         ...typeMetaOf(GitProjects),
         metadata: { name, namespace },
         spec: {
           url,
+          ...(type && { type }),
           path,
           ...(branch !== undefined && { defaultBranch: branch }),
           ...(credentials !== undefined && { credentialsSecretRef: { name: credentials } }),
