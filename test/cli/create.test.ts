@@ -135,6 +135,22 @@ describe('berth create', (it) => {
     match((await run('deployment', 'none', '--project', 'shop', '--manual', '--wait')).stderr, 'would wait in vain')
   })
 
+  it('makes a deployment of a published chart, from a web server or a registry', async () => {
+    const [web, registry] = ['https://charts.example.com', 'oci://example.com/charts']
+    is((await run('project', 'charts', '--url', web, '--type', 'helm')).code, 0)
+    is((await kube.get(GitProjects, at('charts')))?.spec.type, 'helm')
+    is((await run('deployment', 'redis', '--project', 'charts', '--chart', 'redis', '--revision', '^18')).code, 0)
+    is((await run('deployment', 'valkey', '--url', registry, '--chart', 'valkey')).code, 0)
+    const sourceOf = async (name: string) => (await kube.get(GitOpsDeployments, at(name)))?.spec.source
+    equal(await sourceOf('redis'), {
+      project: `${namespace}/charts`,
+      chart: { repository: web, name: 'redis', version: '^18' },
+    })
+    equal(await sourceOf('valkey'), { chart: { oci: registry, name: 'valkey' } })
+    const mixed = await run('deployment', 'none', '--url', web, '--chart', 'redis', '--path', 'deploy')
+    match(mixed.stderr, 'a published chart has no path.')
+  })
+
   it('only shows with --dry-run what it would make, once the API server has looked it over', async () => {
     const requests = ['--requests', 'cpu=2,memory=4Gi']
     const { stdout, code } = await run('claim', 'dry', '--class', namespace, ...requests, '--dry-run', '--wait')

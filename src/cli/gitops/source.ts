@@ -7,8 +7,9 @@ import { findObject, findProjectByPath, type ObjectOptions } from '../find-objec
 export interface RepositoryOptions {
   project?: string
   url?: string
-  path: string
+  path?: string
   revision?: string
+  chart?: string
 }
 
 /** For verbs that make a GitOpsDeployment. */
@@ -16,21 +17,38 @@ export const withSource = (command: Command): Command =>
   command
     .option('--project <project>', 'GitProject of this namespace to follow, by its name or its path')
     .option('--url <url>', 'instead: URL of the repository, that of a GitProject which grants access')
-    .option('--path <folder>', 'directory in the repository', '.')
-    .option('--revision <revision>', 'branch, tag, commit or ref (default: the default branch)')
+    .option('--path <folder>', 'directory in the repository (default: .)')
+    .option(
+      '--revision <revision>',
+      'branch, tag, commit or ref (default: the default branch); of a chart its version, or a range',
+    )
+    .option('--chart <name>', 'instead of a path: a Helm chart that is published there')
+
+type Source = GitOpsDeploymentSpec['source']
 
 /** The source that a person names by these options. */
-export async function sourceOf(kube: Kube, options: RepositoryOptions & ObjectOptions): Promise<GitOpsDeploymentSpec['source']> {
-  const { path, revision } = options
+export async function sourceOf(kube: Kube, options: RepositoryOptions & ObjectOptions): Promise<Source> {
+  if (options.chart !== undefined) return chartOf(kube, options, options.chart)
+  const { path = '.', revision } = options
   return { ...(await repositoryOf(kube, options)), path, ...(revision !== undefined && { targetRevision: revision }) }
 }
+
+async function chartOf(kube: Kube, options: RepositoryOptions & ObjectOptions, name: string): Promise<Source> {
+  const { path, revision: version } = options
+  if (path !== undefined) throw mistaken('a published chart has no path.', 'Leave --path out.')
+  const { repoURL, project } = await repositoryOf(kube, options)
+  const place = repoURL.startsWith('oci://') ? { oci: repoURL } : { repository: repoURL }
+  return { ...(project !== undefined && { project }), chart: { ...place, name, ...(version !== undefined && { version }) } }
+}
+
+const mistaken = (message: string, remedy: string): Failure => new Failure('invalid', message, { remedy })
 
 async function repositoryOf(
   kube: Kube,
   { project, url, namespace }: RepositoryOptions & ObjectOptions,
 ): Promise<{ repoURL: string; project?: string }> {
   if ((project === undefined) === (url === undefined))
-    throw new Failure('invalid', 'a deployment follows one repository.', { remedy: 'Name it with either --project or --url.' })
+    throw mistaken('a deployment follows one repository.', 'Name it with either --project or --url.')
   if (project === undefined) return { repoURL: url ?? '' }
   const found = project.includes('/')
     ? await findProjectByPath(kube, project, namespace)

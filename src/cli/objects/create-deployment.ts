@@ -21,11 +21,12 @@ interface Options extends CreateOptions, WaitOptions, RepositoryOptions {
 }
 
 export const deployment = actionVerb({
-  description: 'Keep a directory of a Git repository in effect, here or in an environment.',
+  description: 'Keep a directory of a Git repository, or a published chart, in effect, here or in an environment.',
   examples: [
     ['berth create deployment shop --project shop --path deploy -n team-a --wait', 'a project'],
     ['berth create deployment shop --project shop --environment prod --revision v1', 'elsewhere'],
     ['berth create deployment shop --url https://git.example.com/shop.git --dry-run', 'as YAML'],
+    ['berth create deployment redis --project charts --chart redis --revision 18.x', 'a published chart'],
   ],
   options: (command) =>
     withWait(
