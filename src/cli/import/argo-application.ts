@@ -3,7 +3,7 @@ import { pointerOf } from '../../engines/apply/index.ts'
 import { defined } from '../../std/index.ts'
 import { helmOf } from './argo-helm.ts'
 import type { ForeignFields } from './fields.ts'
-import { repositoryUrl } from './made.ts'
+import { type ProjectPlace, repositoryUrl } from './made.ts'
 import { pathIn } from './paths.ts'
 
 /** The cluster in which Argo CD itself runs. */
@@ -24,10 +24,9 @@ export function destinationOf(spec: ForeignFields, as: 'objectName' | 'text' = '
   return { namespace: destination?.[as]('namespace'), cluster, isHere: HERE.includes(cluster) }
 }
 
-/** Where the manifests are. */
-export interface ImportedSource {
-  url: string
-  source: Omit<GitOpsDeploymentSpec['source'], 'repoURL'>
+/** Where the manifests are, and the GitProject that it takes. */
+export interface ImportedSource extends ProjectPlace {
+  source: GitOpsDeploymentSpec['source']
 }
 
 /** The one source of an Application; nothing where Berth follows no such source, which is told. */
@@ -51,13 +50,9 @@ export function sourceOf(spec: ForeignFields, isTemplate: boolean): ImportedSour
 function sourceIn(source: ForeignFields, isTemplate: boolean): ImportedSource | undefined {
   const path = pathIn(source, 'path')
   const [chart, plugin, helm] = [source.text('chart'), source.value('plugin'), source.record('helm')]
-  const revision = revisionOf(source.text('targetRevision'))
   source.pass('ref', 'name')
-  if (chart !== undefined) {
-    source.pass('repoURL', 'helm')
-    source.tell(`The chart ${chart} comes from a registry of charts: commit it to Git, with \`helm pull --untar\`.`, 'chart')
-    return undefined
-  }
+  if (chart) return chartIn(source, chart, isTemplate)
+  const revision = revisionOf(source.text('targetRevision'))
   if (plugin !== undefined) {
     source.tell('Berth runs no plug-ins: commit what this one renders.', 'plugin')
     return undefined
@@ -66,7 +61,18 @@ function sourceIn(source: ForeignFields, isTemplate: boolean): ImportedSource | 
   if (!helm) tellDirectory(source)
   const rendered = helm && helmOf(helm, { directory: path ?? '.', isTemplate })
   if (url === undefined || path === undefined || (helm && !rendered)) return undefined
-  return { url, source: { path, ...revision, ...(rendered && { helm: rendered }) } }
+  return { url, source: { repoURL: url, path, ...revision, ...(rendered && { helm: rendered }) } }
+}
+
+/** Argo CD names a registry without a scheme. https://argo-cd.readthedocs.io/en/stable/user-guide/helm/ */
+function chartIn(source: ForeignFields, name: string, isTemplate: boolean): ImportedSource | undefined {
+  const [given = '', version = '', helm] = [source.text('repoURL'), source.text('targetRevision'), source.record('helm')]
+  const rendered = helm && helmOf(helm, { directory: '.', isTemplate })
+  const isRegistry = !given.includes('://') || given.startsWith('oci://')
+  const url = isRegistry ? `oci://${given.replace(/^oci:\/\//, '')}` : repositoryUrl(source, 'repoURL')
+  if (url === undefined || (helm && !rendered)) return undefined
+  const chart = { ...(isRegistry ? { oci: url } : { repository: url }), name, ...(version !== '' && { version }) }
+  return { url, type: isRegistry ? 'oci' : 'helm', source: { chart, ...(rendered && { helm: rendered }) } }
 }
 
 function tellDirectory(source: ForeignFields): void {

@@ -2,7 +2,7 @@ import type { GitOpsDeploymentSetSpec } from '../../api/index.ts'
 import { isRecord, matchesWildcard } from '../../std/index.ts'
 import { isTemplated, type Words } from './argo-placeholders.ts'
 import type { ForeignFields } from './fields.ts'
-import { repositoryUrl } from './made.ts'
+import { type ProjectPlace, repositoryUrl } from './made.ts'
 import { cleanPath, recordOf } from './paths.ts'
 
 type Generator = GitOpsDeploymentSetSpec['generators'][number]
@@ -12,7 +12,7 @@ interface Generating {
   /** The placeholders that the template has. */
   used: ReadonlySet<string>
   /** The name of the GitProject of a repository. */
-  projectOf(url: string): string
+  projectOf(place: ProjectPlace): string
 }
 
 interface Plain {
@@ -111,7 +111,7 @@ function directoriesOf(git: ForeignFields, { projectOf, used }: Generating): Pla
       'A slug is made of the whole path, and ends with a digest where it has other letters than names of objects.',
       'directories',
     )
-  const more = { project: projectOf(repository), ...(revision !== undefined && revision !== 'HEAD' && { revision }) }
+  const more = { project: projectOf({ url: repository }), ...(revision !== undefined && revision !== 'HEAD' && { revision }) }
   const generators = apart.map((pattern) => ({ directories: { pattern, ...more, except: [...except, hiddenIn(pattern)] } }))
   return { generators, words: PATHS }
 }

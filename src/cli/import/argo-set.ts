@@ -13,7 +13,7 @@ import { placeholdersIn, withVariables } from './argo-placeholders.ts'
 import { askedFor, hintOf, NAMESPACE, type World } from './argo-spec.ts'
 import { type ForeignFields, type Remark, readFields } from './fields.ts'
 import type { ForeignObject } from './imported.ts'
-import { restingAs } from './made.ts'
+import { type ProjectPlace, restingAs } from './made.ts'
 import { recordOf } from './paths.ts'
 
 /** What was made of an ApplicationSet; nothing where its generators or its template have no match. */
@@ -31,8 +31,8 @@ export function setFrom({ object }: ForeignObject, world: World): ImportedSet {
   const place = world.into ?? namespace
   const { generators: given, template: written, ...others } = recordOf(object.spec)
   const projects = new Set<GitProject>()
-  const projectOf = (url: string) => {
-    const project = world.projects.projectFor(place, url)
+  const projectOf = (of: ProjectPlace) => {
+    const project = world.projects.projectFor(place, of)
     projects.add(project)
     return project.metadata.name
   }
@@ -59,7 +59,7 @@ export function setFrom({ object }: ForeignObject, world: World): ImportedSet {
 interface Filling {
   place: string
   world: World
-  projectOf(url: string): string
+  projectOf(place: ProjectPlace): string
   generators: GitOpsDeploymentSetSpec['generators']
 }
 
@@ -90,9 +90,9 @@ function templateFrom(
   if (!source) return undefined
   const isOne = !source.url.includes('${')
   if (!isOne) spec.tell('Make a GitProject for each repository.', 'source')
-  const project = isOne ? `${place}/${projectOf(source.url)}` : undefined
+  const project = isOne ? `${place}/${projectOf(source)}` : undefined
   const ofOne: GitOpsDeploymentSpec = {
-    source: { repoURL: source.url, ...(project !== undefined && { project }), ...source.source },
+    source: { ...(project !== undefined && { project }), ...source.source },
     ...rest,
     // Argo CD's set synchronises its Applications itself, where it does so in steps.
     ...(own.record('strategy')?.text('type') === 'RollingSync' && { type: 'automated' as const }),

@@ -82,12 +82,12 @@ function importApplication({ object, file }: ForeignObject, world: World, transl
   if (rests) spec.tell(RESTS)
   if (place === undefined) spec.tell('It names no namespace: name one with --into.', 'destination')
   if (!source || place === undefined || reading.isWrong()) return { ...imported, isLost: true, remarks: reading.told() }
-  const project = world.projects.projectFor(place, source.url)
+  const project = world.projects.projectFor(place, source)
   const ours = world.names.take(place, name, namespace)
   if (ours !== name && source.source.helm?.releaseName === undefined)
     spec.tell(`It is called ${ours} here. If it is a chart, set spec.source.helm.releaseName: ${name}.`)
   const deployment = deploymentNamed(place, ours, {
-    source: { repoURL: source.url, project: `${place}/${project.metadata.name}`, ...source.source },
+    source: { project: `${place}/${project.metadata.name}`, ...source.source },
     ...rest,
   })
   return { ...imported, made: [deployment, project], remarks: reading.remarks(), rests }

@@ -2,7 +2,7 @@ import type { GitProject, GitProjectSpec, Ref } from '../../api/index.ts'
 import { type ForeignFields, isDuration } from './fields.ts'
 import { projectNamed, repositoryUrl } from './made.ts'
 
-/** What a Kustomization or HelmRelease gets of the GitRepository that it names. */
+/** What a Kustomization or HelmRelease gets of the source that it names. */
 export interface Repository {
   project: GitProject
   revision: { targetRevision?: string; semver?: string }
@@ -30,7 +30,7 @@ function revisionOf(spec: ForeignFields): Repository['revision'] {
 }
 
 /** Flux looks every so often for commits, as Berth does. */
-function intervalOf(spec: ForeignFields): Pick<GitProjectSpec, 'pollInterval'> {
+export function intervalOf(spec: ForeignFields): Pick<GitProjectSpec, 'pollInterval'> {
   const interval = durationIn(spec, 'interval')
   return interval === undefined ? {} : { pollInterval: interval }
 }
@@ -43,10 +43,13 @@ export function durationIn(fields: ForeignFields, name: string): string | undefi
   return undefined
 }
 
-function credentialsOf(spec: ForeignFields): Pick<GitProjectSpec, 'credentialsSecretRef'> {
+export function credentialsOf(spec: ForeignFields): Pick<GitProjectSpec, 'credentialsSecretRef'> {
   const name = spec.record('secretRef')?.objectName('name')
   if (name === undefined) return {}
-  const isSsh = spec.text('url')?.startsWith('ssh:') ?? false
+  const scheme = spec.text('url')?.split(':')[0]
+  // Pods have the same.
+  if (scheme === 'oci') return { credentialsSecretRef: { name } }
+  const isSsh = scheme === 'ssh'
   if (isSsh) spec.tell(`Add the field \`ssh-privatekey\` to Secret ${name}: the same key as in \`identity\`.`, 'secretRef')
   else
     spec.tell(

@@ -9,34 +9,40 @@ import { cleanPath, pathIn } from './paths.ts'
 
 type Helm = NonNullable<GitOpsDeploymentSpec['source']['helm']>
 
-/** A chart in a Git repository, and what it is rendered with. */
-export interface GitChart {
-  path: string
+/** The chart of a HelmRelease, and what it is rendered with. */
+export interface ReleaseChart {
   sourceRef: ForeignFields
   helm: Helm
+  /** In its source. */
+  path: string
+  /** Of one in a repository of charts. */
+  published?: { name: string; version?: string } | undefined
 }
 
-/** The chart of a HelmRelease; nothing where it lies in no Git repository, which is told. */
-export function chartOf(spec: ForeignFields, releaseName: string): GitChart | undefined {
+/** Nothing where no chart is named, which is told. */
+export function chartOf(spec: ForeignFields, releaseName: string): ReleaseChart | undefined {
   const chart = spec.record('chart')?.record('spec')
-  const sourceRef = chart?.record('sourceRef')
-  if (!chart || !sourceRef || sourceRef.text('kind') !== 'GitRepository') {
+  const sourceRef = chart?.record('sourceRef') ?? spec.record('chartRef')
+  if (!sourceRef) {
     spec.pass('chart', 'values', 'valuesFrom', 'install', 'upgrade')
-    spec.record('chartRef')?.pass('kind', 'name', 'namespace')
-    chart?.pass('chart', 'version', 'interval', 'reconcileStrategy', 'verify', 'valuesFiles')
-    sourceRef?.pass('name', 'namespace', 'apiVersion')
-    spec.tell(FROM_REGISTRY, chart ? 'chart' : 'chartRef')
+    spec.tell('There is no chart.')
     return undefined
   }
-  const path = pathIn(chart, 'chart')
-  chart.pass('interval', 'reconcileStrategy', 'version')
-  spec.tell('Hooks of the chart run with its first sync here, those of an installation, too.', 'chart')
+  const kind = sourceRef.text('kind')
+  const published = chart && kind === 'HelmRepository' ? publishedIn(chart) : undefined
+  const path = chart && kind === 'GitRepository' ? pathIn(chart, 'chart') : '.'
+  chart?.pass('chart', 'interval', 'reconcileStrategy', 'version')
+  if (chart?.has('verify')) chart.tell('Signatures of charts are not verified.', 'verify')
+  spec.tell('Hooks of the chart run with its first sync here, those of an installation, too.', chart ? 'chart' : 'chartRef')
   const helm = { releaseName: shortName(releaseName), ...valuesOf(spec, chart, path ?? '.'), ...crdsOf(spec) }
-  return path === undefined ? undefined : { path, sourceRef, helm }
+  return path === undefined ? undefined : { path, sourceRef, helm, published }
 }
 
-const FROM_REGISTRY =
-  'The chart comes from a registry of charts. Commit it to Git (`helm pull --untar`), suspend the HelmRelease, take the release over with `berth adopt helm`, take the HelmRelease out of Git, and then delete it.'
+/** `*` is the latest, which Berth says by leaving it out. */
+function publishedIn(chart: ForeignFields): { name: string; version?: string } {
+  const [name = '', version = '*'] = [chart.text('chart'), chart.text('version')]
+  return { name, ...(version !== '*' && { version }) }
+}
 
 /** As Flux has it: https://fluxcd.io/flux/components/helm/helmreleases/#release-name */
 function shortName(name: string): string {

@@ -1,8 +1,9 @@
 import { type GitOpsDeploymentSpec, type GitProject, groupOf, keyOf, type ObjectMeta, type Ref } from '../../api/index.ts'
 import { type FieldReading, type ForeignFields, hintsBy, readFields } from './fields.ts'
 import { type Repository, repositoryFrom } from './flux-git-repository.ts'
-import { chartOf, releaseSpecOf } from './flux-helm-release.ts'
+import { chartOf, type ReleaseChart, releaseSpecOf } from './flux-helm-release.ts'
 import { kustomizationSpecOf } from './flux-kustomization.ts'
+import { helmRepositoryFrom, ociRepositoryFrom } from './flux-published.ts'
 import { type ForeignObject, type ImportChoices, type Imported, isLive, type LettingGo, titleOf } from './imported.ts'
 import { createEnvironments, createNames, deploymentNamed, type Environments, elsewhere } from './made.ts'
 import { parentOf } from './parents.ts'
@@ -12,6 +13,8 @@ import type { ForeignKind } from './read.ts'
 /** The kinds of Flux that are read, by name. */
 const KINDS = {
   GitRepository: { group: 'source.toolkit.fluxcd.io', versions: ['v1', 'v1beta2'], plural: 'gitrepositories' },
+  HelmRepository: { group: 'source.toolkit.fluxcd.io', versions: ['v1', 'v1beta2'], plural: 'helmrepositories' },
+  OCIRepository: { group: 'source.toolkit.fluxcd.io', versions: ['v1', 'v1beta2'], plural: 'ocirepositories' },
   Kustomization: { group: 'kustomize.toolkit.fluxcd.io', versions: ['v1', 'v1beta2'], plural: 'kustomizations' },
   HelmRelease: { group: 'helm.toolkit.fluxcd.io', versions: ['v2', 'v2beta2', 'v2beta1'], plural: 'helmreleases' },
 } as const
@@ -20,15 +23,24 @@ export const FLUX_KINDS: readonly ForeignKind[] = Object.entries(KINDS).map(([ki
 
 type FluxKind = keyof typeof KINDS
 
+/** Makes a GitProject of each source. */
+const SOURCES = { GitRepository: repositoryFrom, HelmRepository: helmRepositoryFrom, OCIRepository: ociRepositoryFrom } as const
+type SourceKind = keyof typeof SOURCES
+const SOURCE_KINDS: readonly SourceKind[] = ['GitRepository', 'HelmRepository', 'OCIRepository']
+
+const FLUX_NAMES: readonly FluxKind[] = [...SOURCE_KINDS, 'Kustomization', 'HelmRelease']
+
 /** Where `flux bootstrap` puts them, where an object in a file does not say it. */
 const NAMESPACE = 'flux-system'
 
-/** Makes GitProjects of GitRepositories, and GitOpsDeployments of the Kustomizations and HelmReleases that follow them. */
+/** Makes GitProjects of sources, and GitOpsDeployments of the Kustomizations and HelmReleases that follow them. */
 export function importFlux(given: readonly ForeignObject[], { into }: ImportChoices): Imported[] {
   const ofKind = (kind: FluxKind) =>
     given.filter(({ object }) => groupOf(object.apiVersion) === KINDS[kind].group && object.kind === kind).map(readGiven)
   const sources = new Map(
-    ofKind('GitRepository').map((read) => [read.key, { ...read, found: repositoryFrom(read.spec, read.ref) }]),
+    SOURCE_KINDS.flatMap((kind) =>
+      ofKind(kind).map((read) => [`${kind} ${read.key}`, { ...read, found: SOURCES[kind](read.spec, read.ref) }] as const),
+    ),
   )
   const repositories = new Map([...sources].map(([key, { found }]) => [key, found]))
   const followers = [...ofKind('Kustomization'), ...ofKind('HelmRelease')].map((read): Follower => {
@@ -88,7 +100,7 @@ function readGiven({ object, file }: ForeignObject): Read {
   const ref = { name, namespace }
   const reading = readFields(object, hintOf)
   reading.root.pass('apiVersion', 'kind', 'metadata', 'status')
-  const kind: FluxKind = object.kind === 'GitRepository' || object.kind === 'HelmRelease' ? object.kind : 'Kustomization'
+  const kind = FLUX_NAMES.find((each) => each === object.kind) ?? 'Kustomization'
   const about = { kind, title: titleOf(kind, ref), file, isLive: isLive(object), ref, key: keyOf(ref), metadata }
   return { ...reading, ...about, spec: reading.root.record('spec') ?? reading.root }
 }
@@ -112,8 +124,7 @@ interface World {
 
 interface Content {
   repository: Repository
-  path: string
-  helm?: GitOpsDeploymentSpec['source']['helm']
+  source: GitOpsDeploymentSpec['source']
 }
 
 function importFollower(read: Follower, world: World): Imported {
@@ -133,11 +144,10 @@ function importFollower(read: Follower, world: World): Imported {
 
 function specOf(read: Follower, content: Content, world: World): GitOpsDeploymentSpec {
   const { kind, spec } = read
-  const { repository, path, helm } = content
-  const { repoURL, project } = { repoURL: repository.project.spec.url, project: keyOf(repository.project.metadata) }
+  const project = keyOf(content.repository.project.metadata)
   const serviceAccountName = spec.objectName('serviceAccountName')
   return {
-    source: { repoURL, project, path, ...repository.revision, ...(helm && { helm }) },
+    source: { project, ...content.source },
     ...(kind === 'HelmRelease' ? releaseSpecOf(spec) : kustomizationSpecOf(spec)),
     ...destinationOf(read, world),
     ...dependenciesOf(read, world),
@@ -159,17 +169,24 @@ function contentOf({ kind, spec, ref }: Read, repositories: ReadonlyMap<string, 
   const path = chart?.path ?? pathIn(spec, 'path')
   sourceRef?.pass('apiVersion')
   const [sourceKind, name, namespace = ref.namespace] = ['kind', 'name', 'namespace'].map((field) => sourceRef?.text(field))
-  if (sourceKind !== 'GitRepository' || name === undefined) {
-    spec.tell(`Berth follows Git repositories, and no ${sourceKind ?? 'source without a name'}.`, 'sourceRef')
+  if (!SOURCE_KINDS.some((each) => each === sourceKind) || name === undefined) {
+    spec.tell(`Berth follows no ${sourceKind ?? 'source without a name'}.`, 'sourceRef')
     return undefined
   }
   if (path === undefined) return undefined
-  const key = keyOf({ name, namespace })
-  const repository = repositories.get(key)
-  if (repository) return { repository, path, ...(chart && { helm: chart.helm }) }
-  const why = repositories.has(key) ? 'has no match' : 'is not among what was given'
-  sourceRef?.tell(`GitRepository ${key} ${why}, and without it nothing is known of the repository.`)
+  const title = `${sourceKind} ${keyOf({ name, namespace })}`
+  const repository = repositories.get(title)
+  if (repository) return { repository, source: sourceOf(repository, path, chart) }
+  const why = repositories.has(title) ? 'has no match' : 'is not among what was given'
+  sourceRef?.tell(`${title} ${why}, and without it nothing is known of the repository.`)
   return undefined
+}
+
+function sourceOf({ project, revision }: Repository, path: string, chart: ReleaseChart | undefined): Content['source'] {
+  const { url } = project.spec
+  const helm = chart && { helm: chart.helm }
+  if (!chart?.published) return { repoURL: url, path, ...revision, ...helm }
+  return { chart: { ...(url.startsWith('oci://') ? { oci: url } : { repository: url }), ...chart.published }, ...helm }
 }
 
 /** https://fluxcd.io/flux/components/helm/helmreleases/#release-name */
@@ -238,7 +255,7 @@ function releaseOf({ kind, title, ref: { name, namespace }, spec, content, metad
   const stop = `kubectl patch ${at} --field-manager=flux-client-side-apply --type merge -p '{"spec":{"suspend":true}}'`
   // Helm's records outlive a HelmRelease that is suspended, and `helm uninstall` would go by them.
   const records = spec.objectName('storageNamespace') ?? namespace
-  const release = content?.helm?.releaseName
+  const release = content?.source.helm?.releaseName
   const forget =
     release !== undefined && !spec.has('kubeConfig') ? [`kubectl delete secrets -n ${records} -l owner=helm,name=${release}`] : []
   const parent = parentOf({ ...metadata, namespace }, title, [])

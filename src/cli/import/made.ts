@@ -39,17 +39,23 @@ export const projectNamed = (namespace: string, name: string, spec: Omit<GitProj
   spec: { ...spec, path: `${namespace}/${name}` },
 })
 
+/** What a GitProject is of. */
+export interface ProjectPlace extends Pick<GitProjectSpec, 'type'> {
+  url: string
+}
+
 /** One for each repository and namespace. */
 export interface MadeProjects {
-  projectFor(namespace: string, url: string): GitProject
+  projectFor(namespace: string, place: ProjectPlace): GitProject
 }
 
 export function createProjects(names = createNames()): MadeProjects {
   const made = new Map<string, GitProject>()
   return {
-    projectFor(namespace, url) {
-      const key = `${namespace} ${url}`
-      const project = made.get(key) ?? projectNamed(namespace, names.take(namespace, nameFromUrl(url), 'git'), { url })
+    projectFor(namespace, { url, type }) {
+      const key = `${namespace} ${url} ${type}`
+      const spec = { url, ...(type && { type }) }
+      const project = made.get(key) ?? projectNamed(namespace, names.take(namespace, nameFromUrl(url), type ?? 'git'), spec)
       made.set(key, project)
       return project
     },

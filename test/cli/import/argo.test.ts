@@ -183,14 +183,35 @@ describe('a chart of an Application', (it) => {
     })
   })
 
-  it('from a registry of charts has no match, nor have several sources', async () => {
-    const chart = await importing('argo', [
-      application({ source: { repoURL: 'https://charts.example.com', chart: 'redis', targetRevision: '1.x' } }),
-    ])
-    assert.equal([chart.code, chart.stdout], [1, ''])
-    assert.match(chart.report, '✗ Application argocd/shop')
-    assert.match(chart.report, 'The chart redis comes from a registry of charts: commit it to Git')
-    assert.equal(chart.commands, [])
+  it('that is published, on a web server or in a registry, is one here, too', async () => {
+    const made = async (source: object) => {
+      const found = await importing('argo', [application({ source })])
+      assert.is(found.code, 0, found.stderr)
+      const { url, type } = specOf(found, 'GitProject')
+      return { url, type, source: specOf(found, 'GitOpsDeployment').source }
+    }
+    const helm = { valueFiles: ['values-prod.yaml'], releaseName: 'cache' }
+    assert.equal(await made({ repoURL: 'https://charts.example.com', chart: 'redis', targetRevision: '1.x', helm }), {
+      url: 'https://charts.example.com',
+      type: 'helm',
+      source: {
+        project: 'team-a/charts-example-com',
+        chart: { repository: 'https://charts.example.com', name: 'redis', version: '1.x' },
+        helm,
+      },
+    })
+    for (const repoURL of ['registry.example.com/charts', 'oci://registry.example.com/charts'])
+      assert.equal(await made({ repoURL, chart: 'redis', targetRevision: '1.2.3' }), {
+        url: 'oci://registry.example.com/charts',
+        type: 'oci',
+        source: {
+          project: 'team-a/charts',
+          chart: { oci: 'oci://registry.example.com/charts', name: 'redis', version: '1.2.3' },
+        },
+      })
+  })
+
+  it('has no match where there are several sources', async () => {
     const several = await importing('argo', [application({ sources: [whole.source, { repoURL: URL, ref: 'values' }] })])
     assert.is(several.code, 1)
     assert.match(several.report, 'spec.sources: Berth follows one repository')

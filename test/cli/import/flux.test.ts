@@ -121,7 +121,7 @@ describe('a Kustomization of Flux', (it) => {
       assert.match(found.report, said)
     const bucket = await importing('flux', [kustomization({ sourceRef: { kind: 'Bucket', name: 'b' } })])
     assert.equal([bucket.code, bucket.stdout], [1, ''])
-    assert.match(bucket.report, 'Berth follows Git repositories, and no Bucket.')
+    assert.match(bucket.report, 'Berth follows no Bucket.')
     const alone = await importing('flux', [kustomization({})])
     assert.match(alone.report, 'GitRepository flux-system/fleet is not among what was given')
   })
@@ -231,8 +231,60 @@ describe('a HelmRelease of Flux', (it) => {
     assert.match(found.report, 'The values.yaml of the chart counts here in any case')
   })
 
-  it('of a registry of charts has no match, and the others are made', async () => {
+  const published = (kind: string, name: string, spec: object) => ({
+    apiVersion: 'source.toolkit.fluxcd.io/v1',
+    kind,
+    metadata: metadata(name, 'team-a'),
+    spec: { interval: '5m', ...spec },
+  })
+  const made = async (...given: Parameters<typeof importing>[1][number][]) => {
+    const found = await importing('flux', given)
+    assert.is(found.code, 0, found.stderr)
+    const { source } = specOf(found, 'GitOpsDeployment')
+    return { project: specOf(found, 'GitProject'), source, report: found.report }
+  }
+
+  it('of a HelmRepository becomes one of the published chart', async () => {
     const chart = { spec: { chart: 'redis', version: '1.x', sourceRef: { kind: 'HelmRepository', name: 'charts' } } }
+    const web = { url: 'https://charts.example.com', secretRef: { name: 'login' } }
+    const found = await made(published('HelmRepository', 'charts', web), helmRelease({ chart }))
+    assert.equal(found.project, {
+      ...{ url: web.url, type: 'helm', path: 'team-a/charts', pollInterval: '5m', credentialsSecretRef: { name: 'login' } },
+    })
+    assert.equal(found.source, {
+      project: 'team-a/charts',
+      chart: { repository: web.url, name: 'redis', version: '1.x' },
+      helm: { releaseName: 'shop' },
+    })
+    const registry = published('HelmRepository', 'charts', { type: 'oci', url: 'oci://registry.example.com/charts' })
+    const latest = { spec: { ...chart.spec, version: '*' } }
+    const ofRegistry = await made(registry, helmRelease({ chart: latest }))
+    assert.equal(ofRegistry.project, { url: 'oci://registry.example.com/charts', path: 'team-a/charts', pollInterval: '5m' })
+    assert.equal(ofRegistry.source, {
+      project: 'team-a/charts',
+      chart: { oci: 'oci://registry.example.com/charts', name: 'redis' },
+      helm: { releaseName: 'shop' },
+    })
+  })
+
+  it('of an OCIRepository becomes one of the artifact, as a Kustomization does', async () => {
+    const url = 'oci://registry.example.com/charts/redis'
+    const redis = (ref: object) =>
+      published('OCIRepository', 'redis', { url, ref, secretRef: { name: 'pull' }, verify: { provider: 'cosign' } })
+    const release = helmRelease({ chart: undefined, chartRef: { kind: 'OCIRepository', name: 'redis' } })
+    const found = await made(redis({ semver: '>=1.0.0' }), release)
+    assert.equal(found.project, { url, path: 'team-a/redis', pollInterval: '5m', credentialsSecretRef: { name: 'pull' } })
+    assert.equal(found.source, {
+      ...{ project: 'team-a/redis', repoURL: url, path: '.', semver: '>=1.0.0', helm: { releaseName: 'shop' } },
+    })
+    assert.match(found.report, 'Signatures of artifacts are not verified.')
+    const ofRedis = { sourceRef: { kind: 'OCIRepository', name: 'redis', namespace: 'team-a' }, path: './deploy' }
+    const built = await made(redis({ tag: 'v1' }), kustomization(ofRedis))
+    assert.equal(built.source, { project: 'team-a/redis', repoURL: url, path: 'deploy', targetRevision: 'v1' })
+  })
+
+  it('names a source that was not given, and makes the others', async () => {
+    const chart = { spec: { chart: 'redis', sourceRef: { kind: 'HelmRepository', name: 'charts' } } }
     const found = await importing('flux', [repository(), helmRelease({ chart }), kustomization({})])
     assert.is(found.code, 1)
     assert.equal(
@@ -240,11 +292,7 @@ describe('a HelmRelease of Flux', (it) => {
       ['GitProject', 'GitOpsDeployment'],
     )
     assert.match(found.report, '✗ HelmRelease team-a/shop')
-    assert.match(found.report, 'take the release over with `berth adopt helm`')
-    assert.match(
-      (await importing('flux', [helmRelease({ chart: undefined, chartRef: { kind: 'OCIRepository', name: 'x' } })])).report,
-      'spec.chartRef: The chart comes from a registry',
-    )
+    assert.match(found.report, 'HelmRepository team-a/charts is not among what was given')
   })
 
   it('of the name of a Kustomization gets another one, and what depends on it follows', async () => {
