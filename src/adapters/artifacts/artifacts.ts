@@ -17,8 +17,7 @@ import { type PackFile, readContents, readPack, removeOthers, writePack } from '
 import { createVisit } from './visit.ts'
 
 /** What hands out artifacts: a web server with an index of Helm charts, or a registry. */
-export const ARTIFACT_TYPES = ['helm', 'oci'] as const
-export type ArtifactType = (typeof ARTIFACT_TYPES)[number]
+export type ArtifactType = 'helm' | 'oci'
 
 /** The same as of a repository of Git: its commits are digests of artifacts, its tags those of a registry. */
 export interface ArtifactRepository {

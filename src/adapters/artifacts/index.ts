@@ -4,4 +4,4 @@
  * Read artifacts.ts first; registry.ts and helm-repository.ts say where an artifact is, visit.ts how they are asked, unpack.ts what is
  * taken out of an archive, pack.ts how that is kept on disk.
  */
-export { ARTIFACT_TYPES, type Artifacts, type ArtifactType, artifactUrl, openArtifacts } from './artifacts.ts'
+export { type Artifacts, type ArtifactType, artifactUrl, openArtifacts } from './artifacts.ts'
