@@ -12,7 +12,7 @@ import {
   type TreeFile,
 } from '../git/index.ts'
 import { download } from './download.ts'
-import { artifactAt, chartAt, digestIn, gone, type LocatedArtifact, type Seekers } from './locate.ts'
+import { artifactAt, chartAt, digestIn, gone, type LocatedArtifact, probe, type Seekers } from './locate.ts'
 import { type PackFile, readContents, readPack, removeOthers, writePack } from './pack.ts'
 import { createVisit } from './visit.ts'
 
@@ -21,6 +21,8 @@ export type ArtifactType = 'helm' | 'oci'
 
 /** The same as of a repository of Git: its commits are digests of artifacts, its tags those of a registry. */
 export interface ArtifactRepository {
+  /** Fails where nobody is who has charts, or artifacts. */
+  probe(signal: AbortSignal): Promise<void>
   locate(revision: Revision, signal: AbortSignal): Promise<{ commit: string; refName: string | undefined }>
   fetch(commit: string, signal: AbortSignal): Promise<void>
   files(commit: string): Promise<TreeFile[]>
@@ -68,7 +70,7 @@ export function artifactUrl(written: string, type: ArtifactType, protocols: read
 }
 
 function openRepository(services: ArtifactServices, remote: Remote, type: ArtifactType): ArtifactRepository {
-  const name = `${mirrorName(remote)}.artifacts`
+  const name = `${mirrorName(remote)}.${type}`
   const folder = services.data.place(name)
   /** How to get what was found last. */
   let last: LocatedArtifact | undefined
@@ -79,13 +81,13 @@ function openRepository(services: ArtifactServices, remote: Remote, type: Artifa
   const bring = async (commit: string, signal: AbortSignal): Promise<void> => {
     if (await readPack(folder, commit)) return
     if (last?.commit !== commit) throw gone(remote, commit)
-    const { find } = last
+    const { find, about } = last
     const began = services.clock.now()
     const work = async (ended: AbortSignal) => {
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      await writePack(folder, commit, remote.url, async (into) => {
+      await writePack(folder, commit, about, async (into) => {
         const { downloads, ...line } = await find(ended)
-        for (const each of downloads) await download(each, { about: remote.url, into, signal: ended })
+        for (const each of downloads) await download(each, { about, into, signal: ended })
         return line
       })
     }
@@ -106,6 +108,7 @@ function openRepository(services: ArtifactServices, remote: Remote, type: Artifa
   }
 
   return {
+    probe: (signal) => probe(services, remote, type, signal),
     async locate(revision, signal) {
       const digest = digestIn(revision)
       // What was fetched once is there when nobody lists it any more, as for a way back.

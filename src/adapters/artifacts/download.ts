@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { Failure } from '../../std/index.ts'
+import { Failure, minutes } from '../../std/index.ts'
 import type { CommitLine } from '../git/index.ts'
-import type { Pack } from './pack.ts'
+import { type Pack, tooLarge } from './pack.ts'
 import { type Form, unpack } from './unpack.ts'
 import { unreachable, type WebAnswer } from './visit.ts'
 
@@ -22,6 +22,12 @@ export interface FoundArtifact extends CommitLine {
   downloads: readonly ArtifactPart[]
 }
 
+/** However large it is: longer than that, and somebody only wants to hold up others. */
+export const DOWNLOAD_WITHIN = minutes(10)
+
+/** Bytes that are sent. */
+const MOST_SENT = 512 * 2 ** 20
+
 interface Destination {
   about: string
   into: Pack
@@ -36,14 +42,17 @@ export async function download(
   const answer = await from()
   const hash = createHash('sha256')
   let isWhole = false
+  let bytes = 0
   async function* sent(): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of answer.body) {
+        bytes += chunk.length
+        if (bytes > MOST_SENT) throw tooLarge(about, `more than ${MOST_SENT / 2 ** 20} MiB`)
         hash.update(chunk)
         yield chunk
       }
     } catch (thrown) {
-      throw unreachable(answer.url, thrown)
+      throw unreachable(answer, thrown)
     }
     isWhole = digest === undefined || hash.digest('hex') === digest
     if (!isWhole) throw altered(about)

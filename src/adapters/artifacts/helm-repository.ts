@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { StringDecoder } from 'node:string_decoder'
 import { Failure, isRecord, type LRUCache, type ReadYaml, type Secret, withoutEnd } from '../../std/index.ts'
 import { highestTag, parseRange } from '../git/index.ts'
+import { DOWNLOAD_WITHIN } from './download.ts'
 import { refusalOf, unreachable, type VisitWeb, type WebAnswer } from './visit.ts'
 
 /** A version of a chart, as the index of its repository lists it. */
@@ -57,6 +58,7 @@ export function openHelmRepository(options: HelmRepositoryOptions) {
       throw refusalOf(answer, base.href)
     }
     const section = await sectionOf(answer, chart)
+    if (section === 'none') throw notAnIndex(base)
     const versions = section === undefined ? [] : await readVersions(section, { chart, base, yaml })
     indexes.set(key, { etag: answer.header('etag'), versions })
     return versions
@@ -88,12 +90,18 @@ export function openHelmRepository(options: HelmRepositoryOptions) {
     /** Whether there is an index that may be read. */
     async probe(): Promise<void> {
       const answer = await visit({ url: new URL('index.yaml', base), authorization, authorities, signal })
+      if (answer.status !== 200) {
+        answer.body.destroy()
+        throw refusalOf(answer, base.href)
+      }
+      const isIndex = await beginsAsIndex(answer)
       answer.body.destroy()
-      if (answer.status !== 200) throw refusalOf(answer, base.href)
+      if (!isIndex) throw notAnIndex(base)
     },
     async download({ url: place }: ChartVersion): Promise<WebAnswer> {
       const isOwn = place.origin === base.origin
-      const answer = await visit({ url: place, authorization: isOwn ? authorization : undefined, authorities, signal })
+      const shown = { authorization: isOwn ? authorization : undefined, authorities }
+      const answer = await visit({ url: place, ...shown, within: DOWNLOAD_WITHIN, signal })
       if (answer.status === 200) return answer
       answer.body.destroy()
       throw refusalOf(answer, base.href)
@@ -114,39 +122,53 @@ const notAChart = (name: string): Failure =>
  * The lines that an index has for one chart: those of others, megabytes mostly, are passed over as they come. Where it is one line of
  * JSON, all of it.
  */
-async function sectionOf(answer: WebAnswer, chart: string): Promise<string | undefined> {
+async function sectionOf(answer: WebAnswer, chart: string): Promise<string | 'none' | undefined> {
   const decoder = new StringDecoder('utf8')
   const cut = createCutter(chart)
+  /** Of the last line, which has no end yet. */
   let rest = ''
   let bytes = 0
   let isJson: boolean | undefined
   try {
     for await (const chunk of answer.body) {
       bytes += chunk.length
-      const text = rest + decoder.write(chunk)
-      isJson ??= text.trimStart() === '' ? undefined : text.trimStart().startsWith('{')
-      if (bytes > MOST_OF_INDEX || text.length > MOST_OF_CHART) throw tooLarge(answer)
-      if (isJson) {
-        rest = text
-        continue
+      const [first = '', ...lines] = decoder.write(chunk).split('\n')
+      isJson ??= first === '' ? undefined : first.startsWith('{')
+      rest += first
+      for (const line of lines) {
+        if (!isJson) cut.take(rest)
+        rest = isJson ? rest + line : line
       }
-      const lines = text.split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) cut.take(line)
-      if (cut.length > MOST_OF_CHART) throw tooLarge(answer)
+      if (bytes > MOST_OF_INDEX || rest.length + cut.length > MOST_OF_CHART) throw tooLarge(answer)
     }
   } catch (thrown) {
-    throw unreachable(answer.url, thrown)
+    throw unreachable(answer, thrown)
   }
   if (isJson) return rest
   cut.take(rest)
-  return cut.section()
+  return cut.isIndex ? cut.section() : 'none'
 }
 
 const tooLarge = ({ url }: WebAnswer): Failure =>
   new Failure('too-large', `${url.origin}${url.pathname} is longer than what is read of an index`, {
     reason: 'AnswerTooLarge',
     remedy: 'Serve fewer versions of the chart, or take it from a registry (oci://).',
+  })
+
+/** Its first letters, which name its format and its entries in some order. */
+async function beginsAsIndex({ body }: WebAnswer): Promise<boolean> {
+  let text = ''
+  for await (const chunk of body) {
+    text += Buffer.from(chunk).toString('utf8')
+    if (text.length > 4096) break
+  }
+  return /^(?:apiVersion|entries|generated|serverInfo):/m.test(text) || text.trimStart().startsWith('{')
+}
+
+const notAnIndex = ({ href }: URL): Failure =>
+  new Failure('invalid', `${href}index.yaml is none of Helm's`, {
+    reason: 'ProtocolError',
+    remedy: 'Check spec.url: it is what helm repo add takes.',
   })
 
 /** What is wanted of a version: an index says much more, and of some charts there are thousands. */
@@ -177,9 +199,12 @@ function createCutter(chart: string) {
     get length() {
       return length
     },
+    get isIndex() {
+      return place !== 'before'
+    },
     take(line: string) {
-      if (place === 'before' && /^entries:\s*$/.test(line)) {
-        place = 'among'
+      if (place === 'before' && line.startsWith('entries:')) {
+        place = line.trimEnd() === 'entries:' ? 'among' : 'after'
         return
       }
       if (place === 'before' || place === 'after' || line.trim() === '') return
@@ -213,11 +238,7 @@ async function readVersions(section: string, { chart, base, yaml }: IndexAbout):
   const { documents, problem } = await yaml(section)
   const index = documents?.[0]?.value
   const list = isRecord(index) && isRecord(index.entries) ? (index.entries[chart] ?? []) : undefined
-  if (problem || !Array.isArray(list))
-    throw new Failure('invalid', `${base.href}index.yaml is none of Helm's`, {
-      reason: 'ProtocolError',
-      remedy: 'Check spec.url: it is what helm repo add takes.',
-    })
+  if (problem || !Array.isArray(list)) throw notAnIndex(base)
   return list.slice(0, MOST_VERSIONS).flatMap((one) => versionIn(one, base))
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, Failure, isCommitId, type ReadYaml, Secret, withoutEnd } from '../../std/index.ts'
+import { type Clock, Failure, isCommitId, isFailure, type ReadYaml, Secret, withoutEnd } from '../../std/index.ts'
 import { authorizationOf, chartIn, describeRevision, type Remote, type Revision } from '../git/index.ts'
 import type { ArtifactPart, FoundArtifact } from './download.ts'
 import { type ChartIndexes, openHelmRepository } from './helm-repository.ts'
@@ -17,9 +17,22 @@ export interface Seekers {
 
 /** An artifact that a revision means now. `find`: how to get it. */
 export interface LocatedArtifact {
+  /** In words. */
+  about: string
   commit: string
   refName: string | undefined
   find(signal: AbortSignal): Promise<FoundArtifact>
+}
+
+/** Whether there is somebody who has charts, or artifacts, and may be asked. */
+export async function probe(seekers: Seekers, remote: Remote, type: 'helm' | 'oci', signal: AbortSignal): Promise<void> {
+  const { visit, indexes, yaml, tickets, clock } = seekers
+  const { credential, authorities, owner } = remote
+  const url = new URL(remote.url)
+  if (type === 'oci')
+    return openRegistry({ visit, tickets, now: () => clock.now(), url, credential, authorities, owner, signal }).probe()
+  const authorization = credential && new Secret(authorizationOf(credential))
+  return openHelmRepository({ visit, indexes, yaml, url, authorization, authorities, owner, signal }).probe()
 }
 
 export type Locate = (seekers: Seekers, remote: Remote, revision: Revision, signal: AbortSignal) => Promise<LocatedArtifact>
@@ -29,7 +42,6 @@ export const chartAt: Locate = async ({ visit, indexes, yaml }, remote, revision
   const authorization = credential && new Secret(authorizationOf(credential))
   const open = (until: AbortSignal) =>
     openHelmRepository({ ...{ visit, indexes, yaml, authorization, authorities, owner }, url: new URL(url), signal: until })
-  if (revision.kind === 'default') await open(signal).probe()
   if (revision.kind !== 'chart') throw unknownHere(remote, revision, 'lists Helm charts', 'Name one in spec.source.chart.')
   const named = chartIn(revision.name)
   const found = await open(signal).find(named.chart, named.version)
@@ -39,7 +51,7 @@ export const chartAt: Locate = async ({ visit, indexes, yaml }, remote, revision
     const archive: ArtifactPart = { digest: isTold ? digest : undefined, form: 'tar+gzip', name: undefined, isChart: true, from }
     return { downloads: [archive], author: '', subject: `${named.chart} ${version}` }
   }
-  return { commit: digest, refName: `refs/tags/${version}`, find }
+  return { commit: digest, refName: `refs/tags/${version}`, about: `${url}: chart ${named.chart} ${version}`, find }
 }
 
 export const artifactAt: Locate = async ({ visit, tickets, clock }, remote, revision, signal) => {
@@ -51,14 +63,27 @@ export const artifactAt: Locate = async ({ visit, tickets, clock }, remote, revi
   const registry = open(signal)
   const digest = digestIn(revision)
   const finding = (artifact: string) => async (until: AbortSignal) => open(until).downloadsOf(artifact)
-  if (digest !== undefined) return { commit: digest, refName: undefined, find: finding(digest) }
+  const about = `${place.host}${place.pathname}`
+  if (digest !== undefined) return { commit: digest, refName: undefined, about, find: finding(digest) }
   const range = rangeIn(revision)
-  const tag = range === undefined ? tagIn(revision) : await registry.tagIn(range)
+  const tag = range === undefined ? tagIn(revision) : await registry.tagIn(range).catch(noChart(remote, revision))
   if (tag === undefined)
     throw unknownHere(remote, revision, 'is a registry', 'Name a tag, a range of versions or a digest (sha256:…).')
-  const commit = await registry.digestOf(tag)
-  return { commit, refName: `refs/tags/${tag}`, find: finding(commit) }
+  const commit = await registry.digestOf(tag).catch(noChart(remote, revision))
+  return { commit, refName: `refs/tags/${tag}`, about: `${about}:${tag}`, find: finding(commit) }
 }
+
+/** Of a chart that is not there the others know nothing: the project is as good as before. */
+const noChart =
+  ({ url }: Remote, revision: Revision) =>
+  (thrown: unknown): never => {
+    const isLost = isFailure(thrown, 'not-found') && thrown.reason === 'RepositoryNotFound'
+    if (revision.kind !== 'chart' || !isLost) throw thrown
+    throw new Failure('not-found', `${url} has no chart ${chartIn(revision.name).chart}, or these credentials may not see it`, {
+      reason: 'RefNotFound',
+      remedy: 'Correct spec.source.chart.name, or push it.',
+    })
+  }
 
 const DIGEST = /^sha256:([0-9a-f]{64})$/
 

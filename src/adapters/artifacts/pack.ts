@@ -7,6 +7,8 @@ import type { CommitLine, TreeFile } from '../git/index.ts'
 /** Bytes of the files of one artifact, and how many there may be: an archive of a few kilobytes can hold terabytes. */
 const MOST_BYTES = 512 * 2 ** 20
 const MOST_FILES = 100_000
+/** Characters of all paths: the list of files is read as a whole. */
+const MOST_OF_PATHS = 16 * 2 ** 20
 
 export interface Placed extends TreeFile {
   /** Where it begins in the file with the contents. */
@@ -23,7 +25,7 @@ export interface Pack {
 const listOf = (folder: string, commit: string): string => join(folder, `${commit}.json`)
 const contentsOf = (folder: string, commit: string): string => join(folder, `${commit}.contents`)
 
-/** Writes the files of an artifact, all or none. What is left of one that was ended is removed when kas starts again. `about`: its place, in words. */
+/** Writes the files of an artifact, all or none. What a process left that was ended is removed when kas starts again. `about`: its place, in words. */
 export async function writePack(
   folder: string,
   commit: string,
@@ -36,6 +38,9 @@ export async function writePack(
   try {
     const line = await fill(packInto(file, files, about))
     await writeFile(list, JSON.stringify({ files: [...files.values()], line }), { mode: 0o600 })
+  } catch (thrown) {
+    for (const half of [contents, list]) await rm(half, { force: true })
+    throw thrown
   } finally {
     await file.close()
   }
@@ -44,9 +49,12 @@ export async function writePack(
 }
 
 function packInto(file: FileHandle, files: Map<string, Placed>, about: string): Pack {
-  let end = 0
+  let [end, entries, letters] = [0, 0, 0]
   const place = (placed: Placed) => {
-    if (files.size >= MOST_FILES && !files.has(placed.path)) throw tooLarge(about, `more than ${MOST_FILES} files`)
+    entries += 1
+    letters += placed.path.length
+    if (entries > MOST_FILES || letters > MOST_OF_PATHS)
+      throw tooLarge(about, `more than ${MOST_FILES} files, or longer paths than are read`)
     files.set(placed.path, placed)
   }
   return {
@@ -65,7 +73,7 @@ function packInto(file: FileHandle, files: Map<string, Placed>, about: string): 
   }
 }
 
-const tooLarge = (about: string, what: string): Failure =>
+export const tooLarge = (about: string, what: string): Failure =>
   new Failure('invalid', `${about} has ${what}`, { reason: 'RepositoryTooLarge', remedy: 'Split it into several.' })
 
 export interface PackFile {

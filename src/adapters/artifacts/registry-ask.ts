@@ -1,4 +1,4 @@
-import { Failure, type LRUCache, recordIn, Secret, seconds } from '../../std/index.ts'
+import { Failure, type LRUCache, minutes, recordIn, Secret, seconds } from '../../std/index.ts'
 import type { GitCredential } from '../git/index.ts'
 import { bodyOf, refusalOf, type VisitWeb, type WebAnswer } from './visit.ts'
 
@@ -22,9 +22,11 @@ const MOST_OF_TICKET = 2 ** 16
 /** A registry that does not say how long it lets somebody in means a minute. */
 const USUAL_STAY = seconds(60)
 const SPARE = seconds(10)
+/** Whatever it says: a credential that was taken back must not count on. */
+const LONGEST_STAY = minutes(5)
 
 /** Asks for something of the repository. */
-export type AskRegistry = (to: URL, method: 'GET' | 'HEAD', accept?: string) => Promise<WebAnswer>
+export type AskRegistry = (to: URL, method: 'GET' | 'HEAD', accept?: string, within?: number) => Promise<WebAnswer>
 
 /**
  * Whoever is not let in is told at which office a ticket is to be had, which is good for a while.
@@ -49,15 +51,18 @@ export function askRegistry(
         remedy: 'Check the Secret that spec.credentialsSecretRef names, and what it may read.',
       })
     const authorization = new Secret(`Bearer ${access}`)
-    tickets.set(key, { authorization, until: now() + (typeof lasts === 'number' ? seconds(lasts) : USUAL_STAY) - SPARE })
+    const stay = Math.min(typeof lasts === 'number' ? seconds(lasts) : USUAL_STAY, LONGEST_STAY)
+    tickets.set(key, { authorization, until: now() + stay - SPARE })
     return authorization
   }
 
-  return async (to, method, accept) => {
+  return async (to, method, accept, within) => {
     const known = tickets.get(key)
-    const ask = { url: to, method, authorities, signal, ...(accept !== undefined && { headers: { accept } }) }
+    const headers = accept === undefined ? {} : { accept }
+    const ask = { url: to, method, headers, authorities, signal, ...(within !== undefined && { within }) }
     const first = await visit({ ...ask, authorization: known && known.until > now() ? known.authorization : undefined })
-    if (first.status !== 401) return first
+    // Where the registry has led on to, nobody says to whom the credential is shown.
+    if (first.status !== 401 || first.url.origin !== to.origin) return first
     tickets.delete(key)
     const challenge = first.header('www-authenticate') ?? ''
     const office = officeIn(challenge)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Failure, isRecord, recordIn } from '../../std/index.ts'
 import { highestTag, parseRange } from '../git/index.ts'
-import { type ArtifactPart, altered, type FoundArtifact } from './download.ts'
+import { type ArtifactPart, altered, DOWNLOAD_WITHIN, type FoundArtifact } from './download.ts'
 import { askRegistry, type RegistryOptions } from './registry-ask.ts'
 import { bodyOf, refusalOf, type WebAnswer } from './visit.ts'
 
@@ -19,8 +19,7 @@ const MANIFESTS = [
 
 const MOST_OF_MANIFEST = 4 * 2 ** 20
 const MOST_OF_TAGS = 2 ** 20
-/** Of lists of tags. */
-const MOST_PAGES = 50
+const MOST_OF_ALL_TAGS = 50_000
 const MOST_LAYERS = 100
 /** One repository of a registry, by the distribution protocol of OCI. */
 export function openRegistry(options: RegistryOptions) {
@@ -38,14 +37,17 @@ export function openRegistry(options: RegistryOptions) {
   const tags = async (): Promise<string[]> => {
     const all: string[] = []
     let next: URL | undefined = new URL(`${base}/tags/list?n=1000`)
-    for (let page = 0; next && page < MOST_PAGES; page++) {
+    while (next) {
+      const before = all.length
       const answer = await ask(next, 'GET')
       if (answer.status !== 200) throw given(answer, place)
       const list = recordIn((await bodyOf(answer, MOST_OF_TAGS)).toString('utf8'))?.tags
       if (Array.isArray(list)) for (const tag of list) if (typeof tag === 'string') all.push(tag)
+      // Of half a list the highest version would be another one.
+      if (all.length > MOST_OF_ALL_TAGS) throw tooManyTags(place)
       const link = /^<([^>]{1,2000})>/.exec(answer.header('link') ?? '')?.[1]
       const to: URL | undefined = link !== undefined && URL.canParse(link, next.href) ? new URL(link, next) : undefined
-      next = to?.origin === url.origin ? to : undefined
+      next = to?.origin === url.origin && all.length > before ? to : undefined
     }
     return all
   }
@@ -60,6 +62,13 @@ export function openRegistry(options: RegistryOptions) {
   }
 
   return {
+    /** Whoever is no registry does not know how one says no. What stands before the names of charts is no repository itself. */
+    async probe(): Promise<void> {
+      const answer = await ask(new URL(`${base}/tags/list?n=1`), 'GET')
+      const said = recordIn((await bodyOf(answer, MOST_OF_TAGS)).toString('utf8'))
+      if (answer.status !== 200 && answer.status !== 404) throw refusalOf(answer, place)
+      if (!Array.isArray(said?.errors) && !(said && 'tags' in said)) throw notARegistry(url)
+    },
     /** The digest that a tag leads to now. */
     async digestOf(tag: string): Promise<string> {
       if (!TAG.test(tag)) throw notATag(tag)
@@ -84,7 +93,7 @@ export function openRegistry(options: RegistryOptions) {
       const downloads = layersOf(content, place).map((layer): ArtifactPart => {
         const { digest, ...rest } = layer
         const from = async () => {
-          const answer = await ask(new URL(`${base}/blobs/sha256:${digest}`), 'GET')
+          const answer = await ask(new URL(`${base}/blobs/sha256:${digest}`), 'GET', undefined, DOWNLOAD_WITHIN)
           if (answer.status !== 200) throw given(answer, place)
           return answer
         }
@@ -102,6 +111,18 @@ const given = (answer: WebAnswer, what: string): Failure => {
 
 const missing = (place: string, what: string): Failure =>
   new Failure('not-found', `${place} has no ${what}`, { reason: 'RefNotFound', remedy: 'Push it, or name one that is there.' })
+
+const tooManyTags = (place: string): Failure =>
+  new Failure('too-large', `${place} has more than ${MOST_OF_ALL_TAGS} tags`, {
+    reason: 'AnswerTooLarge',
+    remedy: 'Follow one tag in place of a range.',
+  })
+
+const notARegistry = ({ origin }: URL): Failure =>
+  new Failure('invalid', `what answers at ${origin} is no registry`, {
+    reason: 'ProtocolError',
+    remedy: 'Check spec.url: it is the one of helm push or docker push.',
+  })
 
 const notATag = (tag: string): Failure =>
   new Failure('invalid', `${JSON.stringify(tag.slice(0, 300))} cannot be a tag in a registry`, {

@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream'
+import { Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { extract, type Header } from 'tar-stream'
 import { Failure, isFailure } from '../../std/index.ts'
-import type { Pack } from './pack.ts'
+import { type Pack, tooLarge } from './pack.ts'
 
 /** How files lie in what was downloaded. */
 export type Form = 'tar' | 'tar+gzip' | 'tar+zstd' | 'file'
@@ -24,8 +24,20 @@ export async function unpack(
     }
   }
   const streams = form === 'tar' ? [] : [form === 'tar+gzip' ? createGunzip() : createZstdDecompress()]
+  // What is no file counts too: links with contents, blocks of nothing.
+  const bounded = async function* (chunks: AsyncIterable<Uint8Array>) {
+    let left = MOST_UNPACKED
+    for await (const chunk of chunks) {
+      left -= chunk.length
+      if (left < 0) throw tooLarge(about, `more than ${MOST_UNPACKED / 2 ** 20} MiB when it is unpacked`)
+      yield chunk
+    }
+  }
   const into = reader as unknown as NodeJS.WritableStream // it is one, and its types do not say so
-  const ends = await Promise.allSettled([readAll(), pipeline([Readable.from(bytes), ...streams, into], { signal })])
+  const ends = await Promise.allSettled([
+    readAll(),
+    pipeline([Readable.from(bytes), ...streams, Duplex.from(bounded), into], { signal }),
+  ])
   const failures = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
   // One that fails takes the other with it, which then knows no better than that.
   if (failures.length > 0) throw failures.find((failure) => isFailure(failure)) ?? unreadable(failures[0], about)
@@ -53,6 +65,9 @@ async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
 
 const LONGEST_PATH = 4096
 
+/** Bytes: the files, with what is between them. */
+const MOST_UNPACKED = 768 * 2 ** 20
+
 /** Of parts that lead nowhere else. */
 function pathOf(name: string, about: string): string {
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
@@ -71,6 +86,6 @@ const refused = (about: string, what: string): Failure =>
 /** What zlib and tar-stream say of bytes that are no archive, and no failure of who sent them. */
 function unreadable(thrown: unknown, about: string): unknown {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
-  const isOfArchive = /^(?:Z_|ZSTD_)/.test(code) || (thrown instanceof Error && /tar|Unexpected end/.test(thrown.message))
+  const isOfArchive = /^(?:Z_|ZSTD_)/.test(code) || (thrown instanceof Error && /tar|header|Unexpected end/i.test(thrown.message))
   return isOfArchive ? refused(about, 'it is damaged, or is none') : thrown
 }

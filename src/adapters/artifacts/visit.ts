@@ -2,7 +2,7 @@ import { lookup } from 'node:dns'
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { Failure, isFailure, type Secret, seconds } from '../../std/index.ts'
+import { Failure, isFailure, minutes, type Secret, seconds } from '../../std/index.ts'
 import type { Approach, Pin } from '../git/index.ts'
 
 export interface WebAsk {
@@ -13,6 +13,8 @@ export interface WebAsk {
   authorization?: Secret<string> | undefined
   /** PEM of authorities that are trusted instead of the machine's. */
   authorities?: string | undefined
+  /** For all of the answer, milliseconds; two minutes without it. */
+  within?: number
   signal: AbortSignal
 }
 
@@ -22,6 +24,8 @@ export interface WebAnswer {
   /** Where it was found in the end. */
   url: URL
   body: IncomingMessage
+  /** It is aborted when the answer has taken too long. */
+  late: AbortSignal
 }
 
 /** Asks a server of a stranger's choice, each time that it leads on to another one too. Whatever it says is an answer. */
@@ -29,20 +33,24 @@ export type VisitWeb = (ask: WebAsk) => Promise<WebAnswer>
 
 /** A server that says nothing for so long is given up. */
 const SILENCE = seconds(30)
+/** And one that goes on for so long. */
+const USUAL_WITHIN = minutes(2)
 const MOST_REDIRECTS = 5
 
 /** `approach` says which hosts may be asked, `environment` names the proxies. */
 export function createVisit(approach: Approach, environment: Readonly<Record<string, string>>): VisitWeb {
-  const agents = {
-    plain: new PlainAgent({ keepAlive: true, proxyEnv: environment }),
-    tls: new TlsAgent({ keepAlive: true, proxyEnv: environment }),
+  const kept = { keepAlive: true, timeout: SILENCE, proxyEnv: environment }
+  const ways: Ways = {
+    plain: new PlainAgent(kept),
+    tls: new TlsAgent(kept),
+    hasProxy: Object.keys(environment).some((name) => /^https?_proxy$/i.test(name)),
   }
   const visit = async (ask: WebAsk, left: number): Promise<WebAnswer> => {
     const { url, authorization } = ask
     if (!/^https?:$/.test(url.protocol)) throw astray(url)
     const credential = authorization && { password: authorization }
     const pin = await approach({ url: url.href, owner: '', credential })
-    const answer = await exchange(ask, pin, agents)
+    const answer = await exchange(ask, pin, ways)
     const next = answer.status >= 300 && answer.status < 400 ? answer.header('location') : undefined
     if (next === undefined || answer.status === 304) return answer
     answer.body.destroy()
@@ -60,41 +68,49 @@ const astray = ({ origin }: URL): Failure =>
     remedy: 'Put the address of the repository itself into spec.url.',
   })
 
+interface Ways {
+  plain: PlainAgent
+  tls: TlsAgent
+  hasProxy: boolean
+}
+
 function exchange(
-  { url, method = 'GET', headers, authorization, authorities, signal }: WebAsk,
+  { url, method = 'GET', headers, authorization, authorities, within = USUAL_WITHIN, signal }: WebAsk,
   pin: Pin | undefined,
-  agents: { plain: PlainAgent; tls: TlsAgent },
+  ways: Ways,
 ): Promise<WebAnswer> {
+  const late = AbortSignal.timeout(within)
   const isTls = url.protocol === 'https:'
   const options = {
     method,
     headers: { 'user-agent': 'berth', ...headers, ...(authorization && { authorization: authorization.reveal() }) },
-    lookup: lookupOf(pin),
-    signal,
+    lookup: lookupOf(pin, ways),
+    signal: AbortSignal.any([signal, late]),
     timeout: SILENCE,
     ...(authorities !== undefined && { ca: authorities }),
   }
   return new Promise((resolve, reject) => {
     const take = (body: IncomingMessage) => {
       const header = (name: string) => [body.headers[name]].flat()[0]
-      resolve({ status: body.statusCode ?? 0, header, url, body })
+      resolve({ status: body.statusCode ?? 0, header, url, body, late })
     }
     const request = isTls
-      ? tlsRequest(url, { ...options, agent: agents.tls }, take)
-      : plainRequest(url, { ...options, agent: agents.plain }, take)
+      ? tlsRequest(url, { ...options, agent: ways.tls }, take)
+      : plainRequest(url, { ...options, agent: ways.plain }, take)
     request.on('timeout', () => request.destroy(silent(url)))
-    request.on('error', (thrown) => reject(unreachable(url, thrown)))
+    request.on('error', (thrown) => reject(unreachable({ url, late }, thrown)))
     request.end()
   })
 }
 
-/** A host is where it was when it was checked. The name of a proxy, which the administrator chose, is looked up. */
+/** A host is where it was when it was checked. Only a proxy, which the administrator chose, is looked up. */
 const lookupOf =
-  (pin: Pin | undefined): LookupFunction =>
+  (pin: Pin | undefined, { hasProxy }: Ways): LookupFunction =>
   (host, options, answer) => {
+    if (hasProxy && host !== pin?.host) return lookup(host, options, answer)
     const found = host === pin?.host ? pin.addresses.map((address) => ({ address, family: isIP(address) })) : []
     const [first] = found
-    if (!first) return lookup(host, options, answer)
+    if (!first) return answer(new Failure('invalid', `${host} was not looked up`), '')
     if (options.all) return answer(null, found)
     answer(null, first.address, first.family)
   }
@@ -103,8 +119,10 @@ const silent = ({ origin }: URL): Failure =>
   new Failure('timeout', `${origin} does not answer in time`, { reason: 'Unreachable', remedy: 'Check that the host answers.' })
 
 /** Of a connection that fails, also in the midst of an answer. */
-export function unreachable({ origin }: URL, thrown: unknown): Failure {
+export function unreachable({ url, late }: Pick<WebAnswer, 'url' | 'late'>, thrown: unknown): Failure {
   if (isFailure(thrown)) return thrown
+  if (late.aborted) return silent(url)
+  const { origin } = url
   const cause = Failure.from(thrown)
   if (cause.code === 'cancelled') return cause
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
@@ -122,7 +140,8 @@ export function unreachable({ origin }: URL, thrown: unknown): Failure {
 }
 
 /** The whole of a short answer. */
-export async function bodyOf({ body, url }: WebAnswer, most: number): Promise<Buffer> {
+export async function bodyOf(answer: WebAnswer, most: number): Promise<Buffer> {
+  const { body, url } = answer
   const chunks: Buffer[] = []
   let bytes = 0
   try {
@@ -137,7 +156,7 @@ export async function bodyOf({ body, url }: WebAnswer, most: number): Promise<Bu
       chunks.push(piece)
     }
   } catch (thrown) {
-    throw unreachable(url, thrown)
+    throw unreachable(answer, thrown)
   }
   return Buffer.concat(chunks)
 }

@@ -9,6 +9,7 @@ export interface HelmRelease {
   revision: number
   /** `shop-1.2.3` */
   chart: string
+  chartVersion: string
   /** What people gave, beside the values of the chart. */
   values: Record<string, unknown>
   /** All that it has installed, as YAML. */
@@ -72,6 +73,7 @@ function releaseIn({ record, revision }: Revision): HelmRelease {
     name: String(found.name),
     revision,
     chart: `${chart.name}-${chart.version}`,
+    chartVersion: String(chart.version),
     values: isRecord(found.config) ? found.config : {},
     manifest: typeof found.manifest === 'string' ? found.manifest : '',
   }

@@ -34,10 +34,11 @@ interface Options extends ObjectOptions, RepositoryOptions {
 
 export const helm = actionVerb({
   description:
-    'Take a release of Helm over, and restart nothing of it: make a GitOpsDeployment of the same chart in Git with the values that the release has, show what would change, and have it go on in the place of Helm, which then does not know the release any more. The values are kept in a Secret.',
+    'Take a release of Helm over, and restart nothing of it: make a GitOpsDeployment of the same chart, in Git or published, with the values that the release has, show what would change, and have it go on in the place of Helm, which then does not know the release any more. The values are kept in a Secret.',
   examples: [
     ['berth adopt helm shop -n team-a --project charts --path shop --dry-run', 'what would change'],
     ['berth adopt helm shop -n team-a --project charts --path shop', 'do it, after a question'],
+    ['berth adopt helm cache -n team-a --project bitnami --chart redis', 'of a published chart, in its version'],
   ],
   options: (command) =>
     withSource(withNamespace(withKubeconfig(command), 'its namespace').argument('<release>', 'name of the release'))
@@ -119,7 +120,7 @@ const unfinished = ({ name: release }: HelmRelease, { metadata: { name, namespac
   `Helm still knows the release. Mend what is wrong, and then take its records away with \`kubectl delete secrets,configmaps -n ${namespace} -l owner=helm,name=${release}\`; or give it up: \`kubectl delete gitopsdeployment ${name} -n ${namespace}\` leaves all objects where they are.`
 
 const finished = ({ name }: HelmRelease, deployment: GitOpsDeployment): string =>
-  `Helm does not know the release ${name} any more. From now on the chart is changed in Git, and its values in Secret ${keyOf(valuesOf(deployment))}.`
+  `Helm does not know the release ${name} any more. From now on the chart is changed ${deployment.spec.source.chart ? 'by spec.source.chart.version' : 'in Git'}, and its values in Secret ${keyOf(valuesOf(deployment))}.`
 
 /** Beside the deployment. */
 const valuesOf = ({ metadata: { name, namespace } }: Pick<GitOpsDeployment, 'metadata'>) => ({
@@ -130,7 +131,9 @@ const valuesOf = ({ metadata: { name, namespace } }: Pick<GitOpsDeployment, 'met
 /** One that rests yet, so that it can be asked what it would do. What people gave to Helm may be secret, and stands in a Secret there, too. */
 async function makeDeployment(kube: Kube, release: HelmRelease, options: Options): Promise<GitOpsDeployment> {
   const { namespace, name = release.name } = options
-  const source = await sourceOf(kube, options)
+  // Another version would change what is to be taken over as it stands.
+  const { chart, revision = chart === undefined ? undefined : release.chartVersion } = options
+  const source = await sourceOf(kube, { ...options, ...(revision !== undefined && { revision }) })
   const values = valuesOf({ metadata: { name, namespace } })
   const deployment: GitOpsDeployment = {
     ...typeMetaOf(GitOpsDeployments),

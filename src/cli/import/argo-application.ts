@@ -57,11 +57,14 @@ function sourceIn(source: ForeignFields, isTemplate: boolean): ImportedSource | 
     source.tell('Berth runs no plug-ins: commit what this one renders.', 'plugin')
     return undefined
   }
-  const url = repositoryUrl(source, 'repoURL')
+  const given = source.text('repoURL') ?? ''
+  const isRegistry = given.startsWith('oci://')
+  const url = isRegistry ? given : repositoryUrl(source, 'repoURL')
   if (!helm) tellDirectory(source)
   const rendered = helm && helmOf(helm, { directory: path ?? '.', isTemplate })
   if (url === undefined || path === undefined || (helm && !rendered)) return undefined
-  return { url, source: { repoURL: url, path, ...revision, ...(rendered && { helm: rendered }) } }
+  const wanted = { repoURL: url, path, ...revision, ...(rendered && { helm: rendered }) }
+  return { url, source: wanted, ...(isRegistry && { type: 'oci' as const }) }
 }
 
 /** Argo CD names a registry without a scheme. https://argo-cd.readthedocs.io/en/stable/user-guide/helm/ */

@@ -22,6 +22,7 @@ export const project = actionVerb({
     ['berth create project web --url https://git.example.com/web.git -n team-a', 'team-a/web'],
     ['berth create project web --url ssh://git@git.example.com/web --credentials web-git', 'with a key'],
     ['berth create project charts --url https://charts.example.com --type helm', 'Helm charts'],
+    ['berth create project shop --url oci://registry.example.com/shop', 'artifacts'],
   ],
   options: (command) =>
     withWait(
@@ -34,7 +35,7 @@ export const project = actionVerb({
         .option('--branch <name>', 'branch that is meant when none is named (default: that of HEAD)')
         .option(
           '--credentials <name>',
-          'Secret in the namespace: username and password, token, or ssh-privatekey and known_hosts',
+          'Secret in the namespace: username and password, token, ssh-privatekey and known_hosts, or a pull secret',
         )
         .addOption(
           new Option('--visibility <name>', 'who may read devfiles in it (default: private)').choices([

@@ -1,7 +1,7 @@
 import type { GitAccess, GitCredential, SshKey } from '../../adapters/git/index.ts'
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type CoreSecret, dataOf, keyOf, type Ref, textIn } from '../../api/index.ts'
-import { Failure, isRecord, recordIn, Secret } from '../../std/index.ts'
+import { Failure, isRecord, recordIn, Secret, withoutEnd } from '../../std/index.ts'
 import type { Credentials } from '../ports/ports.ts'
 import type { Project } from '../projects/project.ts'
 import { readSecret } from '../tokens/read-secret.ts'
@@ -70,8 +70,14 @@ const PULL_SECRET = '.dockerconfigjson'
 /** Whom the registry takes the pods' pulls for. https://kubernetes.io/docs/tasks/configure-pod-container/pull-image-private-registry/ */
 function pullCredential(text: string, secret: CoreSecret, project: Project): GitCredential {
   const { auths } = recordIn(text) ?? {}
-  const host = URL.canParse(project.url) ? hostOf(project.url) : ''
-  const named = Object.entries(isRecord(auths) ? auths : {}).find(([name]) => hostOf(name) === host)?.[1]
+  const [host, place] = [hostOf(project.url), placeOf(project.url)]
+  const isFor = (name: string) => hostOf(name) === host && (isBare(name) || `${place}/`.startsWith(`${placeOf(name)}/`))
+  const rank = (name: string) => (isBare(name) ? 0 : name.length)
+  // The one that is for the most of the path.
+  const [best] = Object.entries(isRecord(auths) ? auths : {})
+    .filter(([name]) => isFor(name))
+    .sort(([one], [other]) => rank(other) - rank(one))
+  const named = best?.[1]
   const { auth, username, password } = isRecord(named) ? named : {}
   const [first = '', ...rest] = typeof auth === 'string' ? Buffer.from(auth, 'base64').toString('utf8').split(':') : []
   if (rest.length > 0) return { username: first, password: new Secret(rest.join(':')) }
@@ -80,9 +86,14 @@ function pullCredential(text: string, secret: CoreSecret, project: Project): Git
   throw invalid(project, message, 'Make it with `kubectl create secret docker-registry --docker-server` for that host.')
 }
 
+const placeOf = (url: string): string => withoutEnd(url.replace(/^[a-z]+:\/\//, ''), '/')
+
+/** For all of a host; `https://host/v1/` is an old way to write that. */
+const isBare = (url: string): boolean => /^[^/]*(?:\/v[12])?$/.test(placeOf(url))
+
 /** Docker's own registry has several names. */
 const hostOf = (url: string): string => {
-  const host = url.replace(/^[a-z]+:\/\//, '').replace(/\/.*$/s, '')
+  const host = (placeOf(url).split('/')[0] ?? '').toLowerCase()
   return host.replace(/^(?:index\.|registry-1\.)?docker\.io$/, 'docker.io')
 }
 

@@ -212,6 +212,10 @@ function createLooker(
       })
     if (type !== 'git') {
       const source = artifacts.of(remote, type)
+      if (revision.kind === 'refs') {
+        await ask(() => source.probe(signal))
+        return { empty: true }
+      }
       const found = await ask(() => source.locate(revision, signal))
       return { snapshot: createSnapshot(found, { ...tools, mirror: source, earlier }) }
     }

@@ -1,3 +1,4 @@
+import type { Revision } from '../../adapters/git/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { type GitProject, isDeleting, isTrue, keyOf, type Ref, refOf } from '../../api/index.ts'
 import type { Polls } from '../ports/ports.ts'
@@ -10,7 +11,7 @@ interface Look {
 }
 
 /**
- * Follows the default branch of projects of which nothing is known, or nothing good, until they could be read once.
+ * Follows the default branch of projects, or looks who answers for artifacts, where nothing is known, or nothing good, until they could be read once.
  * Whatever is found goes the way of every poll. The answer ends it.
  */
 export function lookFirst(cache: Cache<GitProject>, polls: Polls): () => void {
@@ -47,7 +48,10 @@ const needsLook = ({ metadata, status }: GitProject): boolean =>
 
 async function untilSeen(polls: Polls, object: GitProject, ended: AbortSignal): Promise<void> {
   const by = { caller: { namespace: object.metadata.namespace ?? '' }, renew: async () => undefined }
-  const following = polls.follow(projectFrom(object), { kind: 'default' }, by)
+  const project = projectFrom(object)
+  // Neither charts nor artifacts have a default: it is only asked whether they are there.
+  const revision: Revision = project.type === 'git' ? { kind: 'default' } : { kind: 'refs', name: 'refs/tags/*' }
+  const following = polls.follow(project, revision, by)
   try {
     let seen = await following.next(undefined, ended)
     while (seen && failureIn(seen)) seen = await following.next(seen, ended)

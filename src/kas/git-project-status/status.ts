@@ -84,12 +84,13 @@ function readiness(
   if (failure) {
     const isTheirs = THEIRS.test(failure.reason ?? '')
     if (isTheirs && !isOfDefault) return undefined
-    // Neither charts nor artifacts have a default, and yet it was asked for to see who answers.
+    // That somebody follows the tag latest, which is not there, says nothing of the others.
     if (isTheirs && project.type !== 'git') return { ...ready, status: 'True', reason: 'Reachable', message: ANSWERS }
     const message = sentenceOf(failure, INTERNAL)
     return { ...ready, status: 'False', reason: failure.reason ?? 'GitFailed', message }
   }
   if (!mayBeFine) return undefined
+  if ('empty' in sighting && project.type !== 'git') return { ...ready, status: 'True', reason: 'Reachable', message: ANSWERS }
   if ('empty' in sighting) {
     const message = 'The repository can be read; nothing has been pushed yet. Push a commit to it.'
     return { ...ready, status: 'True', reason: 'RepositoryEmpty', message }

@@ -20,6 +20,7 @@ async function registryWithOffice() {
   for (const reference of ['v1', hashOf(manifest)]) pages.set(`/v2/team/shop/manifests/${reference}`, manifest)
   let realm = ''
   let lasts = 300
+  let leads = ''
   const answer = ({ url = '', headers }: IncomingMessage): { status: number; body?: Uint8Array | string; headers?: object } => {
     asked.push(url)
     const { pathname, searchParams } = new URL(url, realm)
@@ -32,6 +33,7 @@ async function registryWithOffice() {
       const challenge = `Bearer realm="${realm}",service="registry"`
       return { status: 401, headers: { 'www-authenticate': challenge } }
     }
+    if (leads && pathname.includes('/blobs/')) return { status: 307, headers: { location: leads } }
     const page = pages.get(pathname)
     return page ? { status: 200, body: page } : { status: 404 }
   }
@@ -52,6 +54,9 @@ async function registryWithOffice() {
     },
     setRealm: (url: string) => {
       realm = url
+    },
+    leadOn: (url: string) => {
+      leads = url
     },
     close() {
       server.closeAllConnections()
@@ -100,6 +105,22 @@ describe('tickets of a registry', (it) => {
     is(failure.reason, 'AddressNotAllowed')
     registry.setRealm('ftp://127.0.0.1/office')
     match((await failureOf(() => stage.find(registry.url, V1, 'oci', { credential }))).message, /where nothing is fetched from/)
+  })
+
+  it('are not asked for at the word of whoever the registry leads on to', async () => {
+    const [shown, other] = [[] as (string | undefined)[], createServer()]
+    other.on('request', ({ headers }, response) => {
+      shown.push(headers.authorization)
+      const challenge = `Bearer realm="http://127.0.0.1:${(other.address() as AddressInfo).port}/office"`
+      response.writeHead(401, { 'www-authenticate': challenge }).end()
+    })
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    registry.leadOn(`http://127.0.0.1:${(other.address() as AddressInfo).port}/blob`)
+    const failure = await failureOf(() => stage.take(registry.url, V1, 'oci', { credential }))
+    is(failure.reason, 'AuthenticationFailed')
+    equal(shown, [undefined])
+    other.closeAllConnections()
+    other.close()
   })
 
   it('let nothing in that is not what its digest names', async () => {

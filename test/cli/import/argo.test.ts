@@ -211,6 +211,15 @@ describe('a chart of an Application', (it) => {
       })
   })
 
+  it('or manifests that are artifacts in a registry, are followed there', async () => {
+    const url = 'oci://registry.example.com/team-a/shop'
+    const found = await importing('argo', [application({ source: { repoURL: url, path: 'deploy', targetRevision: 'v1' } })])
+    assert.is(found.code, 0, found.stderr)
+    assert.equal(specOf(found, 'GitOpsDeployment').source, {
+      ...{ project: 'team-a/shop', repoURL: url, path: 'deploy', targetRevision: 'v1' },
+    })
+  })
+
   it('has no match where there are several sources', async () => {
     const several = await importing('argo', [application({ sources: [whole.source, { repoURL: URL, ref: 'values' }] })])
     assert.is(several.code, 1)
@@ -312,7 +321,7 @@ describe('what is about an Application', (it) => {
       [helm({ releaseName: 'My_Release' }), 'spec.source.helm.releaseName: Berth would refuse it: it must match pattern'],
       [{ ...whole, source: { ...whole.source, path: '../a' } }, 'spec.source.path: ../a leads out of the repository.'],
       [
-        { ...whole, source: { ...whole.source, repoURL: 'oci://registry.example.com/a' } },
+        { ...whole, source: { ...whole.source, repoURL: 's3://bucket.example.com/a' } },
         'Berth fetches from https, http and ssh.',
       ],
     ]

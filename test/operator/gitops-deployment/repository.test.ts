@@ -52,8 +52,9 @@ describe('the project of a repository', (it) => {
     const ofChart = { ...deployment, spec: { ...deployment.spec, source: { chart: { repository: url, name: 'web' } } } }
     assert.is(chosen(charts, code), 'code')
     assert.is(chosenBy(ofChart, charts, code), 'charts')
-    const missing = /spec\.source\.chart\.repository .* belongs to no GitProject of type helm that/
-    assert.throws(() => chosenBy(ofChart, code), missing)
+    assert.throws(() => chosenBy(ofChart), /spec\.source\.chart\.repository .* belongs to no GitProject of type helm that/)
+    assert.throws(() => chosenBy(ofChart, code), /GitProject team-a\/code of that url is none of Helm charts/)
+    assert.throws(() => chosen(charts), /GitProject team-a\/charts of that url is a repository of Helm charts/)
   })
 
   it('is never a private one of another namespace', () => {

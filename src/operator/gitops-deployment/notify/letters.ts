@@ -92,7 +92,12 @@ const LONGEST = 140
 
 function commitStatus(kind: Host, told: Told, contents: Contents): Letter {
   const { deployment, commit, result } = told
-  const place = placeOf(sourceUrl(deployment.spec.source))
+  const { source } = deployment.spec
+  if (source.chart || source.repoURL?.startsWith('oci://'))
+    throw new Failure('invalid', 'spec.source is published, and has no commits that could have a status', {
+      remedy: 'Take this notification out, or name somebody else',
+    })
+  const place = placeOf(sourceUrl(source))
   const { path, headers } = HOSTS[kind](place, commit.revision, contents.word('token'))
   const api = withoutEnd(contents.url('url')?.href ?? APIS[kind](place.origin), '/')
   const failed = kind === 'GitLab' ? 'failed' : 'failure'

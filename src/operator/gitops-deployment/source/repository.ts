@@ -29,7 +29,10 @@ export function projectOf(
   const { source, serviceAccountName } = deployment.spec
   const account = { namespace, name: serviceAccountName || 'default' }
   const all = projects.by(byRepository.projects, sameRepository(sourceUrl(source)))
-  const found = all.filter((project) => mayAccountRead(project, account) && gives(project, source))
+  const readable = all.filter((project) => mayAccountRead(project, account))
+  const found = readable.filter((project) => gives(project, source))
+  const wrong = found.length === 0 ? mistyped(deployment, readable) : undefined
+  if (wrong) throw wrong
   if (source.project)
     return found.find((project) => nameOfProject(project) === source.project) ?? missing(deployment, source.project)
   const home = homeOf(deployment)
@@ -67,6 +70,23 @@ const isOf = (namespace: string, { metadata }: GitProject): boolean => metadata.
 function homeOf({ spec, status }: GitOpsDeployment): string | undefined {
   const { repoURL = '', project } = status?.reconciledState?.source ?? {}
   return sameRepository(repoURL) === sameRepository(redactUrls(sourceUrl(spec.source))) ? project?.split('/')[0] : undefined
+}
+
+/** What is at the URL is of another type than the source wants. */
+function mistyped({ spec: { source } }: GitOpsDeployment, others: readonly GitProject[]): Failure | undefined {
+  const [other] = others
+  if (!other) return undefined
+  const isHelm = other.spec.type === 'helm'
+  return new Failure(
+    'invalid',
+    `${fieldOf(source)}: GitProject ${nameOfProject(other)} of that url is ${isHelm ? 'a repository of Helm charts' : 'none of Helm charts'}`,
+    {
+      reason: 'GitProjectNotFound',
+      remedy: isHelm
+        ? 'Write spec.source.chart in place of repoURL and path'
+        : 'Set its spec.type to helm, if it has charts, or write spec.source.repoURL and path',
+    },
+  )
 }
 
 function missing({ metadata: { namespace }, spec: { source, serviceAccountName } }: GitOpsDeployment, named?: string): never {
