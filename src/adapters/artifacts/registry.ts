@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Failure, isRecord, recordIn } from '../../std/index.ts'
 import { highestTag, parseRange } from '../git/index.ts'
 import { type ArtifactPart, altered, DOWNLOAD_WITHIN, type FoundArtifact } from './download.ts'
-import { askRegistry, type RegistryOptions } from './registry-ask.ts'
+import { type AskRegistry, askRegistry, type RegistryOptions } from './registry-ask.ts'
 import { bodyOf, refusalOf, type WebAnswer } from './visit.ts'
 
 /** Names of repositories and tags. https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
@@ -34,24 +34,6 @@ export function openRegistry(options: RegistryOptions) {
   const base = `${url.origin}/v2/${repository}`
   const ask = askRegistry(options, repository)
 
-  const tags = async (): Promise<string[]> => {
-    const all: string[] = []
-    let next: URL | undefined = new URL(`${base}/tags/list?n=1000`)
-    while (next) {
-      const before = all.length
-      const answer = await ask(next, 'GET')
-      if (answer.status !== 200) throw given(answer, place)
-      const list = recordIn((await bodyOf(answer, MOST_OF_TAGS)).toString('utf8'))?.tags
-      if (Array.isArray(list)) for (const tag of list) if (typeof tag === 'string') all.push(tag)
-      // Of half a list the highest version would be another one.
-      if (all.length > MOST_OF_ALL_TAGS) throw tooManyTags(place)
-      const link = /^<([^>]{1,2000})>/.exec(answer.header('link') ?? '')?.[1]
-      const to: URL | undefined = link !== undefined && URL.canParse(link, next.href) ? new URL(link, next) : undefined
-      next = to?.origin === url.origin && all.length > before ? to : undefined
-    }
-    return all
-  }
-
   const manifest = async (reference: string): Promise<{ digest: string; content: Record<string, unknown> }> => {
     const answer = await ask(new URL(`${base}/manifests/${reference}`), 'GET', MANIFESTS)
     if (answer.status !== 200) throw given(answer, `${place}, ${reference}`)
@@ -81,7 +63,7 @@ export function openRegistry(options: RegistryOptions) {
     },
     /** The tag with the highest version in the range. A tag has `_` where a version has `+`. */
     async tagIn(range: string): Promise<string> {
-      const versions = new Map((await tags()).map((one) => [one.replaceAll('_', '+'), one]))
+      const versions = new Map((await tagsOf(ask, base, place)).map((one) => [one.replaceAll('_', '+'), one]))
       const best = await highestTag([...versions.keys()], parseRange(range))
       const tag = best === undefined ? undefined : versions.get(best)
       if (tag === undefined) throw missing(place, `tag in the range ${range}`)
@@ -102,6 +84,25 @@ export function openRegistry(options: RegistryOptions) {
       return { downloads, ...wordsOf(content) }
     },
   }
+}
+
+/** All of them, over as many pages as there are. */
+async function tagsOf(ask: AskRegistry, base: string, place: string): Promise<string[]> {
+  const all: string[] = []
+  let next: URL | undefined = new URL(`${base}/tags/list?n=1000`)
+  while (next) {
+    const before = all.length
+    const answer = await ask(next, 'GET')
+    if (answer.status !== 200) throw given(answer, place)
+    const list = recordIn((await bodyOf(answer, MOST_OF_TAGS)).toString('utf8'))?.tags
+    if (Array.isArray(list)) for (const tag of list) if (typeof tag === 'string') all.push(tag)
+    // Of half a list the highest version would be another one.
+    if (all.length > MOST_OF_ALL_TAGS) throw tooManyTags(place)
+    const link = /^<([^>]{1,2000})>/.exec(answer.header('link') ?? '')?.[1]
+    const to: URL | undefined = link !== undefined && URL.canParse(link, next.href) ? new URL(link, next) : undefined
+    next = to?.origin === next.origin && all.length > before ? to : undefined
+  }
+  return all
 }
 
 const given = (answer: WebAnswer, what: string): Failure => {
