@@ -13,7 +13,7 @@ import {
 } from '../git/index.ts'
 import { download } from './download.ts'
 import { artifactAt, chartAt, digestIn, gone, type LocatedArtifact, probe, type Seekers } from './locate.ts'
-import { type PackFile, readContents, readPack, removeOthers, writePack } from './pack.ts'
+import { hasPack, readContents, readPack, removeOthers, writePack } from './pack.ts'
 import { createVisit } from './visit.ts'
 
 /** What hands out artifacts: a web server with an index of Helm charts, or a registry. */
@@ -72,14 +72,13 @@ export function artifactUrl(written: string, type: ArtifactType, protocols: read
 function openRepository(services: ArtifactServices, remote: Remote, type: ArtifactType): ArtifactRepository {
   const name = `${mirrorName(remote)}.${type}`
   const folder = services.data.place(name)
-  /** How to get what was found last. */
+  /** What was found last. */
   let last: LocatedArtifact | undefined
-  /** What was listed. */
-  let pack: PackFile | undefined
-  let listed = ''
+  /** What was listed last; the list itself is kept by whoever wanted it. */
+  let listed = { commit: '', line: { author: '', subject: '' } }
 
   const bring = async (commit: string, signal: AbortSignal): Promise<void> => {
-    if (await readPack(folder, commit)) return
+    if (await hasPack(folder, commit)) return
     if (last?.commit !== commit) throw gone(remote, commit)
     const { find, about } = last
     const began = services.clock.now()
@@ -100,19 +99,12 @@ function openRepository(services: ArtifactServices, remote: Remote, type: Artifa
       throw failure
     }
   }
-  const packOf = async (commit: string): Promise<PackFile> => {
-    pack = await readPack(folder, commit)
-    listed = commit
-    if (!pack) throw gone(remote, commit)
-    return pack
-  }
-
   return {
     probe: (signal) => probe(services, remote, type, signal),
     async locate(revision, signal) {
       const digest = digestIn(revision)
       // What was fetched once is there when nobody lists it any more, as for a way back.
-      if (digest !== undefined && (await readPack(folder, digest))) return { commit: digest, refName: undefined }
+      if (digest !== undefined && (await hasPack(folder, digest))) return { commit: digest, refName: undefined }
       last = await (type === 'helm' ? chartAt : artifactAt)(services, remote, revision, signal)
       return { commit: last.commit, refName: last.refName }
     },
@@ -123,16 +115,15 @@ function openRepository(services: ArtifactServices, remote: Remote, type: Artifa
         if (services.recent.use(name, commit)) await removeOthers(folder, services.recent.kept(name))
       })
     },
-    files: async (commit) => [...(await packOf(commit)).files],
-    async read(files) {
-      const places = new Map(pack?.files.map((file) => [file.path, file]))
-      services.data.use(name)
-      return readContents(
-        folder,
-        listed,
-        files.flatMap(({ path }) => places.get(path) ?? []),
-      )
+    async files(commit) {
+      const { line, files } = await readPack(folder, commit)
+      listed = { commit, line }
+      return files
     },
-    line: async () => pack?.line ?? { author: '', subject: '' },
+    async read(files) {
+      services.data.use(name)
+      return readContents(folder, listed.commit, files)
+    },
+    line: async () => listed.line,
   }
 }

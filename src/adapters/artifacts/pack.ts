@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type FileHandle, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, type FileHandle, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure, isRecord, recordIn } from '../../std/index.ts'
 import type { CommitLine, TreeFile } from '../git/index.ts'
@@ -9,11 +9,6 @@ const MOST_BYTES = 512 * 2 ** 20
 const MOST_FILES = 100_000
 /** Characters of all paths: the list of files is read as a whole. */
 const MOST_OF_PATHS = 16 * 2 ** 20
-
-export interface Placed extends TreeFile {
-  /** Where it begins in the file with the contents. */
-  at: number
-}
 
 /** The files of one artifact on disk: all contents in one file, and beside it a list of what lies where. The list is written last. */
 export interface Pack {
@@ -34,7 +29,7 @@ export async function writePack(
 ): Promise<void> {
   const [contents, list] = [join(folder, `.tmp-${commit}.contents`), join(folder, `.tmp-${commit}.json`)]
   const file = await open(contents, 'w', 0o600)
-  const files = new Map<string, Placed>()
+  const files = new Map<string, TreeFile>()
   try {
     const line = await fill(packInto(file, files, about))
     await writeFile(list, JSON.stringify({ files: [...files.values()], line }), { mode: 0o600 })
@@ -48,9 +43,9 @@ export async function writePack(
   await rename(list, listOf(folder, commit))
 }
 
-function packInto(file: FileHandle, files: Map<string, Placed>, about: string): Pack {
+function packInto(file: FileHandle, files: Map<string, TreeFile>, about: string): Pack {
   let [end, entries, letters] = [0, 0, 0]
-  const place = (placed: Placed) => {
+  const place = (placed: TreeFile) => {
     entries += 1
     letters += placed.path.length
     if (entries > MOST_FILES || letters > MOST_OF_PATHS)
@@ -69,7 +64,7 @@ function packInto(file: FileHandle, files: Map<string, Placed>, about: string): 
       }
       place({ path, blob: hash.digest('hex'), size: end - at, at })
     },
-    link: (path) => place({ path, blob: '', size: 0, at: end, link: 'symbolic link' }),
+    link: (path) => place({ path, blob: '', size: 0, link: 'symbolic link' }),
   }
 }
 
@@ -77,32 +72,48 @@ export const tooLarge = (about: string, what: string): Failure =>
   new Failure('invalid', `${about} has ${what}`, { reason: 'RepositoryTooLarge', remedy: 'Split it into several.' })
 
 export interface PackFile {
-  files: readonly Placed[]
+  files: TreeFile[]
   line: CommitLine
 }
 
-/** What was written; `undefined` where nothing was, or where it cannot be read any more. */
-export async function readPack(folder: string, commit: string): Promise<PackFile | undefined> {
+/** Whether it was written. */
+export const hasPack = (folder: string, commit: string): Promise<boolean> =>
+  access(listOf(folder, commit)).then(
+    () => true,
+    () => false,
+  )
+
+/** What was written. */
+export async function readPack(folder: string, commit: string): Promise<PackFile> {
   const text = await readFile(listOf(folder, commit), 'utf8').catch(() => '')
   const { files, line } = recordIn(text) ?? {}
-  if (!Array.isArray(files) || !isRecord(line)) return undefined
+  if (!Array.isArray(files) || !isRecord(line)) return throwAway(folder, commit)
   return { files, line: { author: String(line.author), subject: String(line.subject) } }
 }
 
 /** Their contents, in the same order. Half a file is refused: who acts on it would prune what merely is not there. */
-export async function readContents(folder: string, commit: string, files: readonly Placed[]): Promise<Uint8Array[]> {
-  const file = await open(contentsOf(folder, commit), 'r')
+export async function readContents(folder: string, commit: string, files: readonly TreeFile[]): Promise<Uint8Array[]> {
+  const file = await open(contentsOf(folder, commit), 'r').catch(() => throwAway(folder, commit))
   try {
     const all: Uint8Array[] = []
-    for (const { at, size, path } of files) {
+    for (const { at = 0, size } of files) {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, at)
-      if (bytesRead !== size) throw new Failure('internal', `${path} is not whole any more`, { reason: 'MirrorDamaged' })
+      if (bytesRead !== size) return await throwAway(folder, commit)
       all.push(buffer)
     }
     return all
   } finally {
     await file.close()
   }
+}
+
+/** A disk can lose what was here: it is fetched anew. */
+async function throwAway(folder: string, commit: string): Promise<never> {
+  for (const path of [listOf(folder, commit), contentsOf(folder, commit)]) await rm(path, { force: true })
+  throw new Failure('internal', `the copy of artifact sha256:${commit} was damaged and is thrown away`, {
+    reason: 'MirrorDamaged',
+    remedy: 'Nothing is to be done: the next try makes a new one.',
+  })
 }
 
 /** Removes those that are not to be kept. */

@@ -21,6 +21,7 @@ const MOST_OF_MANIFEST = 4 * 2 ** 20
 const MOST_OF_TAGS = 2 ** 20
 const MOST_OF_ALL_TAGS = 50_000
 const MOST_LAYERS = 100
+
 /** One repository of a registry, by the distribution protocol of OCI. */
 export function openRegistry(options: RegistryOptions) {
   const { url } = options

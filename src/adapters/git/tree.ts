@@ -12,6 +12,8 @@ export interface TreeFile {
   readonly size: number
   /** It is no regular file, and has no content that could be read. */
   readonly link?: LinkKind
+  /** Of a file that lies with others in one: where it begins there. */
+  readonly at?: number
 }
 
 /** Who wrote a commit, and the first line of its message: both as a stranger wrote them, but for their length. */

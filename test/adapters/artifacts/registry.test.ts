@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { pack } from 'tar-stream'
@@ -61,6 +61,22 @@ function artifacts(it: It) {
     const transferred = stage.transfers.length
     for (const _ of [1, 2]) await stage.take(url('once'), { kind: 'default' })
     assert.is(stage.transfers.length, transferred + 1)
+  })
+
+  it('fetches it anew when the disk has lost some of it', async () => {
+    const digest = await push('lost', 'latest', [await fluxLayer({ 'lost.yaml': 'a: 1\n' })])
+    const take = () => stage.take(url('lost'), { kind: 'default' })
+    await take()
+    const folders = readdirSync(join(stage.folder, 'mirrors'), { recursive: true, encoding: 'utf8' })
+    for (const [name, text] of [
+      [`${digest}.contents`, 'a'],
+      [`${digest}.json`, '{"files": ['],
+    ] as const) {
+      const path = folders.find((each) => each.endsWith(name)) ?? ''
+      writeFileSync(join(stage.folder, 'mirrors', path), text)
+      assert.is((await failureOf(take)).reason, 'MirrorDamaged')
+      assert.equal((await take()).texts, { 'lost.yaml': 'a: 1\n' })
+    }
   })
 
   it('takes the highest tag in a range', async () => {
