@@ -17,6 +17,13 @@ export function sourceChart({ chart }: Pick<Source, 'chart'>, revision = chart?.
   return chart && `${chart.name}@${version}`
 }
 
+/** Whether what is at a URL is a registry, and no web server or repository of Git. */
+export const isInRegistry = (url: string): boolean => url.startsWith('oci://')
+
+/** Where a published chart is, as `spec.source.chart` has it. */
+export const chartsAt = (url: string): Pick<NonNullable<Source['chart']>, 'oci' | 'repository'> =>
+  isInRegistry(url) ? { oci: url } : { repository: url }
+
 /** Whether what its spec says now is in effect and healthy; `reason` and `message`: why not, `said`: all of it. */
 export function inEffect({ metadata, status }: GitOpsDeployment): {
   isReady: boolean

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { Failure, isRecord, type LRUCache, type ReadYaml, type Secret, withoutEnd } from '../../std/index.ts'
 import { highestTag, parseRange } from '../git/index.ts'
 import { DOWNLOAD_WITHIN } from './download.ts'
-import { refusalOf, unreachable, type VisitWeb, type WebAnswer } from './visit.ts'
+import { type Asking, requireFound, unreachable, type WebAnswer } from './visit.ts'
 
 /** A version of a chart, as the index of its repository lists it. */
 export interface ChartVersion {
@@ -17,17 +17,12 @@ export interface ChartVersion {
 /** What was read of an index last, by the repository, the chart, and whose credential it was. */
 export type ChartIndexes = LRUCache<string, { etag: string | undefined; versions: readonly ChartVersion[] }>
 
-export interface HelmRepositoryOptions {
-  visit: VisitWeb
+export interface HelmRepositoryOptions extends Asking {
   indexes: ChartIndexes
   yaml: ReadYaml
   /** Of the repository: what `helm repo add` takes. */
   url: URL
   authorization: Secret<string> | undefined
-  authorities: string | undefined
-  /** Whose credential it is. */
-  owner: string
-  signal: AbortSignal
 }
 
 /** Bytes of an index, and of what it says of one chart. */
@@ -53,11 +48,7 @@ export function openHelmRepository(options: HelmRepositoryOptions) {
       answer.body.resume()
       return known.versions
     }
-    if (answer.status !== 200) {
-      answer.body.destroy()
-      throw refusalOf(answer, base.href)
-    }
-    const section = await sectionOf(answer, chart)
+    const section = await sectionOf(requireFound(answer, base.href), chart)
     if (section === 'none') throw notAnIndex(base)
     const versions = section === undefined ? [] : await readVersions(section, { chart, base, yaml })
     indexes.set(key, { etag: answer.header('etag'), versions })
@@ -90,21 +81,14 @@ export function openHelmRepository(options: HelmRepositoryOptions) {
     /** Whether there is an index that may be read. */
     async probe(): Promise<void> {
       const answer = await visit({ url: new URL('index.yaml', base), authorization, authorities, signal })
-      if (answer.status !== 200) {
-        answer.body.destroy()
-        throw refusalOf(answer, base.href)
-      }
-      const isIndex = await beginsAsIndex(answer)
+      const isIndex = await beginsAsIndex(requireFound(answer, base.href))
       answer.body.destroy()
       if (!isIndex) throw notAnIndex(base)
     },
     async download({ url: place }: ChartVersion): Promise<WebAnswer> {
       const isOwn = place.origin === base.origin
       const shown = { authorization: isOwn ? authorization : undefined, authorities }
-      const answer = await visit({ url: place, ...shown, within: DOWNLOAD_WITHIN, signal })
-      if (answer.status === 200) return answer
-      answer.body.destroy()
-      throw refusalOf(answer, base.href)
+      return requireFound(await visit({ url: place, ...shown, within: DOWNLOAD_WITHIN, signal }), base.href)
     },
   }
 }

@@ -4,7 +4,7 @@ import type { ArtifactPart, FoundArtifact } from './download.ts'
 import { type ChartIndexes, openHelmRepository } from './helm-repository.ts'
 import { openRegistry } from './registry.ts'
 import type { RegistryTickets } from './registry-ask.ts'
-import type { VisitWeb } from './visit.ts'
+import type { Asking, VisitWeb } from './visit.ts'
 
 /** What all who look for artifacts share. */
 export interface Seekers {
@@ -26,43 +26,50 @@ export interface LocatedArtifact {
 
 /** Whether there is somebody who has charts, or artifacts, and may be asked. */
 export async function probe(seekers: Seekers, remote: Remote, type: 'helm' | 'oci', signal: AbortSignal): Promise<void> {
-  const { visit, indexes, yaml, tickets, clock } = seekers
-  const { credential, authorities, owner } = remote
-  const url = new URL(remote.url)
-  if (type === 'oci')
-    return openRegistry({ visit, tickets, now: () => clock.now(), url, credential, authorities, owner, signal }).probe()
+  const place = type === 'oci' ? registryOf(seekers, remote, new URL(remote.url), signal) : chartsOf(seekers, remote, signal)
+  return place.probe()
+}
+
+const askingOf = ({ visit }: Seekers, { authorities, owner }: Remote, signal: AbortSignal): Asking => ({
+  ...{ visit, authorities, owner, signal },
+})
+
+function chartsOf(seekers: Seekers, remote: Remote, signal: AbortSignal) {
+  const { indexes, yaml } = seekers
+  const { url, credential } = remote
   const authorization = credential && new Secret(authorizationOf(credential))
-  return openHelmRepository({ visit, indexes, yaml, url, authorization, authorities, owner, signal }).probe()
+  return openHelmRepository({ ...askingOf(seekers, remote, signal), indexes, yaml, url: new URL(url), authorization })
+}
+
+/** `url`: of the repository, which may lie below that of the remote. */
+function registryOf(seekers: Seekers, remote: Remote, url: URL, signal: AbortSignal) {
+  const { tickets, clock } = seekers
+  const { credential } = remote
+  return openRegistry({ ...askingOf(seekers, remote, signal), tickets, now: () => clock.now(), url, credential })
 }
 
 export type Locate = (seekers: Seekers, remote: Remote, revision: Revision, signal: AbortSignal) => Promise<LocatedArtifact>
 
-export const chartAt: Locate = async ({ visit, indexes, yaml }, remote, revision, signal) => {
-  const { url, credential, authorities, owner } = remote
-  const authorization = credential && new Secret(authorizationOf(credential))
-  const open = (until: AbortSignal) =>
-    openHelmRepository({ ...{ visit, indexes, yaml, authorization, authorities, owner }, url: new URL(url), signal: until })
+export const chartAt: Locate = async (seekers, remote, revision, signal) => {
   if (revision.kind !== 'chart') throw unknownHere(remote, revision, 'lists Helm charts', 'Name one in spec.source.chart.')
   const named = chartIn(revision.name)
-  const found = await open(signal).find(named.chart, named.version)
+  const found = await chartsOf(seekers, remote, signal).find(named.chart, named.version)
   const { version, digest, isTold } = found
   const find = async (until: AbortSignal): Promise<FoundArtifact> => {
-    const from = () => open(until).download(found)
+    const from = () => chartsOf(seekers, remote, until).download(found)
     const archive: ArtifactPart = { digest: isTold ? digest : undefined, form: 'tar+gzip', name: undefined, isChart: true, from }
     return { downloads: [archive], author: '', subject: `${named.chart} ${version}` }
   }
-  return { commit: digest, refName: `refs/tags/${version}`, about: `${url}: chart ${named.chart} ${version}`, find }
+  return { commit: digest, refName: `refs/tags/${version}`, about: `${remote.url}: chart ${named.chart} ${version}`, find }
 }
 
-export const artifactAt: Locate = async ({ visit, tickets, clock }, remote, revision, signal) => {
-  const { url, credential, authorities, owner } = remote
-  const place = new URL(url)
+export const artifactAt: Locate = async (seekers, remote, revision, signal) => {
+  const place = new URL(remote.url)
   if (revision.kind === 'chart') place.pathname = `${withoutEnd(place.pathname, '/')}/${chartIn(revision.name).chart}`
-  const open = (until: AbortSignal) =>
-    openRegistry({ visit, tickets, now: () => clock.now(), url: place, credential, authorities, owner, signal: until })
-  const registry = open(signal)
+  const registry = registryOf(seekers, remote, place, signal)
   const digest = digestIn(revision)
-  const finding = (artifact: string) => async (until: AbortSignal) => open(until).downloadsOf(artifact)
+  const finding = (artifact: string) => async (until: AbortSignal) =>
+    registryOf(seekers, remote, place, until).downloadsOf(artifact)
   const about = `${place.host}${place.pathname}`
   if (digest !== undefined) return { commit: digest, refName: undefined, about, find: finding(digest) }
   const range = rangeIn(revision)

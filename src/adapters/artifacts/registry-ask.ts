@@ -1,21 +1,16 @@
 import { Failure, type LRUCache, minutes, recordIn, Secret, seconds } from '../../std/index.ts'
 import type { GitCredential } from '../git/index.ts'
-import { bodyOf, refusalOf, type VisitWeb, type WebAnswer } from './visit.ts'
+import { type Asking, bodyOf, requireFound, type WebAnswer } from './visit.ts'
 
 /** What a registry has let in, by the repository and whose credential it was, and until when. */
 export type RegistryTickets = LRUCache<string, { authorization: Secret<string>; until: number }>
 
-export interface RegistryOptions {
-  visit: VisitWeb
+export interface RegistryOptions extends Asking {
   tickets: RegistryTickets
   now: () => number
   /** Of the repository: `https://registry.example.com/team-a/shop`. */
   url: URL
   credential: GitCredential | undefined
-  authorities: string | undefined
-  /** Whose credential it is. */
-  owner: string
-  signal: AbortSignal
 }
 
 const MOST_OF_TICKET = 2 ** 16
@@ -42,8 +37,7 @@ export function askRegistry(
   const ticketOf = async (office: URL): Promise<Secret<string>> => {
     office.searchParams.set('scope', `repository:${repository}:pull`)
     const given = await visit({ url: office, authorization: basicOf(credential), authorities, signal })
-    const text = await bodyOf(given, MOST_OF_TICKET)
-    if (given.status !== 200) throw refusalOf(given, place)
+    const text = await bodyOf(requireFound(given, place), MOST_OF_TICKET)
     const { token, access_token: access = token, expires_in: lasts } = recordIn(text.toString('utf8')) ?? {}
     if (typeof access !== 'string' || access === '')
       throw new Failure('unauthorized', `${place}: ${office.origin} gives no ticket`, {

@@ -3,7 +3,7 @@ import { Failure, isRecord, recordIn } from '../../std/index.ts'
 import { highestTag, parseRange } from '../git/index.ts'
 import { type ArtifactPart, altered, DOWNLOAD_WITHIN, type FoundArtifact } from './download.ts'
 import { type AskRegistry, askRegistry, type RegistryOptions } from './registry-ask.ts'
-import { bodyOf, refusalOf, type WebAnswer } from './visit.ts'
+import { bodyOf, refusalOf, requireFound } from './visit.ts'
 
 /** Names of repositories and tags. https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
 const REPOSITORY = /^[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/
@@ -37,8 +37,7 @@ export function openRegistry(options: RegistryOptions) {
 
   const manifest = async (reference: string): Promise<{ digest: string; content: Record<string, unknown> }> => {
     const answer = await ask(new URL(`${base}/manifests/${reference}`), 'GET', MANIFESTS)
-    if (answer.status !== 200) throw given(answer, `${place}, ${reference}`)
-    const bytes = await bodyOf(answer, MOST_OF_MANIFEST)
+    const bytes = await bodyOf(requireFound(answer, `${place}, ${reference}`), MOST_OF_MANIFEST)
     const digest = createHash('sha256').update(bytes).digest('hex')
     if (DIGEST.test(reference) && reference !== `sha256:${digest}`) throw altered(place)
     return { digest, content: recordIn(bytes.toString('utf8')) ?? {} }
@@ -58,7 +57,7 @@ export function openRegistry(options: RegistryOptions) {
       const answer = await ask(new URL(`${base}/manifests/${tag}`), 'HEAD', MANIFESTS)
       answer.body.resume()
       if (answer.status === 404) throw missing(place, `tag ${tag}`)
-      if (answer.status !== 200) throw given(answer, `${place}, tag ${tag}`)
+      requireFound(answer, `${place}, tag ${tag}`)
       const told = answer.header('docker-content-digest') ?? ''
       return DIGEST.test(told) ? told.slice('sha256:'.length) : (await manifest(tag)).digest
     },
@@ -75,11 +74,8 @@ export function openRegistry(options: RegistryOptions) {
       const { content } = await manifest(`sha256:${commit}`)
       const downloads = layersOf(content, place).map((layer): ArtifactPart => {
         const { digest, ...rest } = layer
-        const from = async () => {
-          const answer = await ask(new URL(`${base}/blobs/sha256:${digest}`), 'GET', undefined, DOWNLOAD_WITHIN)
-          if (answer.status !== 200) throw given(answer, place)
-          return answer
-        }
+        const blob = new URL(`${base}/blobs/sha256:${digest}`)
+        const from = async () => requireFound(await ask(blob, 'GET', undefined, DOWNLOAD_WITHIN), place)
         return { digest, ...rest, from }
       })
       return { downloads, ...wordsOf(content) }
@@ -94,8 +90,7 @@ async function tagsOf(ask: AskRegistry, base: string, place: string): Promise<st
   while (next) {
     const before = all.length
     const answer = await ask(next, 'GET')
-    if (answer.status !== 200) throw given(answer, place)
-    const list = recordIn((await bodyOf(answer, MOST_OF_TAGS)).toString('utf8'))?.tags
+    const list = recordIn((await bodyOf(requireFound(answer, place), MOST_OF_TAGS)).toString('utf8'))?.tags
     if (Array.isArray(list)) for (const tag of list) if (typeof tag === 'string') all.push(tag)
     // Of half a list the highest version would be another one.
     if (all.length > MOST_OF_ALL_TAGS) throw tooManyTags(place)
@@ -104,11 +99,6 @@ async function tagsOf(ask: AskRegistry, base: string, place: string): Promise<st
     next = to?.origin === next.origin && all.length > before ? to : undefined
   }
   return all
-}
-
-const given = (answer: WebAnswer, what: string): Failure => {
-  answer.body.destroy()
-  return refusalOf(answer, what)
 }
 
 const missing = (place: string, what: string): Failure =>

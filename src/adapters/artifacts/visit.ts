@@ -5,6 +5,16 @@ import { isIP, type LookupFunction } from 'node:net'
 import { Failure, isFailure, minutes, type Secret, seconds } from '../../std/index.ts'
 import type { Approach, Pin } from '../git/index.ts'
 
+/** Of whoever asks a server for several things. */
+export interface Asking {
+  visit: VisitWeb
+  /** PEM of authorities that are trusted instead of the machine's. */
+  authorities: string | undefined
+  /** Whose credential is shown. */
+  owner: string
+  signal: AbortSignal
+}
+
 export interface WebAsk {
   url: URL
   method?: 'GET' | 'HEAD'
@@ -159,6 +169,13 @@ export async function bodyOf(answer: WebAnswer, most: number): Promise<Buffer> {
     throw unreachable(answer, thrown)
   }
   return Buffer.concat(chunks)
+}
+
+/** An answer that holds what was asked for. `what`: its name, in words. */
+export function requireFound(answer: WebAnswer, what: string): WebAnswer {
+  if (answer.status === 200) return answer
+  answer.body.destroy()
+  throw refusalOf(answer, what)
 }
 
 /** What is wrong where the status is none of success. `what`: was asked for. */

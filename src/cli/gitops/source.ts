@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type GitOpsDeploymentSpec, GitProjects } from '../../api/index.ts'
+import { chartsAt, type GitOpsDeploymentSpec, GitProjects } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { findObject, findProjectByPath, type ObjectOptions } from '../find-object.ts'
 
@@ -37,8 +37,10 @@ async function chartOf(kube: Kube, options: RepositoryOptions & ObjectOptions, n
   const { path, revision: version } = options
   if (path !== undefined) throw mistaken('a published chart has no path.', 'Leave --path out.')
   const { repoURL, project } = await repositoryOf(kube, options)
-  const place = repoURL.startsWith('oci://') ? { oci: repoURL } : { repository: repoURL }
-  return { ...(project !== undefined && { project }), chart: { ...place, name, ...(version !== undefined && { version }) } }
+  return {
+    ...(project !== undefined && { project }),
+    chart: { ...chartsAt(repoURL), name, ...(version !== undefined && { version }) },
+  }
 }
 
 const mistaken = (message: string, remedy: string): Failure => new Failure('invalid', message, { remedy })

@@ -1,4 +1,4 @@
-import type { GitOpsDeploymentSpec } from '../../api/index.ts'
+import { chartsAt, type GitOpsDeploymentSpec, isInRegistry } from '../../api/index.ts'
 import { pointerOf } from '../../engines/apply/index.ts'
 import { defined } from '../../std/index.ts'
 import { helmOf } from './argo-helm.ts'
@@ -58,7 +58,7 @@ function sourceIn(source: ForeignFields, isTemplate: boolean): ImportedSource | 
     return undefined
   }
   const given = source.text('repoURL') ?? ''
-  const isRegistry = given.startsWith('oci://')
+  const isRegistry = isInRegistry(given)
   const url = isRegistry ? given : repositoryUrl(source, 'repoURL')
   if (!helm) tellDirectory(source)
   const rendered = helm && helmOf(helm, { directory: path ?? '.', isTemplate })
@@ -71,10 +71,10 @@ function sourceIn(source: ForeignFields, isTemplate: boolean): ImportedSource | 
 function chartIn(source: ForeignFields, name: string, isTemplate: boolean): ImportedSource | undefined {
   const [given = '', version = '', helm] = [source.text('repoURL'), source.text('targetRevision'), source.record('helm')]
   const rendered = helm && helmOf(helm, { directory: '.', isTemplate })
-  const isRegistry = !given.includes('://') || given.startsWith('oci://')
+  const isRegistry = !given.includes('://') || isInRegistry(given)
   const url = isRegistry ? `oci://${given.replace(/^oci:\/\//, '')}` : repositoryUrl(source, 'repoURL')
   if (url === undefined || (helm && !rendered)) return undefined
-  const chart = { ...(isRegistry ? { oci: url } : { repository: url }), name, ...(version !== '' && { version }) }
+  const chart = { ...chartsAt(url), name, ...(version !== '' && { version }) }
   return { url, type: isRegistry ? 'oci' : 'helm', source: { chart, ...(rendered && { helm: rendered }) } }
 }
 

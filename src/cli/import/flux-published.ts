@@ -1,11 +1,11 @@
-import type { GitProjectSpec, Ref } from '../../api/index.ts'
+import { type GitProjectSpec, isInRegistry, type Ref } from '../../api/index.ts'
 import type { ForeignFields } from './fields.ts'
 import { credentialsOf, intervalOf, type Repository } from './flux-git-repository.ts'
 import { projectNamed, repositoryUrl } from './made.ts'
 
 /** Makes a GitProject of a HelmRepository, on a web server or in a registry. */
 export function helmRepositoryFrom(spec: ForeignFields, ref: Ref): Repository | undefined {
-  const isRegistry = spec.text('type') === 'oci' || (spec.text('url') ?? '').startsWith('oci://')
+  const isRegistry = spec.text('type') === 'oci' || isInRegistry(spec.text('url') ?? '')
   const url = isRegistry ? registryUrl(spec) : repositoryUrl(spec, 'url')
   // It is fetched when it is asked for, and a credential is never shown to another host.
   spec.pass('provider', 'timeout')
@@ -44,7 +44,7 @@ function publishedAt(
 
 function registryUrl(spec: ForeignFields): string | undefined {
   const url = spec.text('url') ?? ''
-  if (url.startsWith('oci://')) return url
+  if (isInRegistry(url)) return url
   spec.tell('A registry begins with oci://.', 'url')
   return undefined
 }

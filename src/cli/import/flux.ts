@@ -1,4 +1,12 @@
-import { type GitOpsDeploymentSpec, type GitProject, groupOf, keyOf, type ObjectMeta, type Ref } from '../../api/index.ts'
+import {
+  chartsAt,
+  type GitOpsDeploymentSpec,
+  type GitProject,
+  groupOf,
+  keyOf,
+  type ObjectMeta,
+  type Ref,
+} from '../../api/index.ts'
 import { type FieldReading, type ForeignFields, hintsBy, readFields } from './fields.ts'
 import { type Repository, repositoryFrom } from './flux-git-repository.ts'
 import { chartOf, type ReleaseChart, releaseSpecOf } from './flux-helm-release.ts'
@@ -186,7 +194,7 @@ function sourceOf({ project, revision }: Repository, path: string, chart: Releas
   const { url } = project.spec
   const helm = chart && { helm: chart.helm }
   if (!chart?.published) return { repoURL: url, path, ...revision, ...helm }
-  return { chart: { ...(url.startsWith('oci://') ? { oci: url } : { repository: url }), ...chart.published }, ...helm }
+  return { chart: { ...chartsAt(url), ...chart.published }, ...helm }
 }
 
 /** https://fluxcd.io/flux/components/helm/helmreleases/#release-name */

@@ -1,6 +1,17 @@
 import type { ArtifactType } from '../../adapters/artifacts/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
-import { type Agent, byAge, type GitProject, type Grantee, indexBy, isDeleting, keyOf, type Ref, refOf } from '../../api/index.ts'
+import {
+  type Agent,
+  byAge,
+  type GitProject,
+  type Grantee,
+  indexBy,
+  isDeleting,
+  isInRegistry,
+  keyOf,
+  type Ref,
+  refOf,
+} from '../../api/index.ts'
 import { durationOf } from '../../std/index.ts'
 import { numberIn, numberOf } from './number.ts'
 import type { PathHolders } from './path-holders.ts'
@@ -40,7 +51,7 @@ export function projectFrom(object: GitProject): Project {
     uid,
     generation: metadata.generation ?? 0,
     url: spec.url,
-    type: spec.type ?? (spec.url.startsWith('oci://') ? 'oci' : 'git'),
+    type: spec.type ?? (isInRegistry(spec.url) ? 'oci' : 'git'),
     path: spec.path,
     defaultBranch: spec.defaultBranch,
     credentials: secret(spec.credentialsSecretRef),

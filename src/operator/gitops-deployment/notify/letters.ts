@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Letter } from '../../../adapters/http/index.ts'
-import { type CoreSecret, sourceUrl, withoutGit } from '../../../api/index.ts'
+import { type CoreSecret, isInRegistry, sourceUrl, withoutGit } from '../../../api/index.ts'
 import { Failure, withoutEnd } from '../../../std/index.ts'
 import { CHATS } from './chats.ts'
 import { type Contents, contentsOf } from './contents.ts'
@@ -93,7 +93,7 @@ const LONGEST = 140
 function commitStatus(kind: Host, told: Told, contents: Contents): Letter {
   const { deployment, commit, result } = told
   const { source } = deployment.spec
-  if (source.chart || source.repoURL?.startsWith('oci://'))
+  if (source.chart || isInRegistry(sourceUrl(source)))
     throw new Failure('invalid', 'spec.source is published, and has no commits that could have a status', {
       remedy: 'Take this notification out, or name somebody else',
     })
