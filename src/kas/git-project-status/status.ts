@@ -80,22 +80,21 @@ function readiness(
   { sighting, isOfDefault }: { sighting: PollSighting; isOfDefault: boolean },
 ): Statement | undefined {
   const ready = { type: 'Ready', observedGeneration: project.generation }
+  const isPublished = project.type !== 'git'
   const failure = failureIn(sighting)
-  if (failure) {
-    const isTheirs = THEIRS.test(failure.reason ?? '')
-    if (isTheirs && !isOfDefault) return undefined
-    // That somebody follows the tag latest, which is not there, says nothing of the others.
-    if (isTheirs && project.type !== 'git') return { ...ready, status: 'True', reason: 'Reachable', message: ANSWERS }
+  const isTheirs = THEIRS.test(failure?.reason ?? '')
+  if (isTheirs && !isOfDefault) return undefined
+  // That somebody follows the tag latest, which is not there, says nothing of the others.
+  if (failure && !(isTheirs && isPublished)) {
     const message = sentenceOf(failure, INTERNAL)
     return { ...ready, status: 'False', reason: failure.reason ?? 'GitFailed', message }
   }
   if (!mayBeFine) return undefined
-  if ('empty' in sighting && project.type !== 'git') return { ...ready, status: 'True', reason: 'Reachable', message: ANSWERS }
-  if ('empty' in sighting) {
+  if ('empty' in sighting && !isPublished) {
     const message = 'The repository can be read; nothing has been pushed yet. Push a commit to it.'
     return { ...ready, status: 'True', reason: 'RepositoryEmpty', message }
   }
-  return { ...ready, status: 'True', reason: 'Reachable', message: 'The repository can be read.' }
+  return { ...ready, status: 'True', reason: 'Reachable', message: isPublished ? ANSWERS : 'The repository can be read.' }
 }
 
 interface SeenRef {

@@ -58,18 +58,14 @@ describe('GitProject status', (it) => {
 
   it('is ready where a registry answers, whatever it has, and not where it refuses', () => {
     const registry = projectFrom(project('home', 'shop', { url: 'oci://example.com/shop' }))
-    const reasonAfter = (reason: string) => {
-      const found = {
-        revision: { kind: 'default' },
-        name: 'default',
-        sighting: failed(reason),
-        isNews: true,
-        foundAt: 0,
-      } as const
-      return statusAfter(undefined, registry, found).conditions?.[0]?.reason
+    const conditionAfter = (sighting: PollSighting) => {
+      const found = { revision: { kind: 'default' }, name: 'default', sighting, isNews: true, foundAt: 0 } as const
+      return statusAfter(undefined, registry, found).conditions?.[0]
     }
-    is(reasonAfter('RefNotFound'), 'Reachable')
-    is(reasonAfter('AuthenticationFailed'), 'AuthenticationFailed')
+    const reachable = conditionAfter(failed('RefNotFound'))
+    is(reachable?.reason, 'Reachable')
+    for (const sighting of [seen('c1'), { empty: true } as const]) equal(conditionAfter(sighting), reachable)
+    is(conditionAfter(failed('AuthenticationFailed'))?.reason, 'AuthenticationFailed')
   })
 
   it('says why it is not ready and what helps', () => {
