@@ -1,16 +1,12 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { is, match } from 'uvu/assert'
-import { connect, type Kube } from '../../src/adapters/kube/index.ts'
 import { ConfigMaps, conditionOf, GitOpsDeployments, GitProjects } from '../../src/api/index.ts'
-import { exportedIn, startBerth } from '../cli/berth.ts'
-import { processesIn } from '../cli/leftovers.ts'
+import { ownInstallation } from '../cli/own-installation.ts'
 import { fluxLayer, packChart, pushArtifact, runHelm } from '../support/artifacts.ts'
 import { helm, lacksHelm } from '../support/helm.ts'
 import { lacksRegistry, type Registry, serveRegistry } from '../support/registry.ts'
 import { describe, type It } from '../support/suite.ts'
-import { apply, eventually, expectObject } from '../support/verbs.ts'
+import { apply, expectObject } from '../support/verbs.ts'
 
 const objectsFor = (host: string, authorization: string) => `
 apiVersion: v1
@@ -62,11 +58,9 @@ spec: { type: automated, serviceAccountName: deploys, source: { repoURL: "oci://
 const settings = (text: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings }\ndata: { text: ${text} }\n`
 
 function published(it: It) {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'berth-charts-e2e-')))
-  const dir = join(root, 'up')
+  const { root, berth, up } = ownInstallation(it, 'charts')
   const credential = 'ada:secret'
   let registry: Registry
-  let kube: Kube | undefined
   it.before(async () => {
     registry = await serveRegistry(join(root, 'registry'), { credential })
     await runHelm(
@@ -81,13 +75,7 @@ function published(it: It) {
       ...loginIn(root),
     )
   })
-  it.after(async () => {
-    await kube?.close()
-    await startBerth(['down', '--dir', dir]).ended
-    await eventually(() => processesIn(dir).length === 0)
-    await registry.stop()
-    rmSync(root, { recursive: true, force: true })
-  })
+  it.after(() => registry.stop())
   const pushChart = async (version: string) => {
     const file = await packChart(root, 'podinfo', version)
     await runHelm('push', file, `oci://${registry.host}/charts`, '--plain-http', ...loginIn(root))
@@ -102,10 +90,7 @@ function published(it: It) {
     await pushChart('1.0.0')
     const artifact = await pushSettings('first')
     const env = { PATH: `${dirname(await helm())}${delimiter}${process.env.PATH}` }
-    const { code, stdout, stderr } = await startBerth(['up', '--dir', dir, '--detach'], { env }).ended
-    is(code, 0, stderr)
-    const cluster = connect({ kubeconfig: exportedIn(stdout).KUBECONFIG ?? '' })
-    kube = cluster
+    const { kube: cluster } = await up({ env })
     await apply(cluster, objectsFor(registry.host, Buffer.from(credential).toString('base64')))
     const at = (name: string) => ({ name, namespace: 'team-a' })
     const has = (name: string, key: string, text: string) =>
@@ -127,12 +112,9 @@ function published(it: It) {
     await has('shop-settings', 'version', '1.1.0')
     await has('settings', 'text', 'second')
 
-    const kubeconfig = exportedIn(stdout).KUBECONFIG ?? ''
-    const back = await startBerth(['rollback', 'shop', '-n', 'team-a', '--wait', '--kubeconfig', kubeconfig]).ended
-    is(back.code, 0, back.stderr)
+    await berth('rollback', 'shop', '-n', 'team-a', '--wait')
     await has('shop-settings', 'version', '1.0.0')
-    const shown = await startBerth(['history', 'shop', '-n', 'team-a', '--kubeconfig', kubeconfig]).ended
-    match(shown.stdout, new RegExp(`${before?.sync?.revision?.slice(0, 8)}`))
+    match(await berth('history', 'shop', '-n', 'team-a'), new RegExp(`${before?.sync?.revision?.slice(0, 8)}`))
   })
 }
 

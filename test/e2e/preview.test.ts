@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { is, match, ok } from 'uvu/assert'
-import { connect, type Kube } from '../../src/adapters/kube/index.ts'
 import {
   ConfigMaps,
   DeploymentTargetClaims,
@@ -15,8 +13,7 @@ import {
   Namespaces,
   Previews,
 } from '../../src/api/index.ts'
-import { exportedIn, startBerth } from '../cli/berth.ts'
-import { processesIn } from '../cli/leftovers.ts'
+import { ownInstallation } from '../cli/own-installation.ts'
 import { describe } from '../support/suite.ts'
 import { apply, eventually, expectGone, expectObject } from '../support/verbs.ts'
 
@@ -51,21 +48,8 @@ spec:
 `
 
 describe('a branch that is pushed to a real Git server', (it) => {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'berth-preview-e2e-')))
-  const dir = join(root, 'up')
+  const { root, dir, berth, up } = ownInstallation(it, 'preview')
   const copy = join(root, 'shop')
-  let kube: Kube | undefined
-  it.after(async () => {
-    await kube?.close()
-    await startBerth(['down', '--dir', dir]).ended
-    await eventually(() => processesIn(dir).length === 0)
-    rmSync(root, { recursive: true, force: true })
-  })
-  const berth = async (...words: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await startBerth(words).ended
-    is(code, 0, `${stdout}\n${stderr}`)
-    return stdout
-  }
   const git = (...words: string[]) =>
     promisify(execFile)('git', ['-c', 'user.name=ada', '-c', 'user.email=ada@example.com', ...words], { cwd: copy })
   const push = async (text: string, branch: string) => {
@@ -77,22 +61,19 @@ describe('a branch that is pushed to a real Git server', (it) => {
   }
 
   it('has its objects in a namespace of its own, follows each commit, and leaves nothing behind', async () => {
-    const stdout = await berth('up', '--dir', dir, '--detach')
-    const kubeconfig = exportedIn(stdout).KUBECONFIG ?? ''
+    const { kube: cluster, stdout } = await up()
     const url = `${/git: (\S+)\/<name>/.exec(stdout)?.[1]}/shop.git`
     mkdirSync(join(copy, 'deploy'), { recursive: true })
     await git('init', '--quiet', '--bare', '--initial-branch=main', join(dir, 'repositories', 'shop.git'))
     await git('init', '--quiet', '--initial-branch=main')
     await git('remote', 'add', 'origin', url)
     await push('of main', 'main')
-    const cluster = connect({ kubeconfig })
-    kube = cluster
     await apply(cluster, objectsOf(url))
 
     const ref = { name: 'shop-feature-cart', namespace: 'team-a' }
     const first = await push('first', 'feature-cart')
     await eventually(async () => {
-      const listed = await berth('preview', 'list', 'shop', '-n', 'team-a', '--kubeconfig', kubeconfig)
+      const listed = await berth('preview', 'list', 'shop', '-n', 'team-a')
       match(listed, new RegExp(`^shop +feature-cart +shop-feature-cart +Ready +${first.slice(0, 8)} `, 'm'))
       return true
     })
