@@ -18,3 +18,6 @@ export const mayAccountRead = ({ metadata, spec }: GitProject, account: { namesp
 
 /** The place of a repository, by its URL or its path there: with `.git` and slashes at the end it is the same one. */
 export const withoutGit = (place: string): string => withoutEnd(place, '/').replace(/\.git$/, '')
+
+/** Whether a reason says that a commit, or an artifact, is not as `spec.verify` asks: what was served before goes on. */
+export const isRefusedCommit = (reason = ''): boolean => /^(?:Commit|Artifact(?:Not)?Sign)/.test(reason)

@@ -83,7 +83,7 @@ export type { SpaceRequestStatus } from './generated/space-request.ts'
 export type { SpaceTierSpec } from './generated/space-tier.ts'
 export type { WorkspaceSpec, WorkspaceStatus } from './generated/workspace.ts'
 export type { WorkspaceClassSpec, WorkspaceClassStatus } from './generated/workspace-class.ts'
-export { covers, type Grantee, mayAccountRead, withoutGit } from './git-project.ts'
+export { covers, type Grantee, isRefusedCommit, mayAccountRead, withoutGit } from './git-project.ts'
 export { chartsAt, inEffect, isInRegistry, sourceChart, sourcePath, sourceUrl } from './gitops-deployment.ts'
 export {
   byClaim,

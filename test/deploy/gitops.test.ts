@@ -93,9 +93,14 @@ describe('the schemas of delivery', (it) => {
     [project({ url: 'ssh://example.com/x', type: 'helm' }), /starts with https:\/\/ or http/, 'charts by ssh'],
     [project({ url: 'oci://ada@example.com/x' }), /must not contain credentials/, 'credentials of a registry in its url'],
     [
-      project({ url: 'oci://example.com/x', verify: { secretRef: { name: 'keys' } } }),
-      /only commits of Git can be verified/,
-      'signatures of commits where there are none',
+      project({ url: 'https://example.com/x', type: 'helm', verify: { secretRef: { name: 'keys' } } }),
+      /charts of a web server cannot be verified/,
+      'signatures where there are none',
+    ],
+    [
+      project({ url: 'oci://example.com/x', verify: { mode: 'EveryCommit', secretRef: { name: 'keys' } } }),
+      /EveryCommit is for commits of Git/,
+      'commits before an artifact',
     ],
     [managed('http', 'http://api.example.com'), /cluster api url must start with https:\/\//, 'http'],
     [managed('smtp', 'smtp://api.example.com'), /cluster api url must start with https:\/\//, 'another scheme'],

@@ -33,7 +33,7 @@ export interface Layer {
 /** The layer that Flux makes of a folder. */
 export const fluxLayer = async (entries: Entries): Promise<Layer> => ({ mediaType: FLUX, bytes: gzipSync(await tarOf(entries)) })
 
-interface Pushed {
+export interface Pushed {
   /** Such as `http://localhost:5000`. */
   registry: string
   repository: string

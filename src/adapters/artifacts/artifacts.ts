@@ -12,8 +12,9 @@ import {
   type TreeFile,
 } from '../git/index.ts'
 import { download } from './download.ts'
-import { artifactAt, chartAt, digestIn, gone, type LocatedArtifact, probe, type Seekers } from './locate.ts'
+import { artifactAt, chartAt, digestIn, gone, type LocatedArtifact, probe, type Seekers, signaturesOf } from './locate.ts'
 import { hasPack, readContents, readPack, removeOthers, writePack } from './pack.ts'
+import type { PushedSignature } from './signatures.ts'
 import { createVisit } from './visit.ts'
 
 /** What hands out artifacts: a web server with an index of Helm charts, or a registry. */
@@ -25,6 +26,8 @@ export interface ArtifactRepository {
   probe(signal: AbortSignal): Promise<void>
   locate(revision: Revision, signal: AbortSignal): Promise<{ commit: string; refName: string | undefined }>
   fetch(commit: string, signal: AbortSignal): Promise<void>
+  /** What was pushed beside the artifact, which the revision means or meant, to vouch for it. */
+  signatures(artifact: { commit: string; revision: Revision }, signal: AbortSignal): Promise<PushedSignature[]>
   files(commit: string): Promise<TreeFile[]>
   read(files: readonly TreeFile[]): Promise<Uint8Array[]>
   line(): Promise<CommitLine>
@@ -108,6 +111,7 @@ function openRepository(services: ArtifactServices, remote: Remote, type: Artifa
       last = await (type === 'helm' ? chartAt : artifactAt)(services, remote, revision, signal)
       return { commit: last.commit, refName: last.refName }
     },
+    signatures: (artifact, signal) => signaturesOf(services, remote, artifact, signal),
     async fetch(commit, signal) {
       await services.turns.pass(name, async () => {
         services.data.use(name)

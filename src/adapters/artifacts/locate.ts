@@ -63,9 +63,23 @@ export const chartAt: Locate = async (seekers, remote, revision, signal) => {
   return { commit: digest, refName: `refs/tags/${version}`, about: `${remote.url}: chart ${named.chart} ${version}`, find }
 }
 
-export const artifactAt: Locate = async (seekers, remote, revision, signal) => {
-  const place = new URL(remote.url)
+/** The repository in a registry; that of a chart lies below the one that is named. */
+function placeOf({ url }: Remote, revision: Revision): URL {
+  const place = new URL(url)
   if (revision.kind === 'chart') place.pathname = `${withoutEnd(place.pathname, '/')}/${chartIn(revision.name).chart}`
+  return place
+}
+
+/** What was pushed beside an artifact of a registry to vouch for it. */
+export const signaturesOf = (
+  seekers: Seekers,
+  remote: Remote,
+  { commit, revision }: { commit: string; revision: Revision },
+  signal: AbortSignal,
+) => registryOf(seekers, remote, placeOf(remote, revision), signal).signaturesOf(commit)
+
+export const artifactAt: Locate = async (seekers, remote, revision, signal) => {
+  const place = placeOf(remote, revision)
   const registry = registryOf(seekers, remote, place, signal)
   const digest = digestIn(revision)
   const finding = (artifact: string) => async (until: AbortSignal) =>

@@ -3,6 +3,7 @@ import { Failure, isRecord, recordIn } from '../../std/index.ts'
 import { highestTag, parseRange } from '../git/index.ts'
 import { type ArtifactPart, altered, DOWNLOAD_WITHIN, type FoundArtifact } from './download.ts'
 import { type AskRegistry, askRegistry, type RegistryOptions } from './registry-ask.ts'
+import { signaturesBeside } from './signatures.ts'
 import { bodyOf, refusalOf, requireFound } from './visit.ts'
 
 /** Names of repositories and tags. https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
@@ -80,6 +81,8 @@ export function openRegistry(options: RegistryOptions) {
       })
       return { downloads, ...wordsOf(content) }
     },
+    /** What was pushed beside the artifact of that digest to vouch for it. */
+    signaturesOf: (commit: string) => signaturesBeside({ ask, base, about: place }, commit),
   }
 }
 

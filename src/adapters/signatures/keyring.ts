@@ -1,5 +1,6 @@
 import { beginningOf, Failure } from '../../std/index.ts'
 import { type AllowedSigner, countKeys, readAllowedSigners, readPublicKeys } from './allowed-signers.ts'
+import { type ArtifactKey, readArtifactKey } from './artifact.ts'
 import type { PgpKeys } from './pgp.ts'
 
 /** The keys by which commits may be signed. */
@@ -30,8 +31,21 @@ export async function readKeyring(files: ReadonlyMap<string, string>): Promise<K
   return { ssh: Map.groupBy(ssh, ({ key }) => key.fingerprint), pgp }
 }
 
-function requireFew(keys: number): void {
-  if (keys > MOST_KEYS) throw new Failure('invalid', `it has ${keys} public keys; at most ${MOST_KEYS} are taken`)
+/** Which of them made a signature does not stand in it: each is tried. */
+const MOST_OF_ARTIFACTS = 20
+
+/** Reads `*.pub`, each with one key of cosign. Throws as `readKeyring` does. */
+export async function readArtifactKeys(files: ReadonlyMap<string, string>): Promise<readonly ArtifactKey[]> {
+  const pem = [...files].filter(([name]) => name.endsWith('.pub'))
+  if (pem.length === 0) throw new Failure('invalid', 'it has no public key for artifacts, in *.pub')
+  requireFew(pem.length, MOST_OF_ARTIFACTS)
+  const keys: ArtifactKey[] = []
+  for (const [name, text] of pem) keys.push(await inFile(name, async () => readArtifactKey(text, name.slice(0, -'.pub'.length))))
+  return keys
+}
+
+function requireFew(keys: number, most = MOST_KEYS): void {
+  if (keys > most) throw new Failure('invalid', `it has ${keys} public keys; at most ${most} are taken`)
 }
 
 const signersIn = (name: string, text: string): Promise<AllowedSigner[]> =>

@@ -1,4 +1,4 @@
-/** Who signed a commit, or why it is refused: `why` is read after the name of the commit. */
-export type SignatureVerdict =
+/** Who signed a commit or an artifact, or why it is refused: `why` is read after its name. */
+export type SignatureVerdict<What extends 'Commit' | 'Artifact' = 'Commit'> =
   | { readonly signer: string }
-  | { readonly reason: 'CommitNotSigned' | 'CommitSignatureInvalid' | 'CommitSignerNotAllowed'; readonly why: string }
+  | { readonly reason: `${What}${'NotSigned' | 'SignatureInvalid' | 'SignerNotAllowed'}`; readonly why: string }

@@ -66,7 +66,7 @@ export interface GitProjectSpec {
     }[]
   }
   /**
-   * Commits are served only when they are signed by one of these keys. One that is not is refused, and the one before stays in effect.
+   * Commits, or artifacts of a registry, are served only when they are signed by one of these keys. One that is not is refused, and the one before stays in effect.
    */
   verify?: {
     /**
@@ -74,7 +74,7 @@ export interface GitProjectSpec {
      */
     mode?: 'HEAD' | 'EveryCommit'
     /**
-     * Secret in the same namespace with the public keys - `allowed_signers` as OpenSSH has it, `*.pub` with keys of SSH, `*.asc` with armored keys of PGP.
+     * Secret in the same namespace with the public keys - `allowed_signers` as OpenSSH has it, `*.pub` with keys of SSH, `*.asc` with armored keys of PGP; for artifacts `*.pub`, each with one key of cosign.
      */
     secretRef: {
       /**
@@ -128,7 +128,7 @@ export interface GitProjectStatus {
     seenAt?: string
   }[]
   /**
-   * Where `spec.verify` has commits verified, which was given out last to those who follow a revision.
+   * Where `spec.verify` is set, which commit or artifact was given out last to those who follow a revision.
    */
   verified?: {
     /**

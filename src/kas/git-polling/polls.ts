@@ -1,7 +1,7 @@
 import { type Artifacts, artifactUrl } from '../../adapters/artifacts/index.ts'
 import { type Mirrors, type Protocol, type Remote, type Revision, remoteUrl } from '../../adapters/git/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
-import { annotations, type GitProject, keyOf, type Ref, refOf } from '../../api/index.ts'
+import { annotations, type GitProject, isRefusedCommit, keyOf, type Ref, refOf } from '../../api/index.ts'
 import { type Clock, Failure, type Log, LRUCache, logFieldsOf } from '../../std/index.ts'
 import type { Credentials, PollOutcome, PollSighting, Polls } from '../ports/ports.ts'
 import { failureIn } from '../ports/sightings.ts'
@@ -13,8 +13,10 @@ import { createListings, type Listings, refIn } from './listings.ts'
 import { createPace, type PollPace } from './pace.ts'
 import { Poll } from './poll.ts'
 import { snapshotOfRefs } from './refs.ts'
-import { createSnapshot, type Trees } from './snapshot.ts'
-import { createVerification, type Keyrings, type LastServed, type Located, type Verified } from './verification.ts'
+import { signedArtifacts } from './signed-artifacts.ts'
+import { type Keyrings, signedCommits } from './signed-commits.ts'
+import { createSnapshot, type SnapshotTools, type Trees } from './snapshot.ts'
+import { createVerification, type LastServed, type Located, type SignedSource, type Verified } from './verification.ts'
 
 export interface PollingOptions {
   mirrors: Mirrors
@@ -135,7 +137,7 @@ function createRefusalNews(): (sighting: PollSighting) => Failure | undefined {
   let told: string | undefined
   return (sighting) => {
     const failure = failureIn(sighting)
-    const refused = 'snapshot' in sighting || failure?.reason?.startsWith('Commit') ? failure : undefined
+    const refused = 'snapshot' in sighting || isRefusedCommit(failure?.reason) ? failure : undefined
     const isNews = refused && refused.message !== told
     told = refused?.message
     return isNews ? refused : undefined
@@ -185,7 +187,7 @@ function createLooker(
   const lane = lanes.lane(repository, namespace)
   const patience = createFetchBackoff(clock)
   const { lastServed } = options
-  const verification = project.verify && createVerification({ project, revision, credentials, lastServed, keyrings, clock })
+  const verification = project.verify && createVerification({ project, revision, lastServed, clock })
   let earlier: string | undefined
   const onListed = (commit: string) => {
     earlier = commit
@@ -194,6 +196,13 @@ function createLooker(
     if (!signal.aborted) log.warn('A commit could not be fetched', { project: keyOf(project.ref), ...logFieldsOf(commit), error })
   }
   const tools = { repository, lane, lanes, trees, namespace, patience, signal, onListed, onFailed }
+  const serve = async (found: Located, source: SnapshotTools['mirror'], signed: SignedSource): Promise<PollSighting> => {
+    const served: Located & Partial<Verified> = verification
+      ? await lane.pass(() => verification.verify(found, signed, signal))
+      : found
+    const snapshot = createSnapshot(served, { ...tools, mirror: source, earlier })
+    return { snapshot, ...(served.refused && { refused: served.refused }) }
+  }
   const look = async (since: number): Promise<PollSighting> => {
     const { url, type } = project
     const remote: Remote = {
@@ -217,7 +226,7 @@ function createLooker(
         return { empty: true }
       }
       const found = await ask(() => source.locate(revision, signal))
-      return { snapshot: createSnapshot(found, { ...tools, mirror: source, earlier }) }
+      return serve(found, source, signedArtifacts({ project, revision, source, credentials }))
     }
     const mirror = mirrors.of(remote)
     if (revision.kind === 'refs') {
@@ -229,11 +238,7 @@ function createLooker(
     }
     const found = listings.find(repository, revision, since) ?? (await ask(() => mirror.locate(revision, signal)))
     if (!found) return { empty: true }
-    const served: Located & Partial<Verified> = verification
-      ? await lane.pass(() => verification.verify(found, mirror, signal))
-      : found
-    const snapshot = createSnapshot(served, { ...tools, mirror, earlier })
-    return { snapshot, ...(served.refused && { refused: served.refused }) }
+    return serve(found, mirror, signedCommits({ project, mirror, credentials, keyrings }))
   }
   return {
     isShared: revision.kind === 'refs',

@@ -1,5 +1,12 @@
 import type { Revision } from '../../adapters/git/index.ts'
-import { type Condition, conditionOf, type GitProjectStatus, type Statement, withConditions } from '../../api/index.ts'
+import {
+  type Condition,
+  conditionOf,
+  type GitProjectStatus,
+  isRefusedCommit,
+  type Statement,
+  withConditions,
+} from '../../api/index.ts'
 import { hours, timestamp } from '../../std/index.ts'
 import type { PollSighting } from '../ports/ports.ts'
 import { sentenceOf } from '../ports/refusals.ts'
@@ -62,13 +69,12 @@ const isDefault = (revision: Revision, branch: string | undefined): boolean => {
 }
 
 /** Whether the default branch is not there, or is refused: that another ref can be read does not change it. */
-const isRefusedAt = (status: GitProjectStatus | undefined): boolean =>
-  THEIRS.test(conditionOf(status?.conditions, 'Ready')?.reason ?? '')
+const isRefusedAt = (status: GitProjectStatus | undefined): boolean => isTheirs(conditionOf(status?.conditions, 'Ready')?.reason)
 
 const ANSWERS = 'It answers; what is in it is looked for when somebody follows it.'
 
 /** Reasons that are of one ref, and not of the repository. */
-const THEIRS = /^(?:Ref|Commit|AnswerTooLarge$)/
+const isTheirs = (reason = ''): boolean => /^(?:Ref|AnswerTooLarge$)/.test(reason) || isRefusedCommit(reason)
 
 /**
  * `undefined`: the finding says nothing of the project as a whole. That somebody follows another branch that is not there, or has a
@@ -82,10 +88,10 @@ function readiness(
   const ready = { type: 'Ready', observedGeneration: project.generation }
   const isPublished = project.type !== 'git'
   const failure = failureIn(sighting)
-  const isTheirs = THEIRS.test(failure?.reason ?? '')
-  if (isTheirs && !isOfDefault) return undefined
+  const isOfRef = isTheirs(failure?.reason)
+  if (isOfRef && !isOfDefault) return undefined
   // That somebody follows the tag latest, which is not there, says nothing of the others.
-  if (failure && !(isTheirs && isPublished)) {
+  if (failure && !(isOfRef && isPublished)) {
     const message = sentenceOf(failure, INTERNAL)
     return { ...ready, status: 'False', reason: failure.reason ?? 'GitFailed', message }
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { equal, is, match } from 'uvu/assert'
 import { type Mirror, openMirrors, type Revision, type Transfer } from '../../../src/adapters/git/index.ts'
 import type { GitProject } from '../../../src/api/index.ts'
+import { type Keyrings, signedCommits } from '../../../src/kas/git-polling/signed-commits.ts'
 import { createVerification, type Located, type Signed } from '../../../src/kas/git-polling/verification.ts'
 import { projectFrom } from '../../../src/kas/projects/project.ts'
 import { Failure, LRUCache, minutes, systemClock } from '../../../src/std/index.ts'
@@ -49,19 +50,21 @@ describe('verification', (it) => {
   /** A poll of that revision, as it begins. */
   const polling = (revision: Revision, { mode = 'HEAD', before, keys, clock = steppedClock() }: Stage = {}) => {
     const spec: GitProject['spec'] = { path: 'home/shop', url: host.url, verify: { mode, secretRef: { name: 'keys' } } }
-    return createVerification({
-      project: projectFrom(project('home', 'shop', spec)),
-      revision,
-      lastServed: () => (typeof before === 'function' ? before() : before),
-      keyrings: new LRUCache({ max: 8 }),
-      clock,
-      credentials: {
-        forCommits: async () => {
-          const files = keys?.() ?? { 'ann.pub': ann.public }
-          return { files: new Map(Object.entries(files)), version: JSON.stringify(files), secret: 'home/keys' }
-        },
+    const shop = projectFrom(project('home', 'shop', spec))
+    const lastServed = () => (typeof before === 'function' ? before() : before)
+    const { verify, forget } = createVerification({ project: shop, revision, lastServed, clock })
+    const keyrings: Keyrings = new LRUCache({ max: 8 })
+    const credentials = {
+      forCommits: async () => {
+        const files = keys?.() ?? { 'ann.pub': ann.public }
+        return { files: new Map(Object.entries(files)), version: JSON.stringify(files), secret: 'home/keys' }
       },
-    })
+    }
+    return {
+      forget,
+      verify: (found: Located, mirror: Mirror, signal: AbortSignal) =>
+        verify(found, signedCommits({ project: shop, mirror, credentials, keyrings }), signal),
+    }
   }
   const mirrorOf = ({ url }: TestRepository): Mirror => mirrors.of({ url, owner: '' })
   const located = async (repository: TestRepository, revision: Revision): Promise<Located> =>

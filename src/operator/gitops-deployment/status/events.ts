@@ -1,5 +1,5 @@
 import type { EventRecorder, Occurrence } from '../../../adapters/kube/index.ts'
-import { conditionOf, type GitOpsDeployment, type Statement, sourcePath } from '../../../api/index.ts'
+import { conditionOf, type GitOpsDeployment, isRefusedCommit, type Statement, sourcePath } from '../../../api/index.ts'
 import { sayId, sayIds } from '../../../engines/apply/index.ts'
 import { sentenceOf } from '../../../engines/controller/index.ts'
 import {
@@ -60,7 +60,7 @@ export function tellLookups(events: EventRecorder, deployment: GitOpsDeployment,
 
 /** A newer commit that kas does not give out: told once for each thing that is to be said of it. The status says it all the time. */
 export function tellRefused(events: EventRecorder, deployment: GitOpsDeployment, source: Failure | undefined): void {
-  if (!source?.reason?.startsWith('Commit')) return
+  if (!source?.reason || !isRefusedCommit(source.reason)) return
   const [reason, message] = [source.reason, sentenceOf(source)]
   const told = conditionOf(deployment.status?.conditions, 'ErrorOccurred')
   if (told?.reason !== reason || told.message !== message) events.record(deployment, { type: 'Warning', reason, message })
