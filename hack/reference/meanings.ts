@@ -108,6 +108,18 @@ export const COMPUTED: Readonly<Record<string, readonly (readonly [reason: strin
   ],
   'GitProject, and what reads one': [
     [
+      'ArtifactNotSigned',
+      'The artifact that the message names has no signature of cosign, and `spec.verify` of the GitProject asks for one; the one before stays in effect',
+    ],
+    [
+      'ArtifactSignatureInvalid',
+      'A key of `spec.verify` has signed something, and it is another artifact than the one that the message names. The one before stays in effect',
+    ],
+    [
+      'ArtifactSignerNotAllowed',
+      'The signatures of the artifact that the message names are by none of the keys of `spec.verify`. The one before stays in effect',
+    ],
+    [
       'CommitNotSigned',
       'The commit that the message names is not signed, and `spec.verify` of the GitProject asks for it; the one before stays in effect',
     ],

@@ -269,15 +269,25 @@ describe('a HelmRelease of Flux', (it) => {
 
   it('of an OCIRepository becomes one of the artifact, as a Kustomization does', async () => {
     const url = 'oci://registry.example.com/charts/redis'
-    const redis = (ref: object) =>
-      published('OCIRepository', 'redis', { url, ref, secretRef: { name: 'pull' }, verify: { provider: 'cosign' } })
+    const redis = (ref: object, rest: object = {}) =>
+      published('OCIRepository', 'redis', { url, ref, secretRef: { name: 'pull' }, ...rest })
     const release = helmRelease({ chart: undefined, chartRef: { kind: 'OCIRepository', name: 'redis' } })
-    const found = await made(redis({ semver: '>=1.0.0' }), release)
-    assert.equal(found.project, { url, path: 'team-a/redis', pollInterval: '5m', credentialsSecretRef: { name: 'pull' } })
+    const verify = { provider: 'cosign', secretRef: { name: 'keys' } }
+    const found = await made(redis({ semver: '>=1.0.0' }, { verify }), release)
+    assert.equal(found.project, {
+      ...{ url, path: 'team-a/redis', pollInterval: '5m', credentialsSecretRef: { name: 'pull' } },
+      verify: { secretRef: { name: 'keys' } },
+    })
     assert.equal(found.source, {
       ...{ project: 'team-a/redis', repoURL: url, path: '.', semver: '>=1.0.0', helm: { releaseName: 'shop' } },
     })
-    assert.match(found.report, 'Signatures of artifacts are not verified.')
+    const keyless = { provider: 'cosign', matchOIDCIdentity: [{ issuer: 'x', subject: 'y' }] }
+    const more = { verify: keyless, provider: 'aws', layerSelector: { mediaType: 'x' } }
+    const { report, project } = await made(redis({}, more), release)
+    assert.is(project.verify, undefined)
+    assert.match(report, /spec\.verify: Signatures are verified by keys of cosign, in a Secret/)
+    assert.match(report, /spec\.provider: The identity of aws is not shown/)
+    assert.is(report.split('spec.layerSelector').length, 2)
     const ofRedis = { sourceRef: { kind: 'OCIRepository', name: 'redis', namespace: 'team-a' }, path: './deploy' }
     const built = await made(redis({ tag: 'v1' }), kustomization(ofRedis))
     assert.equal(built.source, { project: 'team-a/redis', repoURL: url, path: 'deploy', targetRevision: 'v1' })
