@@ -39,7 +39,7 @@ export const LAW: Record<string, Room> = {
   'adapters/artifacts': { imports: ['std', 'adapters/git'], packages: ['tar-stream'], casts: true },
   'adapters/grpc': { imports: ['std', 'rpc'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf', 'ws'], casts: true },
   'adapters/ssh': { imports: ['std'], packages: ['ssh2'], casts: true },
-  'adapters/signatures': { imports: ['std', 'adapters/ssh'], packages: ['openpgp'] },
+  'adapters/signatures': { imports: ['std', 'adapters/ssh', 'adapters/artifacts'], packages: ['openpgp'] },
   'adapters/redis': { imports: ['std'], packages: ['@redis/client'] },
   'adapters/http': { imports: ['std'], packages: ['prom-client', 'undici'], casts: true },
   'adapters/traces': {
