@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { setImmediate as breathe } from 'node:timers/promises'
-import { beginningOf, Failure, harmlessLine, isRecord, recordIn } from '../../std/index.ts'
+import { beginningOf, Failure, harmlessLine, isRecord, recordIn, withoutEnd } from '../../std/index.ts'
 import type { PushedSignature } from '../artifacts/index.ts'
 import type { SignatureVerdict } from './verdict.ts'
 
@@ -34,7 +34,7 @@ export function readArtifactKey(text: string, name: string): ArtifactKey {
   const fingerprint = createHash('sha256')
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest('base64')
-  return { name: `${name} (${key.asymmetricKeyType} SHA256:${fingerprint.replace(/[=]+$/, '')})`, key, hashes }
+  return { name: `${name} (${key.asymmetricKeyType} SHA256:${withoutEnd(fingerprint, '=')})`, key, hashes }
 }
 
 function publicKeyIn(text: string): KeyObject {
