@@ -1,9 +1,10 @@
-import { type Clock, Failure, isCommitId, isFailure, type ReadYaml, Secret, withoutEnd } from '../../std/index.ts'
+import { type Clock, Failure, isCommitId, isFailure, minutes, type ReadYaml, Secret, withoutEnd } from '../../std/index.ts'
 import { authorizationOf, chartIn, describeRevision, type Remote, type Revision } from '../git/index.ts'
 import type { ArtifactPart, FoundArtifact } from './download.ts'
 import { type ChartIndexes, openHelmRepository } from './helm-repository.ts'
 import { openRegistry } from './registry.ts'
 import type { RegistryTickets } from './registry-ask.ts'
+import type { PushedSignature } from './signatures.ts'
 import type { Asking, VisitWeb } from './visit.ts'
 
 /** What all who look for artifacts share. */
@@ -70,13 +71,28 @@ function placeOf({ url }: Remote, revision: Revision): URL {
   return place
 }
 
+/** For all signatures of one artifact: each takes a request of its own. */
+const SIGNATURES_WITHIN = minutes(2)
+
 /** What was pushed beside an artifact of a registry to vouch for it. */
-export const signaturesOf = (
+export async function signaturesOf(
   seekers: Seekers,
   remote: Remote,
   { commit, revision }: { commit: string; revision: Revision },
   signal: AbortSignal,
-) => registryOf(seekers, remote, placeOf(remote, revision), signal).signaturesOf(commit)
+): Promise<PushedSignature[]> {
+  const late = AbortSignal.timeout(SIGNATURES_WITHIN)
+  try {
+    return await registryOf(seekers, remote, placeOf(remote, revision), AbortSignal.any([signal, late])).signaturesOf(commit)
+  } catch (thrown) {
+    if (!late.aborted) throw thrown
+    throw new Failure('timeout', `${remote.url} does not give the signatures of sha256:${commit} in time`, {
+      reason: 'Unreachable',
+      remedy: 'Check that the host answers.',
+      cause: thrown,
+    })
+  }
+}
 
 export const artifactAt: Locate = async (seekers, remote, revision, signal) => {
   const place = placeOf(remote, revision)
