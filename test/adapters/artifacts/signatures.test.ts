@@ -83,6 +83,13 @@ function signatures(it: It) {
     )
     is((await beside('many', digest)).length, 32)
   })
+
+  it('are found beside one that is larger than any is', async () => {
+    const { place, digest } = await push('large')
+    const [large, simple] = [{ content: Buffer.alloc(2 ** 18 + 1), signature: 'AAAA' }, ann.simple(digest)]
+    await pushSimple(place, digest, [large, simple])
+    equal(await beside('large', digest), [simple])
+  })
 }
 
 describe('signatures beside an artifact', signatures, await lacksRegistry())
