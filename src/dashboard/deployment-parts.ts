@@ -94,9 +94,9 @@ export function chainPart(
 export const historyPart: DeploymentPart = (deployment, viewer) => {
   const { spec, status } = deployment
   const { now } = viewer
-  const rows = (status?.history ?? []).map(({ revision, at, path = sourcePath(spec.source) }, index) => {
+  const rows = (status?.history ?? []).map(({ revision, at, path = sourcePath(spec.source), subject }, index) => {
     const isCurrent = index === 0 && revision === status?.sync?.revision
-    return html`<li><code>${shortOf(revision)}</code>, since ${since(at, now)} ago${path !== sourcePath(spec.source) && html`, in ${path}`}${isCurrent ? html` <strong>(in effect now)</strong>` : wayBack(deployment, revision, { ...viewer, index })}</li>`
+    return html`<li><code>${shortOf(revision)}</code>${subject && html` ${beginningOf(subject, MOST_TEXT)}`}, since ${since(at, now)} ago${path !== sourcePath(spec.source) && html`, in ${path}`}${isCurrent ? html` <strong>(in effect now)</strong>` : wayBack(deployment, revision, { ...viewer, index })}</li>`
   })
   const list = rows.length > 0 ? html`<ol class="lines">${rows}</ol>` : html`<p>It has not been in effect as a whole yet.</p>`
   return { ...sectionOf('history', 'Commits that were in effect', list), list: 'past' }

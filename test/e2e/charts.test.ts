@@ -114,7 +114,9 @@ function published(it: It) {
 
     await berth('rollback', 'shop', '-n', 'team-a', '--wait')
     await has('shop-settings', 'version', '1.0.0')
-    match(await berth('history', 'shop', '-n', 'team-a'), new RegExp(`${before?.sync?.revision?.slice(0, 8)}`))
+    const shown = await berth('history', 'shop', '-n', 'team-a')
+    match(shown, new RegExp(`${before?.sync?.revision?.slice(0, 8)}`))
+    match(shown, /podinfo 1\.0\.0\n.*podinfo 1\.1\.0\n/s)
   })
 }
 

@@ -532,6 +532,10 @@ export interface GitOpsDeploymentStatus {
      * Directory.
      */
     path?: string
+    /**
+     * First line of the commit's message; of a chart its name and version.
+     */
+    subject?: string
   }[]
   /**
    * When the next sync window opens, while one is waited for.

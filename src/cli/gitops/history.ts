@@ -1,4 +1,5 @@
 import { type GitOpsDeployment, nameOf, sourcePath } from '../../api/index.ts'
+import { beginningOf } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { type OutputOptions, withOutput } from '../options.ts'
 import { marked, render } from '../output.ts'
@@ -26,19 +27,26 @@ async function history({ shell, deployment }: DeploymentContext, { output }: Obj
       paint: (_: Row, text: string) => marked('ok', text, shell.paint),
     },
     { title: 'PATH', of: ({ path }: Row) => path },
+    ...(rows.some(({ subject }) => subject) ? [SUBJECT] : []),
   ]
   if (rows.length === 0) shell.say(`${nameOf(deployment)} has not been in effect as a whole yet.\n`)
   if (rows.length > 0 || output !== 'table') shell.print(render(output, rows, columns))
   if (rows.length > 1 && output === 'table') shell.say(`\nGo back with \`${commandFor('rollback', deployment)}\`.\n`)
 }
 
+/** A line of its own in a terminal. */
+const MOST_OF_SUBJECT = 72
+
+const SUBJECT = { title: 'SUBJECT', of: ({ subject = '' }: Row) => beginningOf(subject, MOST_OF_SUBJECT) }
+
 type Row = ReturnType<typeof rowsOf>[number]
 
 /** `at` is when it was in effect first, `current` whether the deployment has applied it last. */
 const rowsOf = ({ spec, status }: GitOpsDeployment) =>
-  (status?.history ?? []).map(({ revision, at, path = sourcePath(spec.source) }, index) => ({
+  (status?.history ?? []).map(({ revision, at, path = sourcePath(spec.source), subject }, index) => ({
     revision,
     at,
     path,
+    subject,
     current: index === 0 && revision === status?.sync?.revision,
   }))

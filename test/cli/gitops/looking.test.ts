@@ -152,18 +152,19 @@ describe('looking at a GitOpsDeployment', (it) => {
     assert.match(empty.stderr, 'has not been in effect as a whole yet')
     const first = await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '1' }) })
     await stage.synced(first)
-    const second = await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '2' }) })
+    assert.not.match((await run('history')).stdout, 'SUBJECT')
+    const second = await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '2' }) }, undefined, { subject: 'Set x to 2' })
     await stage.synced(second)
     const { stdout } = await run('history', '-o', 'json')
-    const rows: { revision: string; current: boolean; path: string }[] = JSON.parse(stdout)
+    const rows: { revision: string; current: boolean; path: string; subject?: string }[] = JSON.parse(stdout)
     assert.equal(
-      rows.map(({ revision, current, path }) => [revision, current, path]),
+      rows.map(({ revision, current, path, subject }) => [revision, current, path, subject]),
       [
-        [second, true, 'deploy'],
-        [first, false, 'deploy'],
+        [second, true, 'deploy', 'Set x to 2'],
+        [first, false, 'deploy', undefined],
       ],
     )
-    assert.match((await run('history')).stdout, new RegExp(`^${second.slice(0, 12)} .* yes +deploy$`, 'm'))
+    assert.match((await run('history')).stdout, new RegExp(`^${second.slice(0, 12)} .* yes +deploy +Set x to 2$`, 'm'))
   })
 
   it('takes its question back when it is interrupted', async () => {

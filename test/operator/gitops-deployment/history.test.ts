@@ -47,7 +47,7 @@ describe('the history in the status', (it) => {
 
   it('lists what was in effect as a whole, and leaves out what never was; a restart adds nothing', async () => {
     await stage.deploy()
-    const one = await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '1' }) })
+    const one = await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '1' }) }, undefined, { subject: '  Add x\u0007' })
     await stage.synced(one)
     await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '2' }), 'deploy/b.yaml': configMap('Not A Name') })
     await stage.complains('SyncFailed')
@@ -55,8 +55,11 @@ describe('the history in the status', (it) => {
     const { history } = await stage.synced(three)
     assert.equal(revisions(history), [three, one])
     assert.equal(
-      history?.map(({ path }) => path),
-      ['deploy', 'deploy'],
+      history?.map(({ path, subject }) => [path, subject]),
+      [
+        ['deploy', undefined],
+        ['deploy', 'Add x\\u0007'],
+      ],
     )
     await stage.restart()
     const back = await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '1' }) })

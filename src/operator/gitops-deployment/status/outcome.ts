@@ -12,14 +12,15 @@ const MOST_OF_AUTHOR = 128
 const MOST_OF_SUBJECT = 256
 
 /** What has come of a commit, and whose it is: on one line each, with nothing in it that hides or moves text. */
-export function outcomeOf({ commitId, author = '', subject = '' }: ToldCommit, result: CommitOutcome['result']): CommitOutcome {
-  const about = { author: lineOf(author, MOST_OF_AUTHOR), subject: lineOf(subject, MOST_OF_SUBJECT) }
-  return {
-    revision: commitId,
-    result,
-    ...(about.author && { author: about.author }),
-    ...(about.subject && { subject: about.subject }),
-  }
+export function outcomeOf(commit: ToldCommit, result: CommitOutcome['result']): CommitOutcome {
+  const author = lineOf(commit.author ?? '', MOST_OF_AUTHOR)
+  return { revision: commit.commitId, result, ...(author && { author }), ...subjectOf(commit) }
+}
+
+/** Where there is something to say. */
+export const subjectOf = ({ subject = '' }: ToldCommit): { subject?: string } => {
+  const line = lineOf(subject, MOST_OF_SUBJECT)
+  return line ? { subject: line } : {}
 }
 
 const lineOf = (text: string, most: number): string =>
@@ -61,7 +62,7 @@ export type History = NonNullable<NonNullable<GitOpsDeployment['status']>['histo
 const MOST = 10
 
 /** The revisions that were in effect as a whole, newest first. One that still is enters once; one that comes back, again. */
-export function historyAfter(history: History | undefined, now: { revision: string; path: string; at: string }): History {
+export function historyAfter(history: History | undefined, now: History[number]): History {
   const before = history ?? []
   const isSame = before[0]?.revision === now.revision && before[0].path === now.path
   return isSame ? before : [now, ...before].slice(0, MOST)

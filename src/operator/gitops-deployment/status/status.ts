@@ -24,6 +24,7 @@ import {
   outcomeAfter,
   outcomeOf,
   resultIn,
+  subjectOf,
   type ToldCommit,
   troubleAfter,
 } from './outcome.ts'
@@ -60,7 +61,7 @@ interface SyncOutcome {
 
 /** The status after a sync. */
 export function statusAfter(deployment: GitOpsDeployment, outcome: SyncOutcome): StatusDraft {
-  const { entries, observed, revision, inventory } = outcome
+  const { entries, observed, revision, inventory, commit = { commitId: revision } } = outcome
   const failed = entriesOf(entries, 'failed')
   const undone = entriesOf(entries, ...UNDONE)
   const pending = pendingPruneOf(deployment, entries, revision)
@@ -80,7 +81,7 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: SyncOutcome):
     ...(isManual && isGoingOn({ conditions }) ? {} : answerTo(deployment)),
     ...(outcome.at !== undefined && { lastSyncTime: outcome.at }),
     conditions,
-    ...historyIn(deployment, { revision, isInEffect: isSynced && isTrue(conditions, 'Ready'), now: outcome.now }),
+    ...historyIn(deployment, { commit, isInEffect: isSynced && isTrue(conditions, 'Ready'), now: outcome.now }),
     ...newsOf(deployment, outcome.commit, { conditions, observed, now: outcome.now }),
   }
 }
@@ -94,9 +95,11 @@ const isAdmitted = ({ isAsked }: SyncOutcome, undone: readonly Entry[]): boolean
 /** Only what was in effect as a whole is worth going back to. */
 function historyIn(
   { status, spec }: GitOpsDeployment,
-  { revision, isInEffect, now }: { revision: string; isInEffect: boolean; now: string },
+  { commit, isInEffect, now }: { commit: ToldCommit; isInEffect: boolean; now: string },
 ): { history?: History } {
-  return isInEffect ? { history: historyAfter(status?.history, { revision, path: sourcePath(spec.source), at: now }) } : {}
+  if (!isInEffect) return {}
+  const entry = { revision: commit.commitId, path: sourcePath(spec.source), at: now, ...subjectOf(commit) }
+  return { history: historyAfter(status?.history, entry) }
 }
 
 /** A commit that is nobody's fault has no outcome yet. */
@@ -246,7 +249,7 @@ export function withHealth(
     ...(conditions && {
       sync: { ...sync, status: revision === newest ? 'Synced' : 'OutOfSync' },
       conditions,
-      ...historyIn(deployment, { revision, isInEffect: isTrue(conditions, 'Ready'), now }),
+      ...historyIn(deployment, { commit, isInEffect: isTrue(conditions, 'Ready'), now }),
     }),
     ...newsOf(deployment, commit, { conditions, observed, now }),
   }
