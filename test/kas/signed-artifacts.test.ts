@@ -80,6 +80,10 @@ function signedArtifacts(it: It) {
     await create('signed')
     is(await served(wanted('signed')), digest)
     await readyWith('signed', (status) => match(status?.verified?.[0]?.signer ?? '', /^cosign \(ec SHA256:/))
+    const second = await push('2')
+    await sign(second)
+    await willServe(wanted('signed'), second)
+    is(await served(wanted('signed', { kind: 'commit', name: digest })), digest)
   })
 
   it('refuse one that is not, go on with the one before, and take it as soon as it is signed', async () => {

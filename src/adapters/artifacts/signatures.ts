@@ -55,7 +55,7 @@ export async function signaturesBeside(place: SignedPlace, artifact: string): Pr
 }
 
 /**
- * Registries that list no referrers say so in several ways; then their index is at a tag.
+ * Registries that list no referrers say so in several ways, and some by an empty list; then their index is at a tag.
  * https://github.com/opencontainers/distribution-spec/blob/main/spec.md#referrers-tag-schema
  */
 async function bundlesOf(place: SignedPlace, digest: string, tag: string): Promise<string[]> {
@@ -63,12 +63,16 @@ async function bundlesOf(place: SignedPlace, digest: string, tag: string): Promi
   const answer = await place.ask(url, 'GET', INDEX)
   const isKnown = answer.status < 400 || answer.status === 429 || answer.status >= 500
   if (!isKnown) answer.body.destroy()
-  const index = isKnown ? recordIn(String(await bodyIn(place, answer, MOST_OF_LIST))) : await manifestOf(place, tag)
-  const digests = recordsIn(index?.manifests)
+  const listed = isKnown ? bundlesIn(recordIn(String(await bodyIn(place, answer, MOST_OF_LIST)))) : []
+  return listed.length > 0 ? listed : bundlesIn(await manifestOf(place, tag))
+}
+
+const bundlesIn = (index: Record<string, unknown> | undefined): string[] =>
+  recordsIn(index?.manifests)
     .filter(isOfSignature)
     .map((bundle) => bundle.digest)
-  return digests.filter(isDigest).slice(0, MOST_SIGNATURES)
-}
+    .filter(isDigest)
+    .slice(0, MOST_SIGNATURES)
 
 /** A bundle can hold other things that are said of an artifact. Not all registries tell which. */
 const isOfSignature = ({ artifactType = BUNDLE, annotations }: Record<string, unknown>): boolean =>
