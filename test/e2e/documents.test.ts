@@ -31,6 +31,7 @@ const ELSEWHERE: Record<string, string> = {
   'docs/proxy.md#certificates-for-ssh': 'test/proxy/ssh-certificates.test.ts',
   'docs/proxy.md#ssh': 'test/e2e/ssh.test.ts',
   'docs/proxy-ingress.md#behind-an-ingress-that-you-have': 'test/proxy/consultation.test.ts',
+  'docs/spec/v1/gitproject.md#signed-artifacts': 'test/adapters/signatures/artifact.test.ts',
   'examples/cluster-provisioner/README.md#a-provisioner-of-your-own':
     'test/examples/cluster-provisioner/cluster-provisioner.test.ts',
 }

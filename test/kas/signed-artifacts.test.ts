@@ -139,7 +139,7 @@ function signedArtifacts(it: It) {
     await create('keys', { keys: 'ssh' })
     const { reason, message } = await failureOf(() => kas.stream(agent).fetchObjects(wanted('keys'), never))
     is(reason, 'SecretInvalid')
-    match(message, `Secret ${namespace}/ssh: its ann.pub: it is not one key`)
+    match(message, `Secret ${namespace}/ssh: its ann.pub: it is no public key in PEM`)
   })
 }
 

@@ -25,7 +25,7 @@ const HASHES: Readonly<Record<string, ArtifactKey['hashes']>> = {
 /** Reads a public key in PEM. Throws `invalid` for another text, and for a key that is too weak, or too large to be asked often. */
 export function readArtifactKey(text: string, name: string): ArtifactKey {
   if (/PRIVATE KEY/.test(text)) throw unfit('it is a private key: take it out at once, and name the public one')
-  if (text.split('-----BEGIN ').length !== 2) throw unfit('it is not one key: write each into a file of its own')
+  if (text.split('-----BEGIN ').length > 2) throw unfit('it has several keys: write each into a file of its own')
   const key = publicKeyIn(text)
   const { namedCurve, modulusLength } = key.asymmetricKeyDetails ?? {}
   const hashes = HASHES[namedCurve ?? key.asymmetricKeyType ?? '']
@@ -66,7 +66,7 @@ export async function judgeArtifact(
     }
   }
   return other === undefined
-    ? { reason: 'ArtifactSignerNotAllowed', why: 'is signed by none of the keys' }
+    ? { reason: 'ArtifactSignerNotAllowed', why: 'is signed, but by none of the keys' }
     : { reason: 'ArtifactSignatureInvalid', why: `has no valid signature: what ${other} signed is not this artifact` }
 }
 

@@ -35,7 +35,7 @@ export const signedArtifacts = ({ project, revision, source, credentials }: Sign
         throw new Failure('invalid', `artifact sha256:${commit} ${verdict.why}${way}`, {
           object: `GitProject ${keyOf(project.ref)}`,
           reason: verdict.reason,
-          remedy: `Sign it (cosign sign --key) with a key that Secret ${secret} has; it is looked at again soon.`,
+          remedy: `Sign it (cosign sign --key) with a key that Secret ${secret} has; it is looked at again soon, at once with \`berth poke\`.`,
         })
       },
     }

@@ -32,7 +32,7 @@ describe('signatures of artifacts', (it) => {
     }
     equal(await judgeArtifact(digest, [bundle(attested)], keys), {
       reason: 'ArtifactSignerNotAllowed',
-      why: 'is signed by none of the keys',
+      why: 'is signed, but by none of the keys',
     })
   })
 
@@ -89,12 +89,12 @@ describe('signatures of artifacts', (it) => {
     const secret = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })
     const many = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`${at}.pub`, ann.public]))
     is(await why({ 'cosign.key': 'x' }), 'it has no public key for artifacts, in *.pub')
-    match(await why({ 'a.pub': 'ssh-ed25519 AAAA ann' }), /^its a\.pub: it is not one key/)
+    match(await why({ 'a.pub': 'ssh-ed25519 AAAA ann' }), /^its a\.pub: it is no public key in PEM/)
     match(
       await why({ 'a.pub': '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----' }),
       /a\.pub: it is no public key in PEM/,
     )
-    match(await why({ 'a.pub': ann.public + bob.public }), /a\.pub: it is not one key: write each into a file of its own/)
+    match(await why({ 'a.pub': ann.public + bob.public }), /a\.pub: it has several keys: write each into a file of its own/)
     match(await why({ 'a.pub': String(weak) }), /a\.pub: keys are ECDSA/)
     match(await why({ 'a.pub': String(secret) }), /a\.pub: it is a private key: take it out at once/)
     match(await why(many), /it has 21 public keys; at most 20 are taken/)
